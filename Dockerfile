@@ -38,7 +38,7 @@ RUN useradd --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nolo
     && install -d -o anoncup -g anoncup -m 0755 /keys/public
 # Numba wants a folder for compiled loops that it can write; /tmp is one wherever the image runs.
 ENV PATH=/opt/anoncup/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
-    ANONCUP_DATA=/data NUMBA_CACHE_DIR=/tmp/kernels
+    ANONCUP_DATA=/data ANONCUP_SANDBOX=required NUMBA_CACHE_DIR=/tmp/kernels
 USER 10001:10001
 WORKDIR /data
 EXPOSE 8000

@@ -2,8 +2,10 @@ PORT ?= 8000
 DATA ?= ./.anoncup
 FAULTS ?= 200
 BIN := .venv/bin
+JOBS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-.PHONY: demo serve test test-long coverage containers faults check format words pictures bench rush lock clean
+.PHONY: demo serve test test-all coverage containers faults check format words pictures bench rush lock clean
 
 # In make's place in the shell, and told by the kernel when make is gone: killed or not, nothing goes on alone.
 WITH_MAKE := exec $(BIN)/python -IS app/local/tethered.py $$PPID 15 0
@@ -14,18 +16,24 @@ demo: runtime
 serve: runtime
 	@$(WITH_MAKE) $(BIN)/anoncup serve --port $(PORT) --data "$(DATA)"
 
-test: dev
-	$(BIN)/python -m pytest
+# Before a commit: contracts, reference implementations on a few cases, one whole contest, every route.
+test: dev .venv/.warm
+	$(PYTEST) -m 'not full and not containers'
 
-# The slow ones, the faults of whole processes and hosts among them, and the laws of the rules on all cases they name.
-test-long: dev
-	$(BIN)/python -m pytest -m long
-	ANONCUP_TRIES=1 $(BIN)/python -m pytest tests/scoring
+# Everything but the containers, with many more cases of each property; CI runs this.
+test-all: dev .venv/.warm
+	$(PYTEST) --hypothesis-profile full
 
-# Which branches of the rules and of the services no test takes: these tests, at twice their time.
-coverage: dev
-	$(BIN)/python -m pytest --cov=app.scoring --cov=app.services --ignore tests/web/browser \
+# Branches of the rules and of the services that no test takes.
+coverage: dev .venv/.warm
+	$(PYTEST) --cov=app.scoring --cov=app.services --ignore tests/web/browser \
 	  tests/scoring tests/services tests/api tests/web tests/security
+
+# Compile the loops of a new environment once, on two cores; otherwise each test process would.
+.venv/.warm: | dev
+	@$(BIN)/python -c 'from app.scoring import kernels; kernels.warm()' & \
+	  $(BIN)/python -c 'from app.scoring import kernels; kernels.warm_bounds()' & wait
+	@touch $@
 
 # A contest in flight while everything under it breaks; SEED=… plays the same faults again.
 faults: dev
@@ -33,7 +41,7 @@ faults: dev
 
 # Images and docker-compose.yml, run by Docker or podman; skips where neither is.
 containers: dev
-	$(BIN)/python -m pytest -m containers -n 0 -vv -rs tests/containers
+	$(BIN)/python -m pytest -m containers -vv -rs tests/containers
 
 check: dev
 	$(BIN)/ruff format --check .
@@ -50,7 +58,7 @@ format: dev
 words: dev
 	@$(BIN)/python -m tests.catalogues --update $(NEW) || true
 
-# Of a contest of 48 teams, which is played meanwhile: minutes.
+# Of a contest of 60 teams, which is played meanwhile: minutes.
 pictures: dev
 	$(BIN)/python -m tests.web.browser.pictures docs/pictures
 

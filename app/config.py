@@ -1,5 +1,6 @@
 """Settings from the environment, read once and frozen."""
 
+import re
 from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
@@ -8,6 +9,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+DRIVER = "postgresql+psycopg://"
 
 
 class Settings(BaseSettings):
@@ -18,6 +21,8 @@ class Settings(BaseSettings):
     database_url: str = Field(
         default="", validation_alias=AliasChoices("ANONCUP_DATABASE_URL", "DATABASE_URL")
     )
+    database_wait_s: float = 0
+    """How long commands such as ``migrate`` and ``restore`` wait for the database to start."""
     redis_url: str = Field(default="", validation_alias=AliasChoices("ANONCUP_REDIS_URL", "REDIS_URL"))
     data: Path = Path(".anoncup")
     """On the embedded default: the database, the keys and, without ``store``, the files."""
@@ -28,7 +33,7 @@ class Settings(BaseSettings):
     public_url: str = ""
     """Where people reach the service, such as ``https://cup.example.org``: links are written with it, no
     other host is answered but this machine's own names, and browsers are told to keep to https. Without it,
-    whatever address the request asked for."""
+    only requests for localhost, 127.0.0.0/8 or [::1] are answered."""
     source: str = ""
     """Where the code of this very service can be had, such as the address of a Git repository: kits say it to
     teams, whose command ``anoncup`` is made from it. Without it they are sent to the organizers."""
@@ -68,14 +73,20 @@ class Settings(BaseSettings):
     scoring_time_limit_s: int = 600
     scoring_memory_mb: int = 6144
     scoring_idle_s: float = 90
-    """A process that scores, or reads uploads beside a web process, ends when it has been asked nothing for
+    """A process that scores or parses ends when it has been asked nothing for
     so long; the next submission starts another."""
     scoring_recycle_after: Annotated[int, Field(ge=1)] = 200
-    """Submissions that a scoring process takes before another one does: whatever leaks, leaks only so far.
-    With 1, none is scored by a process that has read another one; each costs the start of a process more."""
-    walls: Literal["required", "wanted", "off"] = "required"
-    """Around the scoring process, see ``workers.walls``. Where they cannot stand, ``required`` takes no work,
-    and ``wanted``, which ``anoncup serve`` with its own servers sets, warns."""
+    """Submissions that a scoring process takes before another one does, and uploads that a parser takes:
+    whatever leaks, leaks only so far. With 1, none is read by a process that has read another one; each costs
+    the start of a process more."""
+    parsing_time_limit_s: int = 120
+    """How long an upload may be parsed."""
+    parsing_memory_mb: int = 4096
+    """How much memory the process has that parses uploads; that of originals has as much as a score."""
+    sandbox: Literal["required", "wanted", "off"] = "required"
+    """For the processes that read files of strangers, see ``app.processes.sandbox``. On a machine that lacks
+    what it needs, ``required`` takes neither work nor uploads, and ``wanted``, which ``anoncup serve`` with
+    its own servers sets, warns."""
     niceness: int = 0
     """By how much a worker's processes stand back from what answers people."""
     scoring_attempts: int = 3
@@ -90,6 +101,12 @@ class Settings(BaseSettings):
     """A clock that has not gone round for so long stands still."""
     sweep_every_s: int = 5
     """How often it looks for work that nobody does."""
+
+    @field_validator("database_url")
+    @classmethod
+    def with_driver(cls, written: str) -> str:
+        """Return the address with its driver, as SQLAlchemy wants it."""
+        return re.sub("^postgres(ql)?://", DRIVER, written)
 
     @field_validator("secure_cookies", mode="before")
     @classmethod
@@ -121,7 +138,7 @@ class Settings(BaseSettings):
 
     def answers(self, host: str) -> bool:
         """Whether the service goes by the name ``host``."""
-        return not self.public_url or is_own(host) or host == urlsplit(self.public_url).hostname
+        return is_own(host) or (bool(host) and host == urlsplit(self.public_url).hostname)
 
     def share(self, whole: int) -> int:
         """What one of the web processes has of a ``whole``; at least one."""

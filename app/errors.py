@@ -1,7 +1,9 @@
 """What can go wrong in the contest's own words. Nothing here knows HTTP or a database."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
+from operator import itemgetter
 from typing import Any
 
 from app.messages import Message, Statement, Value, told
@@ -93,6 +95,12 @@ class Unavailable(DomainError):
     retry_after = 10
 
 
+class DatabaseUnavailable(Unavailable):
+    """The database does not do what it is asked right now."""
+
+    code = "database_unavailable"
+
+
 class CompetitionUnavailable(Unavailable):
     """A stored competition file that this version cannot read: a part was removed, or the format is older."""
 
@@ -150,6 +158,27 @@ class InvalidUpload(DomainError):
         super().__init__(self.problems[0].message)
 
 
+def together(refused: Sequence[InvalidUpload]) -> InvalidUpload:
+    """The problems of all of them; where they are too many to list, some of each."""
+    turns = zip_longest(*([(place, each) for each in one.problems] for place, one in enumerate(refused)))
+    listed = [each for turn in turns for each in turn if each][:LISTED]
+    in_order = [problem for _, problem in sorted(listed, key=itemgetter(0))]
+    return InvalidUpload(in_order, total=sum(one.total for one in refused))
+
+
+def read_each(*steps: Callable[[], Any]) -> list[Any]:
+    """What each step returns; InvalidUpload with the problems of all that find some."""
+    found, refused = [], []
+    for step in steps:
+        try:
+            found.append(step())
+        except InvalidUpload as faulty:
+            refused.append(faulty)
+    if refused:
+        raise together(refused)
+    return found
+
+
 def particulars(error: DomainError) -> dict[str, Any]:
     """What an answer says besides code and sentence: the values, and what is wrong in files."""
     values = error.message.plain()
@@ -157,5 +186,6 @@ def particulars(error: DomainError) -> dict[str, Any]:
         listed = [each.told() for each in error.problems]
         return {"values": values, "errors": listed, "total": error.total}
     if isinstance(error, TooLarge) and "file" in values:
-        return {"values": values, "file": values["file"]}
+        whole = Problem(values["file"], None, None, error.code, error.message)
+        return {"values": values, "file": values["file"], "errors": [whole.told()], "total": 1}
     return {"values": values}

@@ -28,7 +28,7 @@ from app.api import (
     users,
 )
 from app.api.documentation import document
-from app.api.documentation.answers import refusing
+from app.api.documentation.answers import STORED, refusing
 from app.api.documentation.bodies import raw
 from app.config import get_settings
 from app.db.might import warn_of_might
@@ -37,8 +37,9 @@ from app.http.admission import Admission
 from app.http.bodies import spool_to
 from app.http.compression import Compressed
 from app.http.metrics import Metered, Meters
-from app.http.middleware import Envelope
+from app.http.middleware import Envelope, HeadAsGet
 from app.http.operators import require_operator
+from app.http.readiness import WriteTest
 from app.http.unchanged import Boards
 from app.services.work import health
 from app.services.work.known_files import check_store
@@ -98,7 +99,9 @@ def create_app() -> FastAPI:
     app.state.boards = Boards()
     app.add_middleware(Compressed)
     app.add_middleware(Envelope, settings=get_settings())
+    app.add_middleware(HeadAsGet)
     app.state.meters = Meters(prefix=API)
+    app.state.write_test = WriteTest()
     app.add_middleware(Metered, meters=app.state.meters)
     problems.register(app)
     pages.register(app)
@@ -113,7 +116,7 @@ def create_app() -> FastAPI:
         "/readyz",
         readyz,
         tags=["operation"],
-        responses=refusing("clock_stale storage_unavailable"),
+        responses=refusing(f"clock_stale storage_unavailable {STORED}"),
     )
     app.add_api_route(
         "/metrics",
@@ -131,10 +134,12 @@ async def healthz() -> wire.Alive:
     return wire.Alive()
 
 
-def readyz() -> wire.Ready:
-    """What an upload needs can be reached, and the clock goes; the queue may be away for a while."""
+def readyz(request: Request) -> wire.Ready:
+    """The database takes changes, the store answers and the clock goes; the queue may be away for a while."""
     with transaction() as session:
         beats = health.heartbeats(session)
+    write_test: WriteTest = request.app.state.write_test
+    write_test.require()
     clock_s = health.require_clock(beats, stale_after_s=get_settings().clock_stale_s)
     check_store()
     waiting = queue.depth()

@@ -67,6 +67,14 @@ class Message:
         values = {name: mapped(value, lambda one: one.to_json()) for name, value in self.values.items()}
         return {"template": self.template, "values": values}
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """Tell pydantic that a message is written by ``to_json`` and read by ``from_json``."""
+        from pydantic_core import core_schema  # noqa: PLC0415  # commands do without
+
+        written = core_schema.plain_serializer_function_ser_schema(lambda message: message.to_json())
+        return core_schema.no_info_plain_validator_function(validate_message, serialization=written)
+
     @staticmethod
     def from_json(stored: Mapping[str, Any]) -> "Message":
         """What ``to_json`` made."""
@@ -186,6 +194,20 @@ def counted(values: Mapping[str, Value], by: str) -> int:
 def visible(text: str) -> str:
     """With a picture of each control character in its place: text of strangers may have any."""
     return text.translate(PICTURES)
+
+
+def validate_message(value: Any) -> Message:
+    """Return a message, or that which ``to_json`` made; ValueError for anything else."""
+    if isinstance(value, Message):
+        return value
+    try:
+        message = Message.from_json(value)
+    except (AttributeError, KeyError, TypeError, RecursionError):
+        raise ValueError("no message") from None
+    forms = message.forms if isinstance(message, Counted) else (message.template,)
+    if not all(isinstance(form, str) for form in forms):
+        raise ValueError("no message")
+    return message
 
 
 def mapped(value: Value, say: Callable[[Message], Any]) -> Any:

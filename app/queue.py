@@ -7,6 +7,7 @@ is next.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import structlog
 from celery import Celery
@@ -30,8 +31,10 @@ QUEUES = {SCORE: "celery", JUDGE: "guesses", ADVISE: "reports"}
 """Where each task's messages wait, so that none stands before another kind; scores where they always did."""
 
 RINGS = "rings"
-WALLS = "walls"
-"""What a worker is asked: which walls stand around its scoring processes."""
+SANDBOX = "sandbox"
+"""What a worker is asked: how its scoring processes are sandboxed."""
+DUTIES = "duties"
+"""What a worker is asked: which kinds of work it does, and what it lacks for them."""
 LISTENED_S = 0.5
 """How long its answer is waited for; who looks for a worker that is slower looks again."""
 IMPATIENT = {"socket_timeout": 1}
@@ -102,29 +105,56 @@ def ringers() -> ProducerPool:
 
 
 @dataclass(frozen=True, slots=True)
-class Walled:
-    """A worker, and by its own word what stands around its scoring processes: all there is to be, or not."""
+class ReportedSandbox:
+    """What a process says of the sandbox of its children."""
+
+    process: str
+    standing: str
+    is_complete: bool
+
+
+def list_sandboxes() -> list[ReportedSandbox] | None:
+    """Return what every worker that answers says, by name; None if the queue cannot be reached."""
+    replies = ask_workers(SANDBOX)
+    if replies is None:
+        return None
+    return [
+        ReportedSandbox(worker, str(report["standing"]), bool(report["complete"]))
+        for worker, report in replies.items()
+        if "standing" in report  # an older worker does not know the question
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Duties:
+    """Kinds of work that a worker does, and what it lacks for them."""
 
     worker: str
-    standing: str
-    whole: bool
+    kinds: list[str]
+    lacks: str | None
 
 
-def walled() -> list[Walled] | None:
-    """Every worker that answers, by name; None if the queue cannot be reached."""
+def list_workers() -> list[Duties] | None:
+    """Return every worker that answers, by name; None if the queue cannot be reached."""
+    replies = ask_workers(DUTIES)
+    if replies is None:
+        return None
+    return [
+        Duties(worker, list(reply["kinds"]), reply["lacks"])
+        for worker, reply in replies.items()
+        if "kinds" in reply  # an older one does not know the question
+    ]
+
+
+def ask_workers(question: str) -> dict[str, Any] | None:
+    """Return the reply of every worker that answers, by name; None if the queue cannot be reached."""
     try:
         with celery.connection_for_write(transport_options=IMPATIENT) as connection:
             asked = {"connection": connection, "reply": True, "timeout": LISTENED_S}
-            answers = celery.control.broadcast(WALLS, **asked) or []
+            answers = celery.control.broadcast(question, **asked) or []
     except AWAY:
         return None
-    found = [
-        Walled(worker, str(said["standing"]), bool(said["whole"]))
-        for answer in answers
-        for worker, said in answer.items()
-        if "standing" in said  # an older one does not know the question
-    ]
-    return sorted(found, key=lambda each: each.worker)
+    return dict(sorted(pair for answer in answers for pair in answer.items()))
 
 
 def depths() -> dict[str, int] | None:

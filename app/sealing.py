@@ -65,7 +65,7 @@ def id_of_private(text: bytes) -> str:
     try:
         return key_id_of(PrivateKey(text, HexEncoder).public_key)
     except (ValueError, TypeError):
-        raise InvalidInput("this is no private key", code="key_unreadable") from None
+        raise InvalidInput("this is not a private key", code="key_unreadable") from None
 
 
 def seal(public_file: Path | None, *, submission_id: UUID, secret: bytes) -> Sealed:

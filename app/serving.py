@@ -7,12 +7,14 @@ connections, and replaces a child that ends.
 
 import asyncio
 import gc
+import hashlib
 import multiprocessing
 import os
 import platform
 import shutil
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -25,14 +27,15 @@ from sqlalchemy.orm import configure_mappers
 from starlette.types import Message
 from uvicorn import Config, Server
 
-from app import beside
 from app.config import get_settings
 from app.local import tethered
+from app.processes import parser_process, sandbox
 
 GRACE_S = 7
 """Seconds that children have to end; a child itself gives its requests fewer, a supervisor gives us more."""
 PAUSE_S = 0.5
 """Before a child that ended is replaced: one that always ends at once must not take a core."""
+MEMORY = Path("/dev/shm")  # noqa: S108 - a folder is made in it by mkdtemp
 WATCHED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
 
 log = structlog.get_logger("app.serving")  # which is run as a program
@@ -45,6 +48,7 @@ def main() -> None:
     if get_settings().web_processes == 1:
         with suppress(KeyboardInterrupt):
             Server(loaded(host, port)).run()
+        parser_process.disable()
         return
     with shared_counts(port):
         config = loaded(host, port)
@@ -70,7 +74,8 @@ def loaded(host: str, port: int) -> Config:
     )
     gc.disable()  # next to nothing of what is loaded is garbage, and it would be walked over again and again
     config.load()
-    beside.begin(get_settings().scoring_idle_s)
+    sandbox.announce(get_settings().sandbox)
+    parser_process.enable(get_settings())
     import_module("kombu.transport.redis")  # or each child would, at its first upload
     configure_mappers()
     asyncio.run(asked(config))
@@ -112,15 +117,24 @@ async def asked(config: Config) -> None:
 @contextmanager
 def shared_counts(port: int) -> Iterator[None]:
     """A folder in which the processes count their requests, so that any of them knows the sums."""
-    folder = get_settings().data / "metrics" / f"{platform.node()}-{port}"
-    clear(folder)  # what a kill has left
-    folder.mkdir(parents=True)
+    folder = made_for_counts(get_settings().data, port)
     # Read when prometheus_client is imported, with the application.
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder.resolve())
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
     try:
         yield
     finally:
         clear(folder)
+
+
+def made_for_counts(data: Path, port: int) -> Path:
+    """In memory, where it can be: on a full disk a write to a mapped file ends the process."""
+    parent = MEMORY if os.access(MEMORY, os.W_OK | os.X_OK) else data.resolve() / "metrics"
+    parent.mkdir(parents=True, exist_ok=True)
+    whose = hashlib.sha256(bytes(data.resolve())).hexdigest()[:16]
+    prefix = f"anoncup-{platform.node()}-{port}-{whose}-"
+    for left in parent.glob(f"{prefix}*"):  # by a kill
+        clear(left)
+    return Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
 
 
 def clear(folder: Path) -> None:
@@ -147,6 +161,7 @@ def started(serve: Callable[[], None]) -> BaseProcess:
         tethered.end_with_parent(parent, signal.SIGTERM)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, WATCHED)
         serve()
+        parser_process.disable()
 
     child = forking.Process(target=begin)
     child.start()

@@ -4,6 +4,7 @@ Two counters: one per account, whatever the address, and one per address, whatev
 alone would let anybody lock anybody out for ever, by ten wrong tries every quarter of an hour. So an address
 from which the right password came lately has a counter of its own for that account, which strangers cannot
 fill. Tokens and sessions are not touched by any of it, and a password link works while its account is full.
+Neither counter stops whoever has a valid invite; wrong invites have a counter of their own, per address.
 
 A password that somebody gives who is signed in counts for their token or session in place of the account: a
 stolen one fills its own counter, and its owner still signs in, and confirms with another.
@@ -18,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
+from uuid import UUID
 
 import structlog
 from limits import RateLimitItem, RateLimitItemPerMinute
@@ -36,6 +38,8 @@ PER_ADDRESS = RateLimitItemPerMinute(100, 15, "throttle")
 ALONE_PER_ACCOUNT = RateLimitItemPerMinute(5, 15, "alone")
 ALONE_PER_ADDRESS = RateLimitItemPerMinute(20, 15, "alone")
 """Of one process, while it counts by itself."""
+CHECKS_PER_TEAM = RateLimitItemPerMinute(30, 1, "checks")
+"""Dry runs of uploads; a person who corrects a file makes a few in a minute."""
 KNOWN_FOR_S = 90 * 24 * 3600
 Counter = tuple[RateLimitItem, str]
 Taken = tuple[FixedWindowRateLimiter, tuple[Counter, ...]]
@@ -61,6 +65,30 @@ def tries(address: str | None, *, account: str | None = None) -> Iterator[None]:
         welcome(address, account)
 
 
+@contextmanager
+def invite_tries(address: str | None) -> Iterator[None]:
+    """Count what happens inside against ``address`` if the invite was wrong; a right one always works.
+
+    A whole class may share one address, and an invite of 96 random bits is not found by trying. Nobody learns
+    from the wait whether a code is right: only wrong ones have to wait.
+    """
+    try:
+        yield
+    except WRONG:
+        if address is not None:
+            count_wrong_invite(name_of("invite", network_of(address)))
+        raise
+
+
+def count_wrong_invite(name: str) -> None:
+    """Count one; TooMany if there were too many before."""
+    try:
+        take_from(limiter(), iter([(PER_ADDRESS, name)]))
+    except UNREACHABLE as problem:
+        unreachable(problem)
+        take_from(alone(), iter([(ALONE_PER_ADDRESS, name)]))
+
+
 def take(address: str | None, account: str | None) -> Taken:
     """Take a try from every counter; what was taken, or TooMany."""
     try:
@@ -84,9 +112,12 @@ def take_from(limiter: FixedWindowRateLimiter, asked: Iterator[Counter]) -> Take
 
 
 def full(limiter: FixedWindowRateLimiter, counter: Counter) -> TooMany:
-    seconds = limiter.get_window_stats(*counter).reset_time - time.time()
+    seconds = max(1, math.ceil(limiter.get_window_stats(*counter).reset_time - time.time()))
     return TooMany(
-        "too many wrong tries; wait a while", retry_after=max(1, math.ceil(seconds)), code="too_many_tries"
+        "too many wrong tries: try again in {minutes} min",
+        retry_after=seconds,
+        code="too_many_tries",
+        minutes=math.ceil(seconds / 60),
     )
 
 
@@ -168,3 +199,27 @@ def storage_at(url: str) -> RedisStorage:
 
 def unreachable(problem: Exception) -> None:
     log.warning("throttle_unreachable", kind=type(problem).__name__)
+
+
+def count_check(team_id: UUID) -> None:
+    """Count a dry run of a team; TooMany if it has made as many in this minute as it may."""
+    name = name_of("checks", str(team_id))
+    try:
+        require_check(limiter(), name)
+    except UNREACHABLE as problem:
+        unreachable(problem)
+        require_check(alone(), name)
+
+
+def require_check(limiter: FixedWindowRateLimiter, name: str) -> None:
+    if limiter.hit(CHECKS_PER_TEAM, name):
+        return
+    wait = limiter.get_window_stats(CHECKS_PER_TEAM, name).reset_time - time.time()
+    seconds = max(1, math.ceil(wait))
+    raise TooMany(
+        "your team has checked {limit} uploads in a minute; wait {seconds} s",
+        retry_after=seconds,
+        code="too_many_checks",
+        limit=CHECKS_PER_TEAM.amount,
+        seconds=seconds,
+    )

@@ -3,15 +3,11 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from psycopg.errors import LockNotAvailable
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from app import queue
-from app.db import engine
-from app.errors import Unavailable
-
-DATABASE_AWAY = "database_unavailable"
+from app.db import engine, failures
 
 
 @contextmanager
@@ -23,8 +19,8 @@ def transaction() -> Iterator[Session]:
     try:
         with engine.session_factory().begin() as session:
             yield session
-    except OperationalError as problem:
-        if isinstance(problem.orig, LockNotAvailable):
-            raise Unavailable("somebody else holds what is needed") from problem
-        raise Unavailable("the database cannot be reached", code=DATABASE_AWAY) from problem
+    except SQLAlchemyError as problem:
+        if not failures.is_database_failure(problem):
+            raise
+        raise failures.explain(problem) from problem
     queue.publish(session.info.pop(queue.RINGS, []))

@@ -110,5 +110,5 @@ def programs(plant: Plant, port: int, hosts: int, jobs: int) -> Iterator[Program
         own = {"ANONCUP_STORE": plant.shared["ANONCUP_DATA"], **private}
         own |= {"ANONCUP_DATA": str(home), "TMPDIR": str(home)}
         yield from worker_programs(
-            queues=("scores", "guesses"), jobs=jobs, env=own, logs=home, apart=f"-{port}-{number}"
+            queues=("scores", "guesses"), jobs=jobs, env=own, logs=home, name=f"{port}-{number}"
         )

@@ -80,7 +80,7 @@ def serving() -> Iterator[TestClient]:
                 ANONCUP_OPENING_KEYS_DIR=str(data / "private"),
             )
             get_settings.cache_clear()
-            with TestClient(served_app()) as client:
+            with TestClient(served_app(), base_url="http://localhost") as client:
                 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
                 yield client
             engine.get_engine().dispose()

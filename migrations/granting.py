@@ -12,7 +12,8 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import ProgrammingError
 
 from app.db import privileges
-from app.db.privileges import DELETES, FENCES, PRIVILEGES, ROLES, STATE_GUARD
+from app.db.privileges import DELETES, FENCES, PRIVILEGES, ROLES
+from migrations.guards import GUARDS
 
 logger = logging.getLogger(__name__)
 
@@ -20,20 +21,6 @@ AS_IT_STANDS = {"no_parameters": True}
 """A percent sign in a statement is one."""
 
 VERBS = {"r": "SELECT", "i": "INSERT", "u": "UPDATE"}
-
-GUARD = f"""
-CREATE OR REPLACE FUNCTION {STATE_GUARD}() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
-BEGIN
-    IF has_column_privilege(current_user, TG_RELID, 'verdict', 'UPDATE') THEN
-        RETURN NEW;
-    END IF;
-    IF OLD.state IN ('QUEUED', 'SCORING') AND NEW.state = 'CANCELLED' THEN
-        RETURN NEW;
-    END IF;
-    RAISE EXCEPTION 'role % may not turn % into %', current_user, OLD.state, NEW.state
-        USING ERRCODE = 'insufficient_privilege';
-END $$
-"""
 
 
 def put_in_force(connection: Connection) -> None:
@@ -96,11 +83,8 @@ def statements() -> Iterator[str]:
         yield from grants(role)
     for table in sorted({fence.table for fence in FENCES}):
         yield from fenced(table)
-    yield GUARD
-    yield (
-        f"CREATE OR REPLACE TRIGGER {STATE_GUARD} BEFORE UPDATE OF state ON evaluations FOR EACH ROW "
-        f"WHEN (NEW.state IS DISTINCT FROM OLD.state) EXECUTE FUNCTION {STATE_GUARD}()"
-    )
+    for guard in GUARDS:
+        yield from guard.statements()
 
 
 def on_the_database(everybody: str) -> Iterator[str]:

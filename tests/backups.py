@@ -70,7 +70,7 @@ def living_on(monkeypatch: pytest.MonkeyPatch, url: str, data: Path) -> Iterator
         }.items():
             environment.setenv(name, value)
         forget()
-        with TestClient(application()) as client:
+        with TestClient(application(), base_url="http://localhost") as client:
             yield client
     forget()
 

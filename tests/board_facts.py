@@ -273,13 +273,12 @@ def matrix(facts: Facts, viewer: str) -> dict[str, Any]:
     shown = sorted(targets, key=lambda sent: str(sent.target))
     if not facts.shows_finals(viewer):
         shown = []
-    known = viewer == ORGANIZER or facts.revealed
     columns = [
         {
             "target": sent.target,
             "rows": facts.rows,
             "own": sent.team == viewer,
-            "team": sent.team if known or sent.team == viewer else None,
+            "team": sent.team,
         }
         for sent in shown
     ]
@@ -296,7 +295,7 @@ def matrix(facts: Facts, viewer: str) -> dict[str, Any]:
         }
         for team in attackers
     ]
-    names = facts.attackers if known else ()
+    names = facts.attackers if viewer == ORGANIZER or facts.revealed else ()
     return {"targets": columns, "rows": [*rows, *(built_in(facts, name, shown) for name in names)]}
 
 

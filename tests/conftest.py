@@ -1,16 +1,13 @@
 """Real servers for every test that asks: the embedded Postgres and Valkey, migrated and emptied."""
 
-import fcntl
-import gc
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
 from fastapi.testclient import TestClient
+from hypothesis import settings as hypothesis_settings
 from psycopg.errors import LockNotAvailable
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
@@ -20,7 +17,6 @@ from app.config import Settings, get_settings
 from app.db import engine
 from app.db.models import Base
 from app.local.embedded import Services, embedded_services
-from app.scoring import kernels
 from app.services.people import accounts
 from migrations.run import migrate
 from tests.acting import roles_apart
@@ -29,78 +25,11 @@ from tests.arena import Arena
 from tests.contract import CheckedClient
 from tests.patience import eventually
 from tests.s3 import S3Server
-from tests.trying import shortened
 from workers import child, fitness
 
-COMPILING = Path(kernels.__file__).with_name("__pycache__") / "compiling"
-ROOM = Path(__file__).parent
-LOOPS = ("kernels.warm_microdata()", "kernels.warm_baskets(); kernels.warm_bounds()")
-
-gc.disable()
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection(session: pytest.Session) -> Iterator[None]:
-    """One process makes the bytecode of a new checkout while the others wait: each would by itself."""
-    folder = os.open(ROOM, os.O_RDONLY)
-    try:
-        if hasattr(session.config, "workerinput") and not sys.dont_write_bytecode:
-            fcntl.flock(folder, fcntl.LOCK_EX)
-            if any(ROOM.glob("__pycache__/test_*.pyc")):
-                fcntl.flock(folder, fcntl.LOCK_UN)
-        return (yield)
-    finally:
-        os.close(folder)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not names_a_file(config):
-        shortened(items)
-
-
-def pytest_collection_finish() -> None:
-    """What has been imported and collected stays: who looks for garbage need not look through it again."""
-    gc.freeze()
-    gc.enable()
-
-
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One more than cores for the whole suite, since many tests wait for processes that they have started.
-
-    A file alone starts sooner in this process (0).
-    """
-    cores = len(os.sched_getaffinity(0))
-    return 0 if names_a_file(config) or cores == 1 else min(cores + 1, 4)
-
-
-def names_a_file(config: pytest.Config) -> bool:
-    return any(Path(argument.partition("::")[0]).is_file() for argument in config.args)
-
-
-def pytest_xdist_setupnodes(config: pytest.Config) -> None:
-    """Two processes compile the loops of a new checkout while the others start: each would by itself."""
-    COMPILING.parent.mkdir(exist_ok=True)
-    with COMPILING.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        # The lock is theirs, and ends with the last of them.
-        code = [f"from app.scoring import kernels; {loops}" for loops in LOOPS]
-        started = [subprocess.Popen([sys.executable, "-c", each], pass_fds=[lock.fileno()]) for each in code]
-
-    def end() -> None:
-        for process in started:
-            process.terminate()
-            process.wait()
-
-    config.add_cleanup(end)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def compiled() -> None:
-    """The loops, if a process is compiling them."""
-    if COMPILING.exists():
-        with COMPILING.open() as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH)
+hypothesis_settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True)
+hypothesis_settings.register_profile("full", hypothesis_settings.get_profile("quick"), max_examples=1000)
+hypothesis_settings.load_profile("quick")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -210,7 +139,7 @@ def server(session_settings: Settings, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture
 def client(settings: Settings) -> Iterator[TestClient]:
-    with CheckedClient(application(), raise_server_exceptions=False) as made:
+    with CheckedClient(application(), base_url="http://localhost", raise_server_exceptions=False) as made:
         yield made
 
 

@@ -40,11 +40,11 @@ def template_of(path: str) -> str | None:
 
 
 def breaches(method: str, path: str, status: int, headers: Mapping[str, str], content: bytes) -> list[str]:
-    """What of an answer the document does not say."""
+    """What of an answer the document does not say; HEAD is answered as GET, without the body."""
     template = template_of(path)
     if template is None:
         return []
-    operation = document()["paths"][template].get(method.lower())
+    operation = document()["paths"][template].get("get" if method == "HEAD" else method.lower())
     if operation is None:
         known = {each.upper() for each in document()["paths"][template]}
         right = status == 405 and is_problem(headers) and known <= set(re.split(", *", headers["allow"]))
@@ -54,7 +54,8 @@ def breaches(method: str, path: str, status: int, headers: Mapping[str, str], co
         return [f"{method} {template} answered {status}: {content[:300]!r}"]
     missing = [name for name in answer.get("headers", {}) if name != "Link" and name.lower() not in headers]
     found = [f"{method} {template}, {status}: without the header {name}" for name in missing]
-    return found + [f"{method} {template}, {status}: {said}" for said in of_body(answer, headers, content)]
+    body = [] if method == "HEAD" and not content else of_body(answer, headers, content)
+    return found + [f"{method} {template}, {status}: {said}" for said in body]
 
 
 def is_problem(headers: Mapping[str, str]) -> bool:

@@ -49,7 +49,8 @@ TEAMS = (
     "Без имени", "Zürcher Mischer", "ゆらぎ", "Hide & Seek", "黒塗り委員会", "Crossed Out", "k 匿名の森",
     "Grey Noise", "仮名ちゃん", "Les Inconnus", "Ομίχλη", "Pseudonym Six", "差分の彼方", "山びこ研究室",
     "The Usual Suspects", "Less Is More", "チーム影武者", "Smoke & Mirrors", "雑音団", "Under the Rug",
-    "みんな平均",
+    "みんな平均", "Anonymous & Co.", "京都マイクロデータ部", "Les Amis", "Шум и ярость", "まぜるな危険",
+    "Team Kanagawa", "Odd One Out", "鏡の国の調査員", "Die Unsichtbaren", "Κρυφοί", "丸め誤差", "Sum of None",
 )  # fmt: skip
 LAST_DAY = {
     "en": "The last day: mark the release that is to stand for your team, or your best one will.",
@@ -185,7 +186,7 @@ def file() -> str:
     titles = ", ".join(f'{language} = "{title}"' for language, title in TITLES.items())
     lines = [f"title = {{ {titles} }}" if line.startswith("title") else line for line in text.splitlines()]
     text = with_tables("\n".join(lines) + "\n", "excessive", f"[excessive]\nthreshold = {THRESHOLD}")
-    shown = '[publication]\nfeedback = "immediate"\nowners = "hidden"\nreveal_notice_hours = 0'
+    shown = '[publication]\nfeedback = "immediate"\nreveal_notice_hours = 0'
     text = with_tables(text, "publication", shown)
     phases = two_phase_file().split("[[phases]]", 1)[1]
     return with_tables(text, "phases", f"[[phases]]{phases}")

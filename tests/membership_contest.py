@@ -41,9 +41,9 @@ def competition_file() -> str:
 
 
 def public_part(whole: Original) -> Original:
-    """Without the hidden column."""
+    """Candidates without the hidden column; the background keeps it."""
     names = [name for name in whole.candidates.schema.names if name != HIDDEN]
-    return Original(whole.candidates.only(*names), whole.background and whole.background.only(*names))
+    return Original(whole.candidates.only(*names), whole.background)
 
 
 @dataclass

@@ -16,14 +16,14 @@ from app.scoring.templates import template
 from app.scoring.timetable import with_phases
 from app.scoring.tracks import TRACKS
 from app.scoring.transaction_tables import TransactionTables
-from app.services.contest import due_moves, phases
+from app.services.contest import due_moves, guess_terms, phases
 from app.services.desk import rehearsals
 from app.services.people import accounts
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena
 from tests.contest import judge_everything, turn
-from workers import threshold_reports
+from workers import clock, threshold_reports
 
 INDIVIDUALS = 60
 
@@ -64,6 +64,7 @@ class Rehearsed:
             moved = [earlier(phase, minutes) for phase in phases.timetable_of(row).phases]
             row.file = with_phases(row.file, moved)
             due_moves.follow(session, row)
+        clock.step(guess_terms.note, row.id)
 
     def play(self) -> None:
         """All moves that are due, as a worker of reports makes them."""

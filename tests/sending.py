@@ -98,7 +98,7 @@ def sending(
 ) -> Iterator[Sending]:
     """A multipart request to ``path``, of which nothing but the head is sent at first."""
     parts = {name: (f"{name}.csv", content) for name, content in files.items()}
-    request = httpx2.Request("POST", f"http://testserver{path}", files=parts)
+    request = httpx2.Request("POST", f"http://localhost{path}", files=parts)
     headers = {**request.headers, "authorization": f"Bearer {token}"}
     if key is not None:
         headers["idempotency-key"] = key
@@ -114,7 +114,7 @@ def sending(
         "root_path": "",
         "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
         "client": ("127.0.0.1", 1),
-        "server": ("testserver", 80),
+        "server": ("localhost", 80),
         "state": {},
     }
     made = Sending(request.read())

@@ -29,7 +29,6 @@ from tests.backups import blobs, blobs_in, command, everything, living_on, made,
 from tests.e2e.test_own_servers import POSTGRES, own_postgres
 from tests.s3 import BUCKET, S3Server
 from tests.stored import file_of
-from tests.trying import left_out
 from workers import scoring
 
 __all__ = ["made", "target"]
@@ -97,6 +96,7 @@ def state_of(submission_id: str) -> str:
         return session.scalars(query).one()
 
 
+@pytest.mark.full
 def test_every_row_and_every_file_comes_back_as_it_was(
     made: Path, settings: Settings, target: str, tmp_path: Path
 ) -> None:
@@ -109,6 +109,7 @@ def test_every_row_and_every_file_comes_back_as_it_was(
         assert opened(str(tmp_path / "new")).has_whole(digest)
 
 
+@pytest.mark.full
 def test_a_backup_has_every_stored_file_that_any_cell_of_the_database_names(
     made: Path, settings: Settings
 ) -> None:
@@ -124,11 +125,13 @@ def test_the_columns_that_name_files_are_columns(session_settings: Settings) -> 
     assert not older & known
 
 
+@pytest.mark.full
 def test_a_backup_is_for_its_owner_only_and_leaves_nothing_else(made: Path) -> None:
     assert made.stat().st_mode & 0o777 == 0o600
     assert [path.name for path in made.parent.iterdir()] == ["made.tar"]
 
 
+@pytest.mark.full
 def test_no_secret_and_no_private_key_is_in_a_backup_unless_it_is_asked_for(
     made: Path, arena: Arena, settings: Settings, tmp_path: Path
 ) -> None:
@@ -144,7 +147,7 @@ def test_no_secret_and_no_private_key_is_in_a_backup_unless_it_is_asked_for(
     assert private in (tmp_path / "all.tar").read_bytes()
 
 
-@left_out
+@pytest.mark.full
 def test_keys_in_a_backup_are_put_back_with_it(
     arena: Arena, settings: Settings, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,6 +163,7 @@ def test_keys_in_a_backup_are_put_back_with_it(
         assert not unfinished()
 
 
+@pytest.mark.full
 def test_a_database_with_rows_is_refused_and_left_alone(
     made: Path, settings: Settings, tmp_path: Path
 ) -> None:
@@ -170,7 +174,7 @@ def test_a_database_with_rows_is_refused_and_left_alone(
     assert not (tmp_path / "new").exists()
 
 
-@left_out
+@pytest.mark.full
 def test_a_database_of_something_else_is_refused(made: Path, target: str, tmp_path: Path) -> None:
     other = create_engine(target)
     with other.begin() as connection:
@@ -182,6 +186,7 @@ def test_a_database_of_something_else_is_refused(made: Path, target: str, tmp_pa
     other.dispose()
 
 
+@pytest.mark.full
 def test_a_restore_that_breaks_off_leaves_neither_rows_nor_files(
     made: Path, target: str, tmp_path: Path
 ) -> None:
@@ -200,6 +205,7 @@ def test_a_restore_that_breaks_off_leaves_neither_rows_nor_files(
     assert any(everything(target).values())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.write_bytes(b"other")])
 def test_no_backup_is_made_of_a_store_with_a_lost_or_damaged_file(
     made: Path, settings: Settings, tmp_path: Path, harm: Callable[[Path], object]
@@ -215,6 +221,7 @@ def test_no_backup_is_made_of_a_store_with_a_lost_or_damaged_file(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "made.tar"]
 
 
+@pytest.mark.full
 def test_a_backup_takes_no_other_files_place_unless_it_is_told_to(
     made: Path, settings: Settings, tmp_path: Path
 ) -> None:
@@ -234,6 +241,7 @@ def test_a_backup_takes_no_other_files_place_unless_it_is_told_to(
         backup(replace=True)
 
 
+@pytest.mark.full
 def test_a_file_that_appears_while_a_backup_is_made_stays(tmp_path: Path) -> None:
     path = tmp_path / "late.tar"
 
@@ -246,6 +254,7 @@ def test_a_file_that_appears_while_a_backup_is_made_stays(tmp_path: Path) -> Non
     assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"something else"]
 
 
+@pytest.mark.full
 def test_a_damaged_file_in_the_store_is_mended_by_a_restore(
     made: Path, settings: Settings, target: str, tmp_path: Path
 ) -> None:
@@ -256,7 +265,7 @@ def test_a_damaged_file_in_the_store_is_mended_by_a_restore(
     assert opened(str(tmp_path / "new")).has_whole(digest)
 
 
-@left_out
+@pytest.mark.full
 def test_a_backup_moves_between_a_folder_and_a_bucket_both_ways(
     made: Path, target: str, tmp_path: Path, s3: S3Server
 ) -> None:
@@ -270,7 +279,7 @@ def test_a_backup_moves_between_a_folder_and_a_bucket_both_ways(
     assert all(bucket.has_whole(digest) for digest in digests)
 
 
-@left_out
+@pytest.mark.full
 def test_a_restore_that_fails_takes_back_from_a_bucket_what_it_had_put(
     made: Path, target: str, tmp_path: Path, s3: S3Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,6 +298,7 @@ def last_step_fails() -> None:
     raise Unavailable("the last step fails")
 
 
+@pytest.mark.full
 def test_a_backup_of_a_newer_version_is_refused(settings: Settings, target: str, tmp_path: Path) -> None:
     with engine.get_engine().begin() as connection:
         known = connection.scalar(text("SELECT version_num FROM alembic_version"))
@@ -309,7 +319,7 @@ def test_a_folder_that_is_not_there_is_not_backed_up(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@left_out
+@pytest.mark.full
 @pytest.mark.skipif(not POSTGRES, reason="Debian's postgresql is not installed")
 def test_a_backup_moves_between_the_embedded_postgres_and_an_older_one_of_debian_s(
     made: Path, settings: Settings, target: str, tmp_path: Path

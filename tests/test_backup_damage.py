@@ -12,6 +12,8 @@ from app.backup import service
 from app.errors import InvalidInput
 from tests.backups import command, made, read
 
+pytestmark = pytest.mark.full
+
 __all__ = ["made"]
 
 

@@ -274,8 +274,10 @@ def test_a_file_that_the_service_would_not_take_is_refused(folder: Path, command
     sentence = f"{name}.csv is larger than 1 MB"
     assert (done.returncode, done.stderr) == (2, f"anoncup: {sentence}\n")
     values = {"file": f"{name}.csv", "most_mb": 1}
+    where = {"file": f"{name}.csv", "row": None, "line": None, "column": None}
+    fault = {**where, "code": "too_large", "message": sentence, "values": values}
     said = {"code": "too_large", "detail": sentence, "values": values, "file": f"{name}.csv"}
-    assert json.loads(done.stdout) == said
+    assert json.loads(done.stdout) == said | {"errors": [fault], "total": 1}
 
 
 @pytest.mark.parametrize(
@@ -288,9 +290,9 @@ def test_a_file_that_the_service_would_not_take_is_refused(folder: Path, command
         ("anonymized", RELEASE, "", "anonymized.csv: no_header: "),
         ("original", "m,40,0,0.1", "m,40,0,x", "original.csv, row 4: not_a_number: rent, "),
         ("original", ",rent", ",Rent", "original.csv: column_without_role: "),
-        ("secret", "original_row\n", "", "secret: secret_header: "),
-        ("secret", "4\n", "2\n", "secret, row 3: duplicate_row: "),
-        ("secret", "4\n", "7\n", "secret, row 3: out_of_range: "),
+        ("secret", "original_row\n", "", "secret.csv: secret_header: "),
+        ("secret", "4\n", "2\n", "secret.csv, row 3: duplicate_row: "),
+        ("secret", "4\n", "7\n", "secret.csv, row 3: out_of_range: "),
     ],
 )
 def test_a_malformed_file_is_named_with_row_and_code(

@@ -6,8 +6,10 @@ from fastapi.testclient import TestClient
 from tests import cup
 from tests.contest import competition_row
 
+pytestmark = pytest.mark.full
 
-@pytest.mark.long
+
+@pytest.mark.full
 def test_it_is_played_to_its_reveal_with_a_course_of_every_team_and_individuals_found(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

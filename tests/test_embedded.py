@@ -18,7 +18,6 @@ from app.local import data_folder, embedded, server, tethered
 from app.local.embedded import Services, embedded_services, running_services
 from tests.data_folders import data, made_once
 from tests.patience import PATIENCE_S, eventually
-from tests.trying import left_out
 
 __all__ = ["data", "made_once"]
 
@@ -117,6 +116,22 @@ def test_rows_and_jobs_are_there_after_a_restart(data: Path) -> None:
         assert client.lrange("jobs", 0, -1) == ["score"]
 
 
+@pytest.mark.full
+def test_a_folder_of_an_older_version_is_taken_over_without_an_error_in_the_log(data: Path) -> None:
+    configuration, log = data / "postgres" / "postgresql.conf", data / "logs" / "postgres.log"
+    # As initdb writes them, and as a version without passwords left the folder.
+    configuration.write_text("shared_buffers = 128MB\nmax_connections = 200\nwork_mem = 5MB\n")
+    shutil.rmtree(data / "roles")
+    log.unlink()
+    with embedded_services(data) as services:
+        assert sql(services, "SELECT name FROM pg_file_settings WHERE error IS NOT NULL") == []
+        assert sql(services, "SHOW shared_buffers") == ["64MB"]
+        assert sql(services, "SHOW work_mem") == ["5MB"]
+    assert "reloading configuration files" in log.read_text()
+    assert "contains errors" not in log.read_text()
+
+
+@pytest.mark.full
 def test_kill_9_of_the_owner_ends_both_servers_and_loses_nothing(data: Path) -> None:
     with owner(data) as (process, pids):
         services = running_services(data)
@@ -133,7 +148,7 @@ def test_kill_9_of_the_owner_ends_both_servers_and_loses_nothing(data: Path) -> 
             assert client.lrange("jobs", 0, -1) == ["score"]
 
 
-@left_out
+@pytest.mark.full
 def test_servers_that_hang_after_a_kill_9_of_the_owner_keep_no_later_start_out(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,7 +166,7 @@ def test_servers_that_hang_after_a_kill_9_of_the_owner_keep_no_later_start_out(
             assert sql(again, "SELECT value FROM kept") == ["7"]
 
 
-@left_out
+@pytest.mark.full
 def test_kill_9_of_everything_is_recovered_even_if_the_process_number_went_to_another(data: Path) -> None:
     with owner(data) as (process, pids):
         services = running_services(data)
@@ -168,6 +183,7 @@ def test_kill_9_of_everything_is_recovered_even_if_the_process_number_went_to_an
         assert sql(services, "SELECT value FROM kept") == ["7"]
 
 
+@pytest.mark.full
 def test_a_folder_in_use_is_refused_by_name_and_process(made_once: Path) -> None:
     with owner(made_once) as (process, pids):
         refusal = pytest.raises(Unavailable, match=rf"{made_once} is in use by process {process.pid}.*--data")
@@ -176,7 +192,7 @@ def test_a_folder_in_use_is_refused_by_name_and_process(made_once: Path) -> None
         assert all(is_running(pid) for pid in pids)
 
 
-@left_out
+@pytest.mark.full
 def test_a_postgres_that_someone_started_by_hand_on_the_folder_is_left_alone(data: Path) -> None:
     sockets, binary = data / "run", embedded._postgres_binary("postgres")
     process = tethered.start(
@@ -198,7 +214,7 @@ def test_a_postgres_that_someone_started_by_hand_on_the_folder_is_left_alone(dat
         process.wait(PATIENCE_S)
 
 
-@left_out
+@pytest.mark.full
 def test_a_start_that_was_killed_while_it_made_the_database_is_made_good(tmp_path: Path) -> None:
     data = tmp_path / "data"
     command = [sys.executable, "-c", OWNER, str(data), str(5 * PATIENCE_S)]
@@ -211,6 +227,7 @@ def test_a_start_that_was_killed_while_it_made_the_database_is_made_good(tmp_pat
     assert not (data / "postgres.new").exists()
 
 
+@pytest.mark.full
 def test_another_version_s_data_is_refused_and_left_alone(data: Path) -> None:
     (data / "postgres" / "PG_VERSION").write_text("15\n")
     with pytest.raises(Unavailable, match="made by Postgres 15; this one is 18"), embedded_services(data):
@@ -218,6 +235,7 @@ def test_another_version_s_data_is_refused_and_left_alone(data: Path) -> None:
     assert (data / "postgres" / "base").is_dir()
 
 
+@pytest.mark.full
 def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / "postgres").mkdir()
     (tmp_path / "postgres" / "thesis.txt").write_text("years of work")
@@ -226,6 +244,7 @@ def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path: Path) ->
     assert (tmp_path / "postgres" / "thesis.txt").read_text() == "years of work"
 
 
+@pytest.mark.full
 def test_a_postgres_that_cannot_start_says_why(data: Path) -> None:
     with (data / "postgres" / "postgresql.conf").open("a") as settings:
         settings.write("nonsense = on\n")
@@ -236,12 +255,14 @@ def test_a_postgres_that_cannot_start_says_why(data: Path) -> None:
         pass
 
 
+@pytest.mark.full
 def test_a_valkey_that_cannot_start_says_why(data: Path) -> None:
     (data / "valkey" / "appendonlydir" / "appendonly.aof.manifest").write_text("nonsense\n")
     with pytest.raises(Unavailable, match=r"(?s)Valkey ended.*manifest"), embedded_services(data):
         pass
 
 
+@pytest.mark.full
 def test_the_first_folder_can_be_used_again_after_a_failed_start(data: Path) -> None:
     settings = data / "postgres" / "postgresql.conf"
     good = settings.read_text()
@@ -253,7 +274,7 @@ def test_the_first_folder_can_be_used_again_after_a_failed_start(data: Path) -> 
         assert sql(services, "SELECT 1") == ["1"]
 
 
-@left_out
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["long" * 30, "with space, 日本 & 100%"])
 def test_a_path_that_sockets_or_urls_cannot_have_still_works(
     made_once: Path, tmp_path: Path, name: str
@@ -267,6 +288,7 @@ def test_a_path_that_sockets_or_urls_cannot_have_still_works(
     assert not socket_folder.exists()
 
 
+@pytest.mark.full
 def test_a_killed_server_is_started_again_on_its_data_and_clients_go_on(
     data: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -288,7 +310,7 @@ def test_a_killed_server_is_started_again_on_its_data_and_clients_go_on(
         assert sql(services, "SELECT number FROM kept") == ["7"]
 
 
-@left_out
+@pytest.mark.full
 def test_a_server_killed_with_busy_sessions_comes_back(data: Path) -> None:
     with embedded_services(data) as services:
         made = create_engine(services.database_url)
@@ -303,7 +325,7 @@ def test_a_server_killed_with_busy_sessions_comes_back(data: Path) -> None:
         made.dispose()
 
 
-@left_out
+@pytest.mark.full
 def test_a_server_that_keeps_ending_ends_it_all(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "RESTARTS", 1)
     with embedded_services(data) as services:
@@ -316,6 +338,7 @@ def test_a_server_that_keeps_ending_ends_it_all(data: Path, monkeypatch: pytest.
             services.check()
 
 
+@pytest.mark.full
 def test_a_server_that_cannot_be_started_again_says_why(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "TRIES", 2)
     with embedded_services(data) as services:
@@ -335,6 +358,7 @@ def test_a_second_command_finds_the_servers_only_while_they_run(made_once: Path)
     assert running_services(made_once) is None
 
 
+@pytest.mark.full
 def test_postgres_settings_in_the_environment_change_nothing(
     made_once: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -355,6 +379,7 @@ def in_namespace(*options: str, data: Path, first: str = "true") -> subprocess.C
     )
 
 
+@pytest.mark.full
 @pytest.mark.skipif(os.geteuid() != 0, reason="then every test here is this one")
 def test_it_runs_as_an_ordinary_user(made_once: Path) -> None:
     run = in_namespace("--map-user=1000", data=made_once)
@@ -362,6 +387,7 @@ def test_it_runs_as_an_ordinary_user(made_once: Path) -> None:
     assert len(run.stdout.split()) == 2
 
 
+@pytest.mark.full
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root needs a namespace")
 def test_root_without_user_namespaces_is_told_what_to_do(made_once: Path) -> None:
     # A namespace has a limit of its own on the namespaces inside it.
@@ -371,6 +397,7 @@ def test_root_without_user_namespaces_is_told_what_to_do(made_once: Path) -> Non
     assert "Run as an ordinary user, or set DATABASE_URL and REDIS_URL" in run.stderr
 
 
+@pytest.mark.full
 def test_the_launcher_starts_nothing_for_a_parent_that_is_gone(tmp_path: Path) -> None:
     gone = 2**22 + 1  # above every process number
     mark = tmp_path / "mark"
@@ -379,6 +406,7 @@ def test_the_launcher_starts_nothing_for_a_parent_that_is_gone(tmp_path: Path) -
     assert not mark.exists()
 
 
+@pytest.mark.full
 def test_a_log_that_grew_large_is_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tethered, "LARGEST_LOG", 3)
     log = tmp_path / "logs" / "web.log"

@@ -7,9 +7,8 @@ import pytest
 
 from tests.environments import Environment, environment, example
 from tests.test_command_line import COMPETITION, ORIGINAL, RELEASE, SECRET
-from tests.trying import LEFT_OUT
 
-pytestmark = list(LEFT_OUT)
+pytestmark = pytest.mark.full
 __all__ = ["environment", "example"]
 
 USED = """

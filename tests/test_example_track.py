@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.environments import TRACK, Environment, environment
-from tests.trying import LEFT_OUT
 
-pytestmark = list(LEFT_OUT)
+pytestmark = pytest.mark.full
 __all__ = ["environment"]
 
 LOCAL = ("--competition", "places.toml", "--original", "data/places.csv")

@@ -9,10 +9,8 @@ import pytest
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-from tests.trying import LEFT_OUT
-
 PAPERS = Path(__file__).parents[1] / "examples" / "papers.ipynb"
-pytestmark = list(LEFT_OUT)
+pytestmark = pytest.mark.full
 TIMEOUT = 300
 """Seconds for one cell; all of them take about ten."""
 

@@ -12,7 +12,6 @@ from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
-from app.wire.verdicts import MOST_TRIPLES
 from tests.arena import competition_file, noisy_release, original_table
 from tests.test_transactions_commands import (
     CUSTOMERS,
@@ -64,15 +63,6 @@ def test_a_verdict_that_was_computed_is_admitted(track: str, request: pytest.Fix
     assert asked.admits(verdict)
 
 
-def test_a_verdict_says_what_e_tells_of_u_where_it_tells_anything_and_need_not(
-    microdata: tuple[Request, Json], transactions: tuple[Request, Json]
-) -> None:
-    request, verdict = microdata
-    assert verdict["reach"][0][0] == 0
-    assert request.admits({name: value for name, value in verdict.items() if name != "reach"})
-    assert "reach" not in transactions[1]
-
-
 def changed(verdict: Json, *path: str | int, to: Any) -> Json:
     made = copy.deepcopy(verdict)
     place: Any = made
@@ -112,11 +102,6 @@ def changed(verdict: Json, *path: str | int, to: Any) -> Json:
         (("excessive", "histogram", "counts"), [-1]),
         (("resembles",), [{"methods": []}]),
         (("resembles", 0, "methods"), ["x"] * 11),
-        (("reach",), [[0, 0.1]]),
-        (("reach",), [[0, 0.1, "1"]]),
-        (("reach",), [[-1, 0.0, 1.0]]),
-        (("reach",), [[0, 0.0, float("nan")]]),
-        (("reach",), [[0, 0.0, 1.0]] * (MOST_TRIPLES + 1)),
     ],
 )
 def test_another_form_is_not(microdata: tuple[Request, Json], path: tuple[str | int, ...], to: Any) -> None:
@@ -159,7 +144,7 @@ def test_a_verdict_leaves_out_only_what_not_every_release_has(microdata: tuple[R
         if isinstance(place, dict) and "details" not in path:
             del place[name]
             optional |= {name} if request.admits(made) else set()
-    assert optional == {"correct", "trials", "details", "interval", "sd", "most", "evidence", "reach"}
+    assert optional == {"correct", "trials", "details", "interval", "sd", "evidence"}
 
 
 def test_the_numbers_of_another_track_are_none_of_this_ones(

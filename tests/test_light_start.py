@@ -51,6 +51,7 @@ def loaded_after(program: str) -> set[str]:
     return set(done.stdout.split())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("program", STARTED.values(), ids=STARTED)
 def test_what_describes_and_passes_on_loads_no_numbers(program: str) -> None:
     assert not loaded_after(program) & (NUMBERS | PROMPTS)

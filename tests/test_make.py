@@ -13,7 +13,8 @@ import pytest
 
 from tests.e2e.stack import free_port
 from tests.patience import PATIENCE_S, eventually
-from tests.trying import LEFT_OUT
+
+pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).parent.parent
 OWN = ("DATABASE_URL", "REDIS_URL", "ANONCUP_")
@@ -57,9 +58,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("program", "number"),
     [
-        pytest.param("make", signal.SIGTERM, marks=LEFT_OUT, id="make is asked to end"),
+        pytest.param("make", signal.SIGTERM, marks=pytest.mark.full, id="make is asked to end"),
         pytest.param("make", signal.SIGKILL, id="make is killed"),
-        pytest.param("bin/anoncup", signal.SIGKILL, marks=LEFT_OUT, id="the supervisor is killed"),
+        pytest.param("bin/anoncup", signal.SIGKILL, marks=pytest.mark.full, id="the supervisor is killed"),
     ],
 )
 def test_nothing_goes_on_when(program: str, number: signal.Signals, data: Path) -> None:

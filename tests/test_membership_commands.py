@@ -13,6 +13,8 @@ from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from tests.commands import run
 
+pytestmark = pytest.mark.full
+
 TRACK = TRACKS["membership"]
 GIVEN = ("--competition", "competition.toml", "--original", "candidates.csv")
 

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.full
+
 KEPT = """
 import os, sys
 from app.memory import give_back

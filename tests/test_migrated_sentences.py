@@ -12,6 +12,8 @@ from migrations.run import configuration, migrate
 from tests.backups import target
 from tests.older_database import filled_at_0002, read_today, written_at
 
+pytestmark = pytest.mark.full
+
 __all__ = ["target"]
 
 SAID = """

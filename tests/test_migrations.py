@@ -1,8 +1,10 @@
 """The migrations make exactly the schema that the models describe, and keep the rows that are there."""
 
+import socket
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from alembic import command
@@ -31,13 +33,15 @@ from app.db.models import (
     User,
 )
 from app.errors import Unavailable
+from app.local.embedded import embedded_services
 from app.services.people import accounts
 from app.storage import digest_of, opened
 from migrations.run import configuration, migrate
 from tests.backups import target
+from tests.data_folders import data, made_once
 from tests.older_database import CONTENT, filled_at_0002, read_today, written_at
 
-__all__ = ["target"]
+__all__ = ["data", "made_once", "target"]
 
 OPENED = """
 INSERT INTO targets (id, competition_id, submission_id, name, rows, salt, secret)
@@ -168,6 +172,7 @@ def test_rows_of_an_older_version_are_read_by_the_models_after_migrating(target:
     check_rows(target)
 
 
+@pytest.mark.full
 def test_an_opened_secret_goes_along_to_its_own_table(target: str) -> None:
     filled_at_0002(target)
     written_at("0009", target, OPENED)
@@ -177,6 +182,7 @@ def test_an_opened_secret_goes_along_to_its_own_table(target: str) -> None:
     assert (opening.target_id.int, opening.salt, opening.secret) == (10, b"\x00\xff", "digest")
 
 
+@pytest.mark.full
 def test_what_guesses_came_to_is_an_outcome_of_the_only_question_there_was(target: str) -> None:
     filled_at_0002(target)
     written_at("0018", target, GUESSED)
@@ -194,6 +200,7 @@ def test_what_guesses_came_to_is_an_outcome_of_the_only_question_there_was(targe
     ]
 
 
+@pytest.mark.full
 def test_the_risk_of_guesses_is_what_is_beyond_chance_of_what_they_came_to(target: str) -> None:
     filled_at_0002(target)
     written_at("0018", target, GUESSED)
@@ -216,6 +223,7 @@ def by_hand(value: float, chance: float) -> float:
     return 0.0 if value <= chance else (value - chance) / (1 - chance)
 
 
+@pytest.mark.full
 def test_names_that_are_the_same_now_stay_and_their_owners_still_sign_in(target: str) -> None:
     filled_at_0002(target)
     written_at("0011", target, ALIKE)
@@ -233,6 +241,7 @@ def test_names_that_are_the_same_now_stay_and_their_owners_still_sign_in(target:
     assert [(entry["table"], entry["name"]) for entry in said] == [("users", "Ian l"), ("teams", "カ")]
 
 
+@pytest.mark.full
 def test_a_contest_under_way_is_told_what_it_was_scored_by(target: str) -> None:
     filled_at_0002(target)
     written_at("0012", target, UNDER_WAY)
@@ -245,6 +254,7 @@ def test_a_contest_under_way_is_told_what_it_was_scored_by(target: str) -> None:
         }
 
 
+@pytest.mark.full
 def test_sessions_that_are_open_stay_sessions_whatever_people_call_their_tokens(target: str) -> None:
     filled_at_0002(target)
     migrate(target, "0013")
@@ -258,6 +268,7 @@ def test_sessions_that_are_open_stay_sessions_whatever_people_call_their_tokens(
     engine.dispose()
 
 
+@pytest.mark.full
 def test_a_backup_of_an_older_version_is_migrated_when_it_is_restored(target: str, tmp_path: Path) -> None:
     filled_at_0002(target)
     opened(str(tmp_path)).put(CONTENT)
@@ -276,6 +287,7 @@ def test_a_backup_of_an_older_version_is_migrated_when_it_is_restored(target: st
     assert opened(str(tmp_path / "new")).get(digest_of(CONTENT)) == CONTENT
 
 
+@pytest.mark.full
 def test_a_migration_that_fails_leaves_the_database_as_it_was(target: str) -> None:
     filled_at_0002(target)
     engine = create_engine(target)
@@ -289,6 +301,7 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(target: str) -> No
     engine.dispose()
 
 
+@pytest.mark.full
 def test_a_database_that_is_away_is_said_in_one_line(tmp_path: Path) -> None:
     url = f"postgresql+psycopg://cup:canary-password@/cup?host={tmp_path}"
     with pytest.raises(Unavailable) as refused:
@@ -308,6 +321,53 @@ def test_a_database_that_is_away_is_said_in_one_line(tmp_path: Path) -> None:
     assert "canary-password" not in answer.stderr + answer.stdout
 
 
+def migrated_at(url: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [Path(sys.executable).parent / "anoncup", "migrate"],
+        env={"DATABASE_URL": url, "REDIS_URL": "redis://127.0.0.1:1/0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
+def test_the_databases_address_may_be_written_as_other_programs_write_it(
+    settings: Settings, scheme: str
+) -> None:
+    place = settings.database_url.partition("://")[2]
+    assert migrated_at(f"{scheme}://{place}").returncode == 0
+
+
+@pytest.mark.full
+def test_an_address_of_another_kind_of_database_is_refused_without_a_traceback() -> None:
+    answer = migrated_at("mysql://cup:canary-password@localhost/cup")
+    assert answer.returncode == 2
+    assert answer.stderr == "anoncup: DATABASE_URL must begin with postgresql://\n"
+
+
+@pytest.mark.full
+def test_a_migration_waits_for_a_database_that_starts_at_the_same_time(data: Path) -> None:
+    with embedded_services(data) as services:
+        url = services.database_url
+    (folder,) = parse_qs(urlsplit(url).query)["host"]
+    command = [str(Path(sys.executable).parent / "anoncup"), "migrate"]
+    env = {"DATABASE_URL": url, "REDIS_URL": "redis://127.0.0.1:1/0", "ANONCUP_DATABASE_WAIT_S": "120"}
+    address = Path(folder, ".s.PGSQL.5432")
+    address.parent.mkdir(exist_ok=True)
+    with socket.socket(socket.AF_UNIX) as not_ready:
+        not_ready.bind(str(address))
+        not_ready.listen()
+        with subprocess.Popen(command, env=env) as waiting:
+            not_ready.accept()[0].close()
+            not_ready.close()
+            address.unlink()
+            with embedded_services(data):
+                assert waiting.wait() == 0
+
+
+@pytest.mark.full
 @pytest.mark.parametrize("words", [["migrate"], ["admin", "create-user", "Ada", "--password-stdin"]])
 def test_a_slip_in_the_name_of_the_data_folder_makes_no_database(tmp_path: Path, words: list[str]) -> None:
     answer = subprocess.run(
@@ -324,7 +384,7 @@ def test_a_slip_in_the_name_of_the_data_folder_makes_no_database(tmp_path: Path,
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_an_account_that_begins_a_new_service_says_so(tmp_path: Path) -> None:
     told = [
         subprocess.run(

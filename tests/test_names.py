@@ -102,10 +102,12 @@ def test_letters_and_numbers_of_teams_all_differ_but_where_they_look_alike() -> 
         assert len({getattr(names, each)(f"Team {letter}") for letter in ascii_uppercase}) == 26
 
 
+@pytest.mark.full
 def test_the_skeleton_of_a_skeleton_is_itself_for_every_character() -> None:
     assert [one for one in EVERY if names.skeleton(names.skeleton(one)) != names.skeleton(one)] == []
 
 
+@pytest.mark.full
 @given(st.text())
 def test_the_skeleton_of_a_skeleton_is_itself(text: str) -> None:
     assert names.skeleton(names.skeleton(text)) == names.skeleton(text)
@@ -117,6 +119,7 @@ def spellings(text: str) -> set[str]:
     return forms | {text.casefold(), text.upper(), text.lower(), f" {text}\u3000", f"{text}\ufe0f"}
 
 
+@pytest.mark.full
 def test_every_character_has_one_key_however_it_is_written() -> None:
     assert [one for one in EVERY if len(set(map(names.key, spellings(one)))) > 1] == []
 

@@ -18,7 +18,7 @@ PAPERS = [
 PERMISSIVE = re.compile(r"MIT|BSD|Apache|ISC|PSF|0BSD|Zlib|CC0")
 WEAK = {"psycopg", "psycopg-binary"}
 """Under the LGPL: used as they are. What may be used so is said in NOTICE."""
-PLACE = re.compile(r"(?<![\w/…])((?:app|anoncup|workers|migrations|tests|docs|deploy|examples)/[\w./*-]*\w)")
+PLACE = re.compile(r"(?<![\w/….])((?:app|anoncup|workers|migrations|tests|docs|deploy|examples)/[\w./*-]*\w)")
 
 
 def licences_of(name: str) -> str:

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -78,11 +78,19 @@ def said(folder: Path, *words: str | Path, environment: Mapping[str, str] | None
     return done.stdout
 
 
-def test_a_packages_parts_join_their_track_and_the_track_stays_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    install(tmp_path, "coins", FINE)
+@pytest.fixture
+def on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder whose packages this process imports, and forgets afterwards."""
     monkeypatch.syspath_prepend(tmp_path)
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if (getattr(sys.modules[name], "__file__", None) or "").startswith(str(tmp_path)):
+            del sys.modules[name]
+
+
+def test_a_packages_parts_join_their_track_and_the_track_stays_as_it_was(on_path: Path) -> None:
+    install(on_path, "coins", FINE)
     before = dict(BUILT_IN["microdata"].measures)
     found = discovered(BUILT_IN)
     assert found.tracks["microdata"].measures.keys() - before.keys() == {"coins"}
@@ -96,13 +104,10 @@ def test_a_packages_parts_join_their_track_and_the_track_stays_as_it_was(
 
 @pytest.mark.parametrize(("code", "why"), BROKEN.items())
 def test_a_package_that_does_not_fit_is_left_out_whole_and_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, why: str
+    on_path: Path, code: str, why: str
 ) -> None:
-    install(tmp_path, "coins", f"{PART}\n{code}\n")
-    install(tmp_path, "others", FINE.replace("coins", "others"))
-    monkeypatch.syspath_prepend(tmp_path)
-    for name in ("coins", "others"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
+    install(on_path, "coins", f"{PART}\n{code}\n")
+    install(on_path, "others", FINE.replace("coins", "others"))
     found = discovered(BUILT_IN)
     assert {one.name: one.broken for one in found.packages} == {"coins": why, "others": ""}
     assert found.tracks["microdata"].measures.keys() - BUILT_IN["microdata"].measures.keys() == {"others"}
@@ -124,6 +129,7 @@ def test_a_track_may_come_from_one_package_and_its_measure_from_another(tmp_path
     assert [one["parts"] for one in listed(tmp_path)] == [["chess.measures.coins"], ["tracks.chess"]]
 
 
+@pytest.mark.full
 def test_a_broken_package_stops_neither_the_list_nor_a_competition_file(tmp_path: Path) -> None:
     install(tmp_path, "coins", "import nothing_that_there_is")
     (found,) = listed(tmp_path)
@@ -137,11 +143,13 @@ def test_what_packages_import_loads_no_numbers_and_has_all_that_it_names() -> No
     said(Path(), "-c", program)
 
 
+@pytest.mark.full
 def test_every_face_for_packages_has_all_that_it_names() -> None:
     for face in ("judging", "settings", "tables", "testing"):
         said(Path(), "-c", f"from anoncup.{face} import *")
 
 
+@pytest.mark.full
 def test_the_notebooks_face_has_all_that_it_names() -> None:
     said(Path(), "-c", "from anoncup import *; import anoncup; assert set(anoncup.__all__) <= set(globals())")
 

@@ -29,6 +29,8 @@ from app.local.processes import (
 )
 from tests.patience import PATIENCE_S, eventually
 
+pytestmark = pytest.mark.full
+
 SLEEP = ["/bin/sleep", "600"]
 STUBBORN = [sys.executable, "-c", "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(600)"]
 FAMILY = ["/bin/sh", "-c", "sleep 601 & echo $!; wait"]
@@ -295,5 +297,5 @@ def test_reports_have_a_program_of_their_own_unless_they_are_all_that_is_asked_f
     assert jobs("scores", "guesses", "reports") == {"worker": "3", "reports": "1"}
     assert jobs("scores") == jobs("guesses") == {"worker": "3"}
     assert jobs("reports") == {"reports": "3"}
-    nodes = [one.command[one.command.index("--hostname") + 1] for one in worker_programs(apart="-7")]
+    nodes = [one.command[one.command.index("--hostname") + 1] for one in worker_programs(name="7")]
     assert nodes == ["celery-7@%h", "reports-7@%h"]

@@ -5,6 +5,10 @@ import re
 from functools import cache
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "reliability.md").read_text()
 MISSING = "**missing**"

@@ -12,6 +12,8 @@ from tests import small_track
 from tests.small_track import written
 from tests.test_plugins import install
 
+pytestmark = pytest.mark.full
+
 CONTEST = ("--competition", "competition.toml", "--original", "numbers.csv")
 SENT = ("--list", "list.csv", "--secret", "secret.csv")
 

@@ -19,10 +19,9 @@ from app.storage import Store, bucket, digest_of, opened
 from app.transaction import transaction
 from tests.arena import Arena
 from tests.s3 import BUCKET, S3Server
-from tests.trying import left_out
 
 
-@pytest.fixture(params=["folder", "bucket"])
+@pytest.fixture(params=["folder", pytest.param("bucket", marks=pytest.mark.full)])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     """An empty store of each kind."""
     if request.param == "folder":
@@ -174,7 +173,7 @@ def test_credentials_that_the_store_does_not_know_are_said_before_anything_is_lo
         assert code_of(call) == "storage_unavailable"
 
 
-@left_out
+@pytest.mark.full
 def test_a_bucket_that_goes_away_is_unavailable_and_comes_back_with_all_it_had(s3: S3Server) -> None:
     store = opened(f"s3://{BUCKET}/{uuid4()}")
     digest = store.put(b"content")

@@ -108,6 +108,7 @@ def test_every_user_is_made_and_none_is_root() -> None:
     assert {unit(name)["Service"]["User"] for name in SERVICES} == set(made)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", SERVICES)
 def test_the_settings_and_commands_named_exist(name: str) -> None:
     known = {f"ANONCUP_{field.upper()}" for field in Settings.model_fields} | {
@@ -133,10 +134,17 @@ def test_a_score_that_is_too_large_ends_before_its_worker() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["anoncup-worker@.service", "anoncup-reports.service", "anoncup-scheduler.service"]
+    "name",
+    [
+        "anoncup-web.service",
+        "anoncup-worker@.service",
+        "anoncup-reports.service",
+        "anoncup-scheduler.service",
+    ],
 )
-def test_walls_can_stand_and_threads_are_counted(name: str) -> None:
+def test_units_allow_and_require_the_sandbox_and_count_threads(name: str) -> None:
     allowed = (SHIPPED / "anoncup-.service.d" / "hardened.conf").read_text()
     for call in ("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp"):
         assert f" {call}" in allowed
-    assert int(unit(name)["Service"]["TasksMax"]) <= 256
+    assert "Environment=ANONCUP_SANDBOX=required\n" in allowed
+    assert int(unit(name)["Service"]["TasksMax"]) <= (1024 if name == "anoncup-web.service" else 256)

@@ -12,7 +12,8 @@ from app.scoring.permutation import source_from_secret
 from app.scoring.templates import template
 from app.scoring.transaction_tables import parse_original, parse_release
 from tests.commands import run
-from tests.trying import left_out
+
+pytestmark = pytest.mark.full
 
 CUSTOMERS = """customer_id,sex,birthday,country
 c1,f,1980-01-01,France
@@ -186,7 +187,7 @@ def test_the_shipped_data_go_all_the_way(tmp_path: Path) -> None:
     assert found["resembles"][0]["methods"] == ["dummies in clusters"]
 
 
-@left_out
+@pytest.mark.full
 def test_a_threshold_is_advised(tmp_path: Path) -> None:
     run("tc400", ".", cwd=tmp_path)
     (tmp_path / "competition.toml").write_text(template(2016))

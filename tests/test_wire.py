@@ -32,12 +32,11 @@ SHAPES = pytest.mark.parametrize("stored", VERDICTS, ids=range(len(VERDICTS)))
 
 @SHAPES
 def test_a_verdict_of_every_version_is_told_as_it_was_stored(stored: Json) -> None:
-    known = {name: one for name, one in stored.items() if name != "reach"}
     said = [
         told(one["code"], Message.from_json(one)) if "template" in one else one | {"values": {}}
         for one in stored["violations"]
     ]
-    assert wire.read(stored).model_dump(mode="json") == known | {"violations": said}
+    assert wire.read(stored).model_dump(mode="json") == stored | {"violations": said}
 
 
 def test_a_number_that_is_whole_stays_so() -> None:
@@ -53,10 +52,6 @@ def test_boards_read_a_verdict_of_every_version(stored: Json) -> None:
     known = {name: one["rounding"] for name, one in stored["measures"].items() if "rounding" in one}
     assert found.rounding == known
     assert found.violations == ("excessive_anonymization",)
-    for name, one in stored["attackers"].items():
-        assert found.bounds[name].most == one.get("most", one["trials"])
-        assert found.bounds[name].lots == ("sd" in one)
-    assert list(found.reach) == [number for triple in stored.get("reach", []) for number in triple]
 
 
 @SHAPES

@@ -20,6 +20,5 @@ def installed(track: Track, module: str, folder: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(TRACKS, track.name, track)
         patch.setenv("PYTHONPATH", str(folder))
-        patch.setattr(child, "KEPT", child.KEPT | {"PYTHONPATH"})
         yield
     child.keeper.discard()

@@ -2,19 +2,13 @@
 
 An upload that exhausts memory or time ends its child, not the worker, and the submission ends in ERROR
 with the reason. The child has no database, no queue, no keys and no store: what it needs of the store it
-asks its parent for, by digest, and gets nothing that its work does not name. It stands behind
-``workers.walls``, and what it says is believed no more than an upload. It is ended when it has been asked
-nothing for a while, for it holds the numbers and the originals in memory.
+asks its parent for, by digest, and gets nothing that its work does not name. It is sandboxed, and what it
+says is believed no more than an upload. It is ended when it has been asked nothing for a while, for it holds
+the numbers and the originals in memory.
 """
 
-import json
-import os
-import select
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from threading import Lock, Timer
 from typing import Any
@@ -26,21 +20,20 @@ from app import sealing
 from app.config import Settings
 from app.errors import CompetitionUnavailable, DomainError, InvalidCompetition
 from app.messages import Message
+from app.processes.child import DIED, ChildDied, ChildMisbehaved, OutOfTime, SandboxedChild
 from app.scoring.competition_file import parse_competition
 from app.storage import store
-from workers import walls
-from workers.folders import OwnFolder
 from workers.work import Drawing, Inquiry, OfRelease, Sampling, Trial, Work
+
+__all__ = ["DIED", "ChildDied", "ScoringFailed", "Step", "Verdict", "evaluate", "keeper"]
 
 log = structlog.get_logger(__name__)
 
 PROGRAM = "workers.scorer"
-KEPT = {"PATH", "HOME", "LANG", "TMPDIR", "NUMBA_CACHE_DIR"}
 
 HEARTBEAT_S = 3.0
 LONGEST_NAME, LONGEST_TRACE, MOST_STEPS = 100, 10_000, 10_000
 
-DIED = Message("the scoring process was killed, perhaps for want of memory")
 CRASHED = Message("scoring failed with an internal error; the operators have been told")
 
 
@@ -65,130 +58,18 @@ class Verdict:
     scorer: str
 
 
-class ChildDied(DomainError):
-    """The child was killed, by the kernel for want of memory or by a person: worth another try."""
-
-    code = "child_died"
-
-
-class OutOfTime(Exception):  # the name is what happened
-    """The deadline has passed."""
-
-
-class Child:
-    """A running scorer, spoken to in lines of JSON."""
-
-    def __init__(self, settings: Settings, *, warm: bool = True) -> None:
-        """``warm``: the compiled loops are loaded before anything is asked, which only scoring needs."""
-        self.warm = warm
-        self.scored = 0
-        self.received = bytearray()
-        self.folder = OwnFolder()
-        wanted = walls.wanted(settings.walls)
-        parent = 0 if wanted.files == walls.BUBBLEWRAP else os.getpid()
-        arguments = [str(parent), str(settings.scoring_memory_mb)]
-        # Not the working folder's modules (-P): it may be where the data lie.
-        program = [sys.executable, "-P", "-m", PROGRAM, *arguments]
-        told = json.dumps({**asdict(wanted), "warm": warm})
-        self.process = subprocess.Popen(  # noqa: S603  # our own module
-            walls.command([*program, told], wanted, folder=self.folder.path),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=child_environment() | {"TMPDIR": str(self.folder.path)},
-            bufsize=0,
-        )
-        assert self.process.stdin is not None  # noqa: S101  # opened as a pipe above
-        # A child that hangs must not hang its parent, who would wait for ever to write.
-        os.set_blocking(self.process.stdin.fileno(), False)
-
-    def send(self, message: Mapping[str, Any], *, content: bytes = b"", deadline: float) -> None:
-        """A line of JSON, and ``content`` behind it; OutOfTime if the child does not take it in time."""
-        assert self.process.stdin is not None  # noqa: S101  # opened as a pipe above
-        for part in (json.dumps(message).encode() + b"\n", content):
-            left = memoryview(part)
-            while left:
-                select.select([], [self.process.stdin], [], max(0.0, deadline - time.monotonic()))
-                try:
-                    left = left[self.process.stdin.write(left) or 0 :]
-                except BrokenPipeError:
-                    raise ChildDied(DIED) from None
-                if time.monotonic() > deadline:
-                    raise OutOfTime
-
-    def read(self, timeout_s: float, *, longest: int) -> dict[str, Any] | None:
-        """The next line, or None after ``timeout_s`` without one; ChildDied if it is gone.
-
-        ScoringFailed: it is no line that a child says, or has more than ``longest`` bytes.
-        """
-        deadline, searched, late = time.monotonic() + timeout_s, 0, False
-        # A buffered reader would hide lines from select: this class keeps its own buffer.
-        while (end := self.received.find(b"\n", searched)) < 0:
-            searched = len(self.received)
-            # Who never ends a line, but always says more of it, must not be listened to for ever.
-            if late or not self.speaks_within(max(0.0, deadline - time.monotonic())):
-                return None
-            self.receive(longest)
-            late = time.monotonic() > deadline
-        line = bytes(self.received[:end])
-        del self.received[: end + 1]
-        return message_of(line)
-
-    def speaks_within(self, seconds: float) -> bool:
-        """Whether it says something, or ends, so soon."""
-        assert self.process.stdout is not None  # noqa: S101  # opened as a pipe above
-        return bool(select.select([self.process.stdout], [], [], seconds)[0])
-
-    def receive(self, longest: int) -> None:
-        assert self.process.stdout is not None  # noqa: S101  # opened as a pipe above
-        piece = os.read(self.process.stdout.fileno(), 1 << 20)
-        if not piece:
-            raise ChildDied(DIED)
-        self.received += piece
-        if len(self.received) > longest:
-            raise ScoringFailed(CRASHED)
-
-    def is_quiet(self) -> bool:
-        """Whether it waits for work. What it says unasked would be taken for an answer to what comes next."""
-        return not self.received and not self.speaks_within(0)
-
-    def end(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
-            if pipe is not None:
-                with suppress(BrokenPipeError):
-                    pipe.close()
-        self.folder.remove()
-
-
-def message_of(line: bytes) -> dict[str, Any]:
-    try:
-        message = json.loads(line)
-    except (ValueError, RecursionError):
-        message = None
-    if not isinstance(message, dict):
-        raise ScoringFailed(CRASHED)
-    return message
-
-
-def child_environment() -> dict[str, str]:
-    """No address and no key of anything; one thread, for parallelism is across submissions."""
-    kept = {name: value for name, value in os.environ.items() if name in KEPT}
-    single = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-    # One that Arrow starts when it is imported would stand outside the walls.
-    return kept | single | {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
-
-
 class Keeper:
     """Holds this process's child, and replaces it when it has ended or has scored enough."""
 
     def __init__(self) -> None:
-        self.child: Child | None = None
+        self.child: SandboxedChild | None = None
+        self.scored = 0
+        """How many pieces of work the child has done."""
         self.lock = Lock()
         """Of who speaks with it, or ends it."""
         self.rest: Timer | None = None
 
-    def ready(self, settings: Settings, *, warm: bool = True) -> Child:
+    def ready(self, settings: Settings, *, warm: bool = True) -> SandboxedChild:
         """A child that runs, ``warm`` if that is wanted."""
         if self.rest is not None:
             self.rest.cancel()
@@ -196,28 +77,29 @@ class Keeper:
         if child is not None and (not child.is_quiet() or warm > child.warm):
             self.discard()
         if self.child is None:
-            self.child = Child(settings, warm=warm)
+            memory_mb = settings.scoring_memory_mb
+            self.child = SandboxedChild(PROGRAM, setting=settings.sandbox, memory_mb=memory_mb, warm=warm)
         return self.child
 
-    def leave(self, child: Child, settings: Settings) -> None:
+    def leave(self, child: SandboxedChild, settings: Settings) -> None:
         """It has done its work. Nobody but us ends one that was taken over and has left a thread behind."""
-        child.scored += 1
-        if child.scored >= settings.scoring_recycle_after:
+        self.scored += 1
+        if self.scored >= settings.scoring_recycle_after:
             self.discard()
             return
-        self.rest = Timer(settings.scoring_idle_s, self.end_idle, [child, child.scored])
+        self.rest = Timer(settings.scoring_idle_s, self.end_idle, [child, self.scored])
         self.rest.daemon = True
         self.rest.start()
 
-    def end_idle(self, child: Child, scored: int) -> None:
+    def end_idle(self, child: SandboxedChild, scored: int) -> None:
         with self.lock:
-            if self.child is child and child.scored == scored:
+            if self.child is child and self.scored == scored:
                 self.discard()
 
     def discard(self) -> None:
         if self.child is not None:
             self.child.end()
-            self.child = None
+            self.child, self.scored = None, 0
 
 
 keeper = Keeper()
@@ -246,7 +128,9 @@ def evaluate(
         return verdict
 
 
-def spoken_with(child: Child, work: Work, settings: Settings, on_step: Callable[[Step], None]) -> Verdict:
+def spoken_with(
+    child: SandboxedChild, work: Work, settings: Settings, on_step: Callable[[Step], None]
+) -> Verdict:
     deadline = time.monotonic() + settings.scoring_time_limit_s
     try:
         child.send({"kind": type(work).__name__, **asdict(work)}, deadline=deadline)
@@ -257,10 +141,12 @@ def spoken_with(child: Child, work: Work, settings: Settings, on_step: Callable[
             code="time_limit",
             limit=settings.scoring_time_limit_s,
         ) from None
+    except ChildMisbehaved:
+        raise ScoringFailed(CRASHED) from None
 
 
 def converse(
-    child: Child, work: Work, settings: Settings, on_step: Callable[[Step], None], deadline: float
+    child: SandboxedChild, work: Work, settings: Settings, on_step: Callable[[Step], None], deadline: float
 ) -> Verdict:
     """Hand over what the child asks for, until it has found its verdict."""
     step = Step(0, 0, "")

@@ -24,13 +24,13 @@ from app import logs, queue, witnessing
 from app.config import Settings, get_settings
 from app.db.might import warn_of_might
 from app.db.models import WitnessedEnd
-from app.errors import DomainError, Unavailable
+from app.errors import DatabaseUnavailable, DomainError, Unavailable
+from app.processes import sandbox
 from app.services.attacks import transitions
-from app.services.contest import witnesses
+from app.services.contest import guess_terms, witnesses
 from app.services.work import health, upkeep
 from app.storage import waiting
-from app.transaction import DATABASE_AWAY, transaction
-from workers import walls
+from app.transaction import transaction
 from workers.crew import Crew
 
 log = structlog.get_logger(__name__)
@@ -131,7 +131,7 @@ class Clock:
             else:
                 self.pauses.pop(competition_id, None)
         except Exception as problem:
-            if isinstance(problem, Unavailable) and problem.code == DATABASE_AWAY:
+            if isinstance(problem, DatabaseUnavailable):
                 raise
             log.error("turning_failed", competition=str(competition_id), **described(problem))
             self.postpone(competition_id)
@@ -192,6 +192,7 @@ def turn(competition_id: UUID, *, keyed: bool) -> bool:
     """
     if keyed:
         step(witnesses.witness, competition_id)
+    step(guess_terms.note, competition_id)
     while step(transitions.next_step, competition_id):
         pass
     with transaction() as session:
@@ -262,7 +263,7 @@ def main() -> None:
     ready_to_witness(settings.opening_keys_dir)
     ends_within = owned_end()
     log.info("clock_starts", every_s=settings.clock_every_s, sweep_every_s=settings.sweep_every_s)
-    walls.announce(settings.walls)  # its children read files too
+    sandbox.announce(settings.sandbox)  # its children read files too
     Clock(settings, Crew()).run(ends_within)
 
 

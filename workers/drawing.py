@@ -1,5 +1,7 @@
 """Draws in the walled child, with keys that follow from the seed: it never gets the seed itself."""
 
+from hashlib import sha256
+
 from app import sealing, seeds
 from app.config import Settings
 from app.contest import read_file
@@ -13,26 +15,38 @@ from app.transaction import transaction
 from workers import child
 from workers.work import Aids, Drawing
 
-MOST_ATTEMPTS = 200
-"""At a draw that no other team has: more means that there are none left."""
+MOST_ATTEMPTS = 2_000
+"""Attempts at files that no other team has; then there are none left. In the second half a team may have
+what the baselines have: they consume no allocation."""
 
 
 def draw(undrawn: Undrawn, settings: Settings) -> None:
-    """Draw the files and note them, again until no other team has the same."""
+    """Draw files that no other team has and note them, or note that there are none left."""
     rules = read_file(undrawn.competition_file)
     rule = TRACKS[rules.track].draw
-    shared = rule is not None and rule.shared(rules)
+    shared = rule is None or not rule.each_team or rule.shared(rules)
     for attempt in range(MOST_ATTEMPTS):
+        avoid_baselines = attempt < MOST_ATTEMPTS // 2
         files = drawn(undrawn, settings, attempt)
+        if not shared and is_taken(undrawn, files, avoid_baselines=avoid_baselines):
+            continue
         stored = {name: store().put(content.encode()) for name, content in files.items()}
         with transaction() as session:
-            if drawing.drawn(session, undrawn, stored, attempt, shared=shared):
+            if drawing.record_allocation(
+                session, undrawn, stored, attempt, shared=shared, avoid_baselines=avoid_baselines
+            ):
                 return
-    raise Unavailable(
-        "after {times} attempts every draw for {team} is another team's too",
-        times=MOST_ATTEMPTS,
-        team=undrawn.means.team,
-    )
+    with transaction() as session:
+        drawing.note_exhausted(session, undrawn, MOST_ATTEMPTS)
+
+
+def is_taken(undrawn: Undrawn, files: dict[str, str], *, avoid_baselines: bool) -> bool:
+    """Whether another team has exactly these files."""
+    digests = {name: sha256(content.encode()).hexdigest() for name, content in files.items()}
+    with transaction() as session:
+        return digests in drawing.list_allocated_files(
+            session, undrawn.competition_id, with_baselines=avoid_baselines
+        )
 
 
 def drawn(undrawn: Undrawn, settings: Settings, attempt: int) -> dict[str, str]:
@@ -58,7 +72,7 @@ def opened_seed(box: Box, settings: Settings) -> bytes:
     """The seed, if it is what was committed to."""
     seed = opened_box(box, settings)
     if seeds.commitment(seed) != box.commitment:
-        raise Unavailable("a seed is not the one that was committed to", code="secret_unreadable")
+        raise Unavailable("a seed does not match its commitment", code="secret_unreadable")
     return seed
 
 

@@ -2,16 +2,17 @@
 back by itself."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from mmap import mmap
 
 import structlog
 
 from app import sealing
 from app.config import get_settings
 from app.errors import DomainError
+from app.processes import sandbox
 from app.services.work.known_files import check_store
-from workers import walls
 
 log = structlog.get_logger(__name__)
 
@@ -21,6 +22,7 @@ ASKED_EVERY_S = 1.0
 WAITING_S = 10.0
 """Who is not fit holds a message for so long: thrown away at once, the others would never hear of it."""
 FIRST_REST_S, LONGEST_REST_S = 1.0, 60.0
+SHARED_BYTES = 500
 
 
 class Unfit(Exception):  # the name is what happened
@@ -36,6 +38,8 @@ class Fitness:
 
     needs: tuple[Callable[[], None], ...]
     reason: str | None = None
+    shared: mmap = field(default_factory=lambda: mmap(-1, SHARED_BYTES))
+    """The reason for the process that this one was forked from, which answers for all."""
     believed_until: float = 0.0
     resting_until: float = 0.0
     rest_s: float = FIRST_REST_S
@@ -63,6 +67,8 @@ class Fitness:
             log.error("takes_no_work", reason=reason)
         elif reason is None and self.reason is not None:
             log.info("takes_work_again", after=self.reason)
+        if reason != self.reason:
+            self.shared[:] = (reason or "").encode()[:SHARED_BYTES].ljust(SHARED_BYTES, b"\0")
         self.reason = reason
 
     def rest(self) -> None:
@@ -92,17 +98,28 @@ def check_keys() -> None:
         raise Unfit("there is no private key in ANONCUP_OPENING_KEYS_DIR")
 
 
-def check_walls() -> None:
+def check_sandbox() -> None:
     settings = get_settings()
-    if settings.walls == "required" and not walls.found().whole:
-        raise Unfit(walls.advice())
-    hidden = (settings.data, settings.opening_keys_dir) if walls.wanted(settings.walls).files else ()
-    for kept in filter(None, hidden):
-        if (found_in := walls.reach.exposing(kept)) is not None:
-            raise Unfit(f"{kept} lies in {found_in}, which the scoring process may read")
+    if settings.sandbox == sandbox.REQUIRED and not sandbox.available().is_complete:
+        raise Unfit(sandbox.explain_missing())
+    private = (settings.data, settings.opening_keys_dir) if sandbox.choose(settings.sandbox).files else ()
+    for path in filter(None, private):
+        if (exposing := sandbox.library_paths.find_exposing(path)) is not None:
+            raise Unfit(f"{path} lies in {exposing}, which the scoring process may read")
 
 
-FOR_SECRETS = Fitness((check_walls, check_store, check_keys))
+FOR_SECRETS = Fitness((check_sandbox, check_store, check_keys))
 """For scoring and judging."""
-FOR_REPORTS = Fitness((check_walls, check_store))
+FOR_REPORTS = Fitness((check_sandbox, check_store))
 """For what needs no secret."""
+
+
+def missing(kinds: Collection[str]) -> str | None:
+    """Return what this worker lacks for such work, or None.
+
+    Of the store and the database, its processes have noted it when work came last: a connection made here
+    would be shared by those that are forked later.
+    """
+    fitness = FOR_REPORTS if set(kinds) == {"reports"} else FOR_SECRETS
+    local = Fitness(tuple(need for need in fitness.needs if need is not check_store))
+    return local.wanting() or bytes(fitness.shared).rstrip(b"\0").decode(errors="ignore") or None

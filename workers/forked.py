@@ -3,7 +3,7 @@
 What is imported before the fork is in memory once. Each then runs as the program that it also is by itself,
 with an environment and a log of its own, and is started again when it ends.
 
-usage: python -m workers.forked [--queues NAMES] [--jobs N] [--grace S] [--apart TEXT] [--logs FOLDER]
+usage: python -m workers.forked [--queues NAMES] [--jobs N] [--grace S] [--name TEXT] [--logs FOLDER]
     [--clock]
 """
 
@@ -37,7 +37,7 @@ from app.local.processes import (
     supervised,
     worker_programs,
 )
-from workers.folders import remove_orphans
+from app.processes.folders import remove_orphans
 
 SHARED = (
     "workers.main",
@@ -145,7 +145,7 @@ def asked(words: Sequence[str]) -> Namespace:
     parser.add_argument("--queues", default=",".join(QUEUES))
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--grace", type=float, default=10.0)
-    parser.add_argument("--apart", default="")
+    parser.add_argument("--name", default="")
     parser.add_argument("--logs", type=Path)
     parser.add_argument("--clock", action="store_true")
     return parser.parse_args(words)
@@ -172,7 +172,7 @@ def main() -> None:
         jobs=wanted.jobs,
         logs=wanted.logs,
         grace=wanted.grace,
-        apart=wanted.apart,
+        name=wanted.name,
     )
     if wanted.clock:
         programs.append(clock_program(wanted.logs))

@@ -6,6 +6,7 @@ from datetime import timedelta
 from app import sealing
 from app.config import Settings, get_settings
 from app.db.models import Guess
+from app.errors import Unavailable
 from app.queue import JUDGE, celery
 from app.services.attacks import guesses
 from app.services.attacks.guesses import Claim
@@ -17,7 +18,7 @@ from workers.fitness import FOR_SECRETS
 from workers.work import Trial
 
 
-@celery.task(name=JUDGE)
+@celery.task(name=JUDGE, throws=(Unavailable,))
 def judge(*_: str) -> None:
     """Judge the guess that is fairly next. Safe to ring twice, and to kill."""
     if not FOR_SECRETS.admitted():

@@ -15,11 +15,13 @@ from celery.signals import (
 )
 from celery.worker.control import inspect_command
 
-from app import beside, logs
+from app import logs
 from app.config import get_settings
 from app.db.might import warn_of_might
-from app.queue import FORMER, WALLS, celery
-from workers import child, guesses, scoring, threshold_reports, walls
+from app.local.processes import QUEUES
+from app.processes import parser_process, sandbox
+from app.queue import DUTIES, FORMER, SANDBOX, celery
+from workers import child, fitness, guesses, scoring, threshold_reports
 
 __all__ = ["celery", "guesses", "scoring", "threshold_reports"]
 
@@ -33,15 +35,23 @@ def log_as_the_others(**_: Any) -> None:
 
 
 @celeryd_after_setup.connect
-def announce_walls(**_: Any) -> None:
-    walls.announce(get_settings().walls)
+def announce_sandbox(**_: Any) -> None:
+    sandbox.announce(get_settings().sandbox)
 
 
-@inspect_command(name=WALLS)
-def tell_of_walls(_: Any) -> dict[str, Any]:
-    """What is shown to administrators, who see no log."""
-    standing = walls.wanted(get_settings().walls)
-    return {"standing": str(standing), "whole": standing.whole}
+@inspect_command(name=SANDBOX)
+def report_sandbox(_: Any) -> dict[str, Any]:
+    """Tell administrators, who see no log, how this worker's children are sandboxed."""
+    setting = get_settings().sandbox
+    return {"standing": sandbox.standing(setting), "complete": sandbox.choose(setting).is_complete}
+
+
+@inspect_command(name=DUTIES)
+def report_duties(state: Any) -> dict[str, Any]:
+    """Tell organizers which kinds of work this worker does, and what it lacks for them."""
+    consumed = state.app.amqp.queues.consume_from
+    kinds = [kind for kind, queue in QUEUES.items() if queue in consumed]
+    return {"kinds": kinds, "lacks": fitness.missing(kinds)}
 
 
 @worker_process_shutdown.connect
@@ -68,9 +78,9 @@ def stand_back(**_: Any) -> None:
 
 
 @worker_process_init.connect
-def read_beside(**_: Any) -> None:
-    """What a rehearsal's teams make is parsed as an upload is: not in this process, which would keep it."""
-    beside.begin(get_settings().scoring_idle_s)
+def parse_in_sandbox(**_: Any) -> None:
+    """What a rehearsal's teams make is parsed as an upload is, in a process of its own."""
+    parser_process.enable(get_settings())
 
 
 @worker_process_init.connect

@@ -1,30 +1,21 @@
-"""The program of the scoring child: requests in, steps and verdicts out, a line of JSON each.
+"""The program of the scoring child: requests in, steps and verdicts out.
 
-It can reach no store: what a request names by digest it asks its parent for, and gets behind a line of JSON.
-Before it reads the first request it builds the walls that it was told to, and ends if it cannot.
-
-usage: python -m workers.scorer PARENT_PID MEMORY_MB '{"files": …, "calls": …, "warm": true}'
-PARENT_PID is 0 where numbers of processes mean nothing, and bubblewrap ends what it started.
+It can reach no store: what a request names by digest it asks its parent for. It enters the sandbox before it
+reads the first request, and ends if it cannot.
 """
 
-import ctypes
-import json
-import os
-import resource
 import secrets
-import signal
 import sys
-import tempfile
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from numpy.random import Generator, default_rng
 
 from app.errors import InvalidCompetition
+from app.processes.inside import Pipe
 from app.scoring import kernels
 from app.scoring.attacking import guesses_of
 from app.scoring.competition_file import parse_competition
@@ -36,87 +27,22 @@ from app.scoring.registry import About, Track
 from app.scoring.rules import Rules
 from app.scoring.sampling import sample_release
 from app.scoring.tracks import TRACKS
-from workers import walls
 from workers.prepared import Digests, Prepared, originals
-from workers.walls import Walls
 
-PR_SET_PDEATHSIG = 1
-LIMITS = {
-    resource.RLIMIT_CORE: 0,  # no picture of the memory on the disk when it crashes
-    resource.RLIMIT_FSIZE: 2**26,
-    # What follows is counted by user, and web, worker and databases may have the same one.
-    resource.RLIMIT_NOFILE: 256,
-    resource.RLIMIT_NPROC: 4096,
-    resource.RLIMIT_SIGPENDING: 64,
-}
-"""Of a file's bytes, descriptors, threads (but root's) and signals that wait."""
 SCORER = version("anoncup")
 """Of the rules as a whole; each number carries its own version besides."""
 
 
-def main() -> None:
-    parent, memory_mb, told = int(sys.argv[1]), int(sys.argv[2]), json.loads(sys.argv[3])
-    end_with(parent)
-    limit(memory_mb * 2**20)
-    if told["warm"]:
+def prepare(*, warm: bool) -> None:
+    if warm:
         kernels.load()
     kernels.keep_nothing()
-    worker = Worker(sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0))
-    walls.stand(Walls(told["files"], told["calls"]), folder=Path(tempfile.gettempdir()))
-    be_silent()
-    desk = Desk(worker.fetch, originals(worker.fetch))
-    while request := worker.heard():
-        answer(request, desk, worker)
 
 
-def limit(memory: int) -> None:
-    """Not more memory, and ``LIMITS``, or what there is of them."""
-    for kind, wanted in {resource.RLIMIT_AS: memory, **LIMITS}.items():
-        granted = resource.getrlimit(kind)[1]
-        most = wanted if granted == resource.RLIM_INFINITY else min(wanted, granted)
-        resource.setrlimit(kind, (most, most))
-
-
-def be_silent() -> None:
-    """Nothing that prints may speak in the answers' channel, or reach the worker's log."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-        os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
-
-
-def end_with(parent: int) -> None:
-    """The worker's death is this process's too, even by kill -9."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-    if parent and os.getppid() != parent:
-        sys.exit("the worker is gone")
-
-
-@dataclass(frozen=True, slots=True)
-class Worker:
-    """The parent, at the other end of two pipes."""
-
-    incoming: BinaryIO
-    outgoing: BinaryIO
-
-    def heard(self) -> Any:
-        """Its next line; None once it has closed the pipe."""
-        line = self.incoming.readline()
-        return json.loads(line) if line else None
-
-    def say(self, message: dict[str, Any]) -> None:
-        left = memoryview(json.dumps(message, ensure_ascii=False).encode() + b"\n")
-        while left:
-            left = left[self.outgoing.write(left) or 0 :]
-
-    def fetch(self, digest: str) -> bytes:
-        """The content of that SHA-256; a parent that does not have it ends this process."""
-        self.say({"fetch": digest})
-        return self.incoming.read(self.heard()["length"])
-
-    def step(self, number: int, of: int, name: str) -> None:
-        self.say({"step": number, "of": of, "name": name})
+def run(pipe: Pipe) -> None:
+    desk = Desk(pipe.fetch, originals(pipe.fetch))
+    while request := pipe.receive():
+        answer(request, desk, pipe)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,17 +53,20 @@ class Desk:
     original: Callable[[Digests, str], Prepared]
 
 
-def answer(request: dict[str, Any], desk: Desk, worker: Worker) -> None:
+def answer(request: dict[str, Any], desk: Desk, pipe: Pipe) -> None:
+    def report_step(number: int, of: int, name: str) -> None:
+        pipe.send({"step": number, "of": of, "name": name})
+
     try:
-        found = WORK[request["kind"]](request, desk, worker.step)
-        worker.say({"verdict": found, "scorer": SCORER})
+        found = WORK[request["kind"]](request, desk, report_step)
+        pipe.send({"verdict": found, "scorer": SCORER})
     except MemoryError:
-        worker.say({"failed": "memory", "trace": ""})
+        pipe.send({"failed": "memory", "trace": ""})
     except InvalidCompetition:
-        worker.say({"unreadable": True})
+        pipe.send({"unreadable": True})
     except Exception:
         # The frames, not the message: a message may quote what must stay secret.
-        worker.say({"failed": "crash", "trace": "".join(traceback.format_tb(sys.exc_info()[2]))})
+        pipe.send({"failed": "crash", "trace": "".join(traceback.format_tb(sys.exc_info()[2]))})
 
 
 def score(request: dict[str, Any], desk: Desk, progress: Progress) -> dict[str, Any]:
@@ -150,8 +79,7 @@ def score(request: dict[str, Any], desk: Desk, progress: Progress) -> dict[str, 
     )
     source = track.answers.read(request["secret"].encode(), about)
     verdict = evaluate(rules, prepared, release, source, progress=progress)
-    of_release = {"resembles": resembled(rules, prepared, verdict)}
-    return verdict.to_json() | of_release | ({"reach": [*map(list, verdict.reach)]} if verdict.reach else {})
+    return verdict.to_json() | {"resembles": resembled(rules, prepared, verdict)}
 
 
 def original_in(request: dict[str, Any], desk: Desk) -> dict[str, bytes]:
@@ -274,7 +202,3 @@ WORK: Mapping[str, Callable[[dict[str, Any], Desk, Progress], dict[str, Any]]] =
     "Attack": attack,
 }
 """What is done with each kind of ``workers.work``."""
-
-
-if __name__ == "__main__":
-    main()

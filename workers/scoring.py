@@ -8,6 +8,7 @@ from app import sealing
 from app.config import Settings, get_settings
 from app.contest import read_file
 from app.db.models import Evaluation
+from app.errors import Unavailable
 from app.queue import SCORE, celery
 from app.scoring.tracks import TRACKS
 from app.services.submissions import evaluations
@@ -20,7 +21,7 @@ from workers.fitness import FOR_SECRETS
 from workers.work import Request
 
 
-@celery.task(name=SCORE)
+@celery.task(name=SCORE, throws=(Unavailable,))
 def score(*_: str) -> None:
     """Score the submission that is fairly next. Safe to ring twice, and to kill."""
     if not FOR_SECRETS.admitted():

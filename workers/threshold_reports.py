@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from app.config import get_settings
 from app.db.models import ThresholdReport
+from app.errors import Unavailable
 from app.queue import ADVISE, celery
 from app.services.data import threshold_reports
 from app.transaction import transaction
@@ -14,7 +15,7 @@ from workers.fitness import FOR_REPORTS, FOR_SECRETS
 from workers.work import Inquiry
 
 
-@celery.task(name=ADVISE)
+@celery.task(name=ADVISE, throws=(Unavailable,))
 def advise(*_: str) -> None:
     """Make the move that is fairly next, else the report: a move takes seconds, a report minutes. Safe to
     ring twice, and to kill."""

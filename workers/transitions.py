@@ -19,7 +19,7 @@ from app.contest import read_file
 from app.errors import DomainError, Unavailable
 from app.scoring.registry import Track
 from app.scoring.tracks import TRACKS
-from app.services.attacks import drawing, owners, transitions
+from app.services.attacks import drawing, transitions
 from app.services.attacks.transitions import Unrevealed, Unwritten
 from app.services.contest import held
 from app.services.contest.held import Box
@@ -64,7 +64,7 @@ def work(competition_id: UUID) -> bool:
     opened = each(unrevealed, lambda target: open_secret(target, settings))
     if seed is not None:
         opened &= done(lambda: open_seed(competition_id, seed, settings), competition=competition_id)
-    return drawn and written and opened and published(competition_id)
+    return drawn and written and opened
 
 
 def draw_all(competition_id: UUID, settings: Settings) -> None:
@@ -75,15 +75,6 @@ def draw_all(competition_id: UUID, settings: Settings) -> None:
         if undrawn is None:
             return
         draw(undrawn, settings)
-
-
-def published(competition_id: UUID) -> bool:
-    """Publish the targets, unless fewer teams could own one than the organizers ask for."""
-    with transaction() as session:
-        done = owners.publish(session, competition_id)
-    if not done:
-        log.warning("publication_waits", competition=str(competition_id), reason="few possible owners")
-    return done
 
 
 def each(targets: Iterable[T], do: Callable[[T], None]) -> bool:
@@ -154,7 +145,7 @@ def open_secret(target: Unrevealed, settings: Settings) -> None:
         settings.opening_keys_dir, key_id=target.key_id, box=target.sealed, submission_id=target.submission_id
     )
     if sealing.commitment_of(opened.salt, opened.secret) != target.commitment:
-        raise Unavailable("a sealed secret is not the one that was committed to", code="secret_unreadable")
+        raise Unavailable("a sealed secret does not match its commitment", code="secret_unreadable")
     digest = store().put(opened.secret)
     with transaction() as session:
         transitions.opened(session, target.target_id, salt=opened.salt, secret=digest)

@@ -12,7 +12,7 @@ from app.api.documentation.answers import NEW_NAME, refusing
 from app.http.dependencies import Address, SignedIn
 from app.http.paging import Cursor, Limit, cursor_of, link_to_next, place_of
 from app.http.passwords import change, few_at_a_time, proven
-from app.services.membership import members, organizers
+from app.services.membership import invites, members, organizers
 from app.services.people import accounts, passwords, teams
 from app.transaction import transaction
 from app.wire.form import PersonName, example
@@ -95,7 +95,9 @@ class PasswordByCode(BaseModel):
 @few_at_a_time
 def sign_up(body: SignUp, address: Address) -> wire.SignedUp:
     """A new account by an invite: with a new team, or in the team that the invite is of."""
-    with throttle.tries(address):
+    with throttle.invite_tries(address):
+        with transaction() as session:
+            invites.look(session, body.invite)  # a wrong one costs no hash
         kept = accounts.hashed(body.password.get_secret_value())
         with transaction() as session:
             made = members.sign_up(
@@ -115,7 +117,7 @@ def sign_up(body: SignUp, address: Address) -> wire.SignedUp:
 )
 def join(body: Join, principal: SignedIn, address: Address) -> wire.Joined:
     """Take part in one more competition by an invite: found a team, or join one."""
-    with throttle.tries(address), transaction() as session:
+    with throttle.invite_tries(address), transaction() as session:
         return joined(members.join(session, principal, code=body.invite, team=body.team))
 
 

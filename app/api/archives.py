@@ -55,7 +55,7 @@ def download_kit(slug: str, request: Request, principal: MaybeSignedIn, settings
 
 @router.get("/export.zip", response_class=StreamingResponse, responses=raw(ZIP) | refusing(ORGANIZER, READ))
 def export(slug: str, principal: SignedIn) -> StreamingResponse:
-    """All of the competition but its secrets: rules, releases, guesses, evaluations, boards, audit log."""
+    """Everything except the secrets: rules, releases, guesses, evaluations, boards, audit log."""
     archive = zipped(exported(principal, slug))
     return sent(archive, name=f"{slug}-export.zip")
 

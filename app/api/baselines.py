@@ -39,7 +39,8 @@ def entrance(slug: str, principal: SignedIn) -> Entrance:
         ORGANIZER,
         NEW_NAME,
         BUSY,
-        "file_lost 409.no_original not_drawn_yet changed_meanwhile phase_closed team_name_taken comment",
+        "file_lost 409.no_original not_drawn_yet drawing_over changed_meanwhile phase_closed",
+        "team_name_taken comment",
     ),
 )
 async def add_baseline(

@@ -18,7 +18,9 @@ from app.transaction import transaction
 router = APIRouter(prefix="/competitions", tags=["draws"])
 
 
-@router.get("/{slug}/own", responses=refusing(TEAM, "nothing_drawn not_drawn_yet"))
+@router.get(
+    "/{slug}/own", responses=refusing(TEAM, "nothing_drawn not_drawn_yet drawing_over no_allocation_left")
+)
 def get_own(slug: str, principal: SignedIn) -> wire.Own:
     """What the service has drawn for your team, and for nobody else: not for organizers either."""
     with transaction() as session:
@@ -29,7 +31,8 @@ def get_own(slug: str, principal: SignedIn) -> wire.Own:
 @router.get(
     "/{slug}/own/{file}",
     response_class=Response,
-    responses=raw("text/csv", examples.TABLE) | refusing(TEAM, "nothing_drawn not_drawn_yet"),
+    responses=raw("text/csv", examples.TABLE)
+    | refusing(TEAM, "nothing_drawn not_drawn_yet drawing_over no_allocation_left"),
 )
 def get_own_file(slug: str, file: str, principal: SignedIn) -> Response:
     """One of your team's own files."""

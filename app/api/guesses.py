@@ -8,11 +8,12 @@ from fastapi import APIRouter, Depends, Request, status
 
 from app import wire
 from app.api.documentation import examples
-from app.api.documentation.answers import TEAM, UPLOAD, refusing
+from app.api.documentation.answers import CHECK, TEAM, UPLOAD, refusing
 from app.api.documentation.bodies import Json, files_said, multipart
 from app.db.models import Guess, State
+from app.http import intake
 from app.http.dependencies import IdempotencyKey, SignedIn
-from app.http.intake import A_GUESS, take_in
+from app.http.intake import A_GUESS, dry_run, take_in
 from app.http.paging import AskedPage, place_of
 from app.scoring.files import GUESS
 from app.scoring.tracks import TRACKS
@@ -37,7 +38,8 @@ def entrance(target_id: UUID, principal: SignedIn, idempotency_key: IdempotencyK
     status_code=status.HTTP_202_ACCEPTED,
     openapi_extra=multipart(PARTS, {"guess": examples.GUESS}, needed=["guess"]),
     responses=refusing(
-        UPLOAD, "own_target phase_closed phase_paused too_late target_withdrawn unknown_question"
+        UPLOAD,
+        "changed_meanwhile own_target phase_closed phase_paused too_late target_withdrawn unknown_question",
     ),
 )
 async def create_guess(
@@ -48,6 +50,30 @@ async def create_guess(
     A partial guess is fine. What counts for a deadline is when the request entered, which the receipt shows.
     """
     return receipt(await take_in(request, principal, at, A_GUESS))
+
+
+def entrance_of_check(target_id: UUID, principal: SignedIn) -> tuple[Entrance, UUID]:
+    with transaction() as session:
+        return guesses.enter_check(session, principal, target_id)
+
+
+@router.post(
+    "/targets/{target_id}/guesses/check",
+    openapi_extra=multipart(PARTS, {"guess": examples.GUESS}, needed=["guess"]),
+    responses=refusing(CHECK, "own_target target_withdrawn unknown_question"),
+)
+async def check_guess(
+    request: Request, entered: Annotated[tuple[Entrance, UUID], Depends(entrance_of_check)]
+) -> wire.CheckedGuess:
+    """Say whether a guess would be accepted, and list every fault if not.
+
+    The file is read exactly as that of a guess. Nothing is stored, and neither a guess nor an attempt is
+    counted. It says nothing of how many rows are right.
+    """
+    at, team_id = entered
+    checked = await dry_run(request, at, team_id, intake.check_guess)
+    warnings = [wire.Said.of(remark.code, remark.message) for remark in checked.remarks]
+    return wire.CheckedGuess(question=checked.question, answered=checked.answered, warnings=warnings)
 
 
 @router.get("/competitions/{slug}/guesses", responses=refusing(TEAM))

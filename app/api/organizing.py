@@ -87,7 +87,7 @@ def disqualify_team(
 def reinstate_team(
     slug: str, team_id: UUID, principal: Confirming, body: Ruling = NO_REASON
 ) -> wire.TeamJudged:
-    """Put a disqualified team back, with all it had; until the reveal this tells whose its targets are."""
+    """Put a disqualified team back, with all it had. It needs the password while targets are attacked."""
     return team_judged(slug, team_id, principal, body.reason, disqualified=False)
 
 
@@ -114,7 +114,7 @@ def disqualify_submission(
 def reinstate_submission(
     submission_id: UUID, principal: Confirming, body: Ruling = NO_REASON
 ) -> wire.Submission:
-    """Put a disqualified submission and its target back; until the reveal this tells whose it is."""
+    """Put a disqualified submission and its target back. It needs the password while targets are attacked."""
     return submission_judged(submission_id, principal, body.reason, disqualified=False)
 
 

@@ -7,9 +7,13 @@ from app.api.documentation.answers import ORGANIZER, refusing
 from app.db.models import AuditEntry
 from app.http.dependencies import SignedIn
 from app.http.paging import AskedPage, number, place_of
+from app.roles import Role
 from app.services.contest import competitions
 from app.services.desk import load
+from app.services.people.accounts import Principal
 from app.transaction import transaction
+
+HIDDEN_REASON = "takes no work; administrators can read why"
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["organizers"])
 
@@ -26,16 +30,24 @@ def audit_log(slug: str, principal: SignedIn, page: AskedPage) -> list[wire.Audi
 
 @router.get("/queue", responses=refusing(ORGANIZER))
 def queue_health(slug: str, principal: SignedIn) -> wire.Queue:
-    """What waits and what runs. A wait that grows while nothing runs means that no worker is there."""
+    """What waits, what runs, and which workers are there."""
     with transaction() as session:
         found = load.of_competition(session, principal, slug)
+    workers = queue.list_workers()
     return wire.Queue(
         waiting=found.waiting,
         scoring=found.scoring,
         oldest_waiting_s=None if found.oldest_waiting is None else found.oldest_waiting.total_seconds(),
         broker_depth=queue.depth(),
         last_sweep_s=found.last_sweep_s,
+        workers=None if workers is None else [worker_out(each, principal) for each in workers],
     )
+
+
+def worker_out(duties: queue.Duties, principal: Principal) -> wire.Worker:
+    """A worker; why it takes no work may name folders and hosts, which are for administrators."""
+    lacks = duties.lacks if principal.role == Role.ADMINISTRATOR else duties.lacks and HIDDEN_REASON
+    return wire.Worker(name=duties.worker, serves=duties.kinds, lacks=lacks)
 
 
 def out(entry: AuditEntry) -> wire.AuditEntry:

@@ -8,15 +8,16 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Query, Request, Response, status
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
 
 from app import wire
 from app.api.documentation import examples
-from app.api.documentation.answers import ORGANIZER, TEAM, UPLOAD, refusing
+from app.api.documentation.answers import CHECK, ORGANIZER, TEAM, UPLOAD, refusing
 from app.api.documentation.bodies import Json, files_said, multipart, raw
 from app.db.models import State, Submission
 from app.errors import NotFound
 from app.http.dependencies import IdempotencyKey, SignedIn
-from app.http.intake import RELEASE, take_in
+from app.http.intake import RELEASE, check_release, dry_run, take_in
 from app.http.paging import AskedPage, place_of
 from app.scoring.files import SECRET
 from app.scoring.tracks import TRACKS
@@ -56,8 +57,8 @@ def entrance(slug: str, principal: SignedIn, idempotency_key: IdempotencyKey = N
     openapi_extra=multipart(PARTS, SENT, needed=NEEDED),
     responses=refusing(
         UPLOAD,
-        "file_lost phase_closed phase_paused too_late 409.no_original not_drawn_yet",
-        "changed_meanwhile comment",
+        "file_lost phase_closed phase_paused too_late 409.no_original not_drawn_yet no_allocation_left",
+        "drawing_over changed_meanwhile comment",
     ),
 )
 async def create_submission(
@@ -73,9 +74,40 @@ async def create_submission(
     return receipt(await take_in(request, principal, at, RELEASE))
 
 
+def entrance_of_check(slug: str, principal: SignedIn) -> tuple[Entrance, UUID]:
+    with transaction() as session:
+        return uploads.enter_check(session, principal, slug)
+
+
+@router.post(
+    "/competitions/{slug}/submissions/check",
+    openapi_extra=multipart(PARTS, SENT, needed=NEEDED),
+    responses=refusing(CHECK, "409.no_original not_drawn_yet drawing_over no_allocation_left comment"),
+)
+async def check_submission(
+    request: Request, entered: Annotated[tuple[Entrance, UUID], Depends(entrance_of_check)]
+) -> wire.CheckedSubmission:
+    """Say whether a submission of these files would be accepted, and list every fault if not.
+
+    The files are read exactly as those of a submission. Nothing is stored and no attempt is counted. A team
+    may call this before the phase opens, too, and 30 times a minute.
+    """
+    at, team_id = entered
+    checked = await dry_run(request, at, team_id, check_release)
+    warnings = await run_in_threadpool(warnings_of, team_id, checked)
+    return wire.CheckedSubmission(rows=checked.rows, sha256=named(checked.sent), warnings=warnings)
+
+
+def warnings_of(team_id: UUID, checked: uploads.Checked) -> list[wire.Said]:
+    with transaction() as session:
+        remarks = (*checked.remarks, *submissions.repetition(session, team_id, checked.sent))
+    return [wire.Said.of(remark.code, remark.message) for remark in remarks]
+
+
 def receipt(made: submissions.Receipt) -> wire.Receipt:
     return wire.Receipt(
         id=made.submission.id,
+        number=made.submission.number,
         status=State.QUEUED,
         received_at=made.submission.received_at,
         sha256=named(made.submission.sent),
@@ -87,7 +119,7 @@ def receipt(made: submissions.Receipt) -> wire.Receipt:
 
 @router.get("/competitions/{slug}/submissions", responses=refusing(TEAM))
 def list_submissions(slug: str, principal: SignedIn, page: AskedPage) -> list[wire.Submission]:
-    """Your team's submissions, newest first."""
+    """Your team’s submissions, newest first."""
     after = place_of(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
         found = submissions.of_team(session, principal, slug, after=after, limit=page.wanted)
@@ -140,7 +172,7 @@ def get_public_file(submission_id: UUID, file: str, principal: SignedIn) -> Resp
         found = submissions.visible(session, principal, submission_id)
         known = named(submissions.readable_files(session, found))
     if file not in known:
-        raise NotFound("a submission's public part is {names}", code="no_such_file", names=tuple(known))
+        raise NotFound("the files of a submission are {names}", code="no_such_file", names=tuple(known))
     return Response(store().get(known[file]), media_type="text/csv")
 
 
@@ -184,6 +216,7 @@ def described(slug: str, found: Submission, queue_position: int | None) -> wire.
     evaluation = found.evaluation
     return wire.Submission(
         id=found.id,
+        number=found.number,
         status=evaluation.state,
         received_at=found.received_at,
         sha256=named(found.sent),

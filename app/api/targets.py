@@ -42,7 +42,7 @@ def download_targets(slug: str, principal: SignedIn) -> StreamingResponse:
     """
     with transaction() as session:
         _, everything = targets.in_manifest(session, principal, slug)
-        found = [each.target for each in targets.of_others(session, principal, slug)]
+        found = targets.of_others(session, principal, slug)
     return sent(zipped(files_of(found, targets.sums(everything))), name=f"{slug}-targets.zip")
 
 
@@ -62,14 +62,15 @@ def download_target(target_id: UUID, file: str, principal: SignedIn) -> Response
 def get_manifest(slug: str, principal: MaybeSignedIn) -> wire.Manifest:
     """Digests of all targets and commitments of their secrets, public from their publication on."""
     with transaction() as session:
-        _, found = targets.in_manifest(session, principal, slug)
-    listed = [wire.ManifestEntry(**entry(each)) for each in found]
-    return wire.Manifest(sha256=hashlib.sha256(targets.sums(found).encode()).hexdigest(), targets=listed)
+        found = targets.with_teams(session, principal, slug)
+    listed = [wire.ManifestEntry(**entry(target), team=team) for target, team in found]
+    sums = targets.sums([target for target, _ in found])
+    return wire.Manifest(sha256=hashlib.sha256(sums.encode()).hexdigest(), targets=listed)
 
 
 @router.get("/competitions/{slug}/reveal", responses=refusing("no_targets_yet not_revealed_yet"))
 def get_reveal(slug: str, principal: MaybeSignedIn) -> list[wire.Revealed]:
-    """Whose target was whose, with the salt of every commitment, once the competition has closed."""
+    """Every target with its team and the salt of its commitment, once the competition has closed."""
     with transaction() as session:
         found = targets.revealed(session, principal, slug)
     return [
@@ -106,7 +107,6 @@ def target_out(each: targets.Shown) -> wire.Target:
         team=each.team,
         guesses_left=each.guesses_left,
         guesses_left_by_question=each.left,
-        owners=each.owners,
     )
 
 
@@ -124,10 +124,11 @@ def named(target: Target) -> dict[str, str]:
     return {f"{name}.csv": digest for name, digest in (target.files or {}).items()}
 
 
-def files_of(found: list[Target], manifest: str) -> Iterator[tuple[str, Content]]:
+def files_of(found: list[targets.Shown], manifest: str) -> Iterator[tuple[str, Content]]:
+    released = [each.target for each in found]
     yield "MANIFEST", manifest.encode()
-    yield "SHA256SUMS", targets.sums(found).encode()
+    yield "SHA256SUMS", targets.sums(released).encode()
     yield "commitments.csv", targets.commitments(found).encode()
-    for target in found:
+    for target in released:
         for name, digest in named(target).items():
             yield f"{target.name}/{name}", store().pieces(digest)

@@ -8,8 +8,10 @@ HUGE = 1e300
 """Numbers beyond it stand at it: the difference of two must stay finite."""
 SAME = 1e-9
 """Numbers closer than this, in relation to their size, differ by rounding only."""
-PLAIN = (1e-4, 1e7)
+PLAIN = (1e-9, 1e9)
 """Numbers from the one to below the other are written without a power of ten."""
+PLAIN_TICKS = (1e-4, 1e9)
+"""The same for the numbers along an axis, for which there is less room."""
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -105,7 +107,7 @@ def rounded(value: float, step: float) -> float:
 def tick_texts(ticks: Sequence[float], step: float) -> tuple[str, ...]:
     """The ticks with the same decimals, and the same power of ten where they are huge or tiny."""
     largest = max(abs(tick) for tick in ticks)
-    if PLAIN[0] <= largest < PLAIN[1]:
+    if PLAIN_TICKS[0] <= largest < PLAIN_TICKS[1]:
         return tuple("0" if tick == 0 else signed(f"{tick:,.{decimals(step)}f}") for tick in ticks)
     power = math.floor(math.log10(largest) + SAME)
     unit = 10.0**power
@@ -114,17 +116,25 @@ def tick_texts(ticks: Sequence[float], step: float) -> tuple[str, ...]:
 
 
 def number(value: float | None) -> str:
-    """A number for people, in four significant digits; whole numbers as they are."""
+    """Return a number for people, the same on pages and in pictures.
+
+    Four decimals below 1,000 and one from there on, without zeros at the end; below 0.001 two significant
+    digits. Only from 10⁹ on, and below 10⁻⁹, there is a power of ten.
+    """
     found = finite(value)
     if found is None:
         return "–"
     size = abs(found)
     if size and not PLAIN[0] <= size < PLAIN[1]:
         mantissa, power = f"{found:.3e}".split("e")
-        return powered(mantissa.rstrip("0").rstrip("."), int(power))
-    if found == round(found) or size >= 1e4:
-        return signed(f"{found:,.0f}")
-    return signed(f"{found:,.4g}")
+        return powered(trimmed(mantissa), int(power))
+    places = 1 if size >= 1e3 else 4 if size >= 1e-3 or not size else 1 - math.floor(math.log10(size))
+    return signed(trimmed(f"{found:,.{places}f}"))
+
+
+def trimmed(digits: str) -> str:
+    """Return digits with decimals without the zeros at their end."""
+    return digits.rstrip("0").rstrip(".")
 
 
 def powered(mantissa: str, power: int) -> str:

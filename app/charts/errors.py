@@ -59,7 +59,7 @@ class ErrorWords(ChartWords):
     rejected: str = N_("Honest releases rejected, 0–100%")
     honest: str = N_("Sample releases")
     mixed: str = N_("Sample releases with a cheat inside")
-    passing: str = N_("Simulated cheats let through, 0–100%")
+    passing: str = N_("Simulated cheats accepted, 0–100%")
     threshold: str = N_("Recommended")
     interval: str = N_("guaranteed")
     release: str = N_("Release")
@@ -67,7 +67,8 @@ class ErrorWords(ChartWords):
     value: str = N_("Mean distance")
     none: str = N_("There is nothing to show yet.")
     said: str = N_(
-        "Sample releases lie at up to {honest}, simulated cheats at {cheats} or above; recommended threshold: {threshold}. The cheats let through are those of the kind that passes most."
+        "Sample releases have distances up to {honest}, simulated cheats from {cheats}. Recommended "
+        "threshold: {threshold}. The curve of cheats shows the kind that passes most often."
     )
     point: str = N_("{name}: {value}")
 

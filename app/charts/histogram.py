@@ -38,7 +38,8 @@ class HistogramWords(ChartWords):
     beyond: str = N_("Beyond the threshold")
     none: str = N_("There is nothing to show yet.")
     said: str = N_(
-        "Individuals: {count}, at distances from {least} to {largest}. Mean: {mean}; threshold: {threshold}; beyond the threshold: {beyond}."
+        "Individuals: {count}, at distances from {least} to {largest}. Mean: {mean}; threshold: "
+        "{threshold}; beyond the threshold: {beyond}."
     )
     point: str = N_("{low} – {high}: {count}")
 
@@ -156,7 +157,7 @@ class PanelWords(ChartWords):
     ``each`` follows for every histogram, with {name}, {count}, {least} and {largest}.
     """
 
-    title: str = N_("What cheating by permutation costs")
+    title: str = N_("Mean distance of cheats by permutation")
     x: str = N_("Mean distance of a permutation")
     name: str = N_("Kind of permutation")
     low: str = N_("From")
@@ -256,7 +257,7 @@ def shaded(
         return Markup("")
     low, high = ends
     left, right = room.across(low), room.across(high)
-    top = room.top - 0.9 * LINE
+    top = room.top - 1.15 * LINE
     area = tag("rect", x=left, y=top, width=max(right - left, 1), height=room.bottom - top, class_="interval")
     edges = tag(
         "path",

@@ -12,14 +12,12 @@ from app.charts.svg import LETTER, fitted, short, tag, width_of
 
 AWAY = 8.0
 """Between a point and its name."""
-CROWD = 5
-"""A name that would hide more points than this is left out."""
 CLEAR = 4.0
 """From the edge of its mark on a line may cross nothing."""
 ACROSS = 10.0
 """What it costs to lead to a name across something: it is better than no name."""
-BESIDE = 2.5
-"""What it costs to stand on or next to another's point without a line to one's own."""
+HIDES = 4.0
+"""What it costs to hide another's point. Only names that are needed may."""
 SIDES = ((-1, 1), (-1, 0), (1, -1), (1, 0), (0, 1), (0, -1), (1, 1), (-1, -1))
 """Where a name may stand: beside its point (left -1, right 1) and below (1) or above it, best first."""
 RINGS = (26.0, 44.0, 66.0, 92.0, 120.0)
@@ -117,11 +115,11 @@ def placed(one: Named, text: str, there: Surroundings, blocked: Sequence[Box]) -
             continue
         line, along = leader(one, box) if ring >= 1 else ("", ())
         hidden = covered_points(box, there.points)
-        cost = ring + hidden * (1.0 if line else BESIDE)
+        cost = ring + hidden * HIDES
         if line and cost < least:
             cost += ACROSS * any(crosses(one, box, other) for other in crossed)
             cost += sum(crosses(one, box, dot) for dot in dots_towards(one, box, there.points))
-        if cost < least and (one.needed or hidden <= CROWD):
+        if cost < least and (one.needed or not hidden):
             least, chosen = cost, Label(box, side, text, one.kind, line, along)
     return chosen
 

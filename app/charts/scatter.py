@@ -1,6 +1,7 @@
 """Utility loss against risk: a point per team, and the front that nobody has passed in both."""
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -152,7 +153,9 @@ def said_of_all(members: Sequence[Point], words: ScatterWords) -> str:
         said.append(words.more.format(count=words.number(len(members) - SAID)))
     first = members[0]
     return words.point.format(
-        name=", ".join(said), x=score(first.utility, words), y=score(first.security, words)
+        name=", ".join(said),
+        x=score(first.utility, first.blur, words),
+        y=score(first.security, first.blur, words),
     )
 
 
@@ -167,18 +170,22 @@ def description(
 ) -> str:
     if view is None:
         return words.none
-    across, up = [one.utility for one in points], [one.security for one in points]
-    template = words.said_alike if len(set(across)) == len(set(up)) == 1 else words.said
+    across, up = [(one.utility, one.blur) for one in points], [(one.security, one.blur) for one in points]
+    template = words.said_alike if len({(one.utility, one.security) for one in points}) == 1 else words.said
     said = template.format(
         teams=words.number(sum(not one.baseline for one in points)),
         front=words.number(sum(one.on_front for one in stacks)),
-        x_least=score(min(across), words),
-        x_largest=score(max(across), words),
-        y_least=score(min(up), words),
-        y_largest=score(max(up), words),
+        x_least=score(*min(across), words),
+        x_largest=score(*max(across), words),
+        y_least=score(*min(up), words),
+        y_largest=score(*max(up), words),
     )
     own = [
-        words.said_own.format(name=lone(one.name), x=score(one.utility, words), y=score(one.security, words))
+        words.said_own.format(
+            name=lone(one.name),
+            x=score(one.utility, one.blur, words),
+            y=score(one.security, one.blur, words),
+        )
         for one in points
         if one.own
     ]
@@ -187,9 +194,10 @@ def description(
     return " ".join([said, *own, *arrows])
 
 
-def score(value: float, words: ScatterWords) -> str:
-    """In no more decimals than boards have."""
-    return words.number(round(value, 4))
+def score(value: float, blur: float, words: ScatterWords) -> str:
+    """In the decimals that boards have: four, or those that it is rounded to."""
+    digits = -round(math.log10(2 * blur)) if blur else 4
+    return words.signs(f"{value:.{digits}f}")
 
 
 def pictured(

@@ -71,7 +71,9 @@ def said(value: object) -> str:
 
 def show_guarantee(out: Console, advice: wire.Advice) -> None:
     kind = "certified" if advice.certified else "by s_lower"
-    out.print(f"above Min/2 = {digits(advice.low)} and below {digits(advice.high)} ({kind}):")
+    out.print(
+        f"above {digits(advice.low)}, half the smallest distance, and below {digits(advice.high)} ({kind}):"
+    )
     if advice.threshold is None:
         out.print(f"there is no such threshold: {advice.remedy}", style="red", soft_wrap=True)
         return
@@ -81,8 +83,8 @@ def show_guarantee(out: Console, advice: wire.Advice) -> None:
         side = "all above it" if histogram.least > advice.threshold else "some below it"
         out.print(f"  {name}: {side}")
     out.print(
-        f"  releases may still move up to {advice.escapes} individuals past half the way to their nearest "
-        "other",
+        f"  honest teams may move up to {advice.escapes} of {advice.individuals} individuals more than half "
+        "the distance to their nearest neighbour",
         soft_wrap=True,
     )
 

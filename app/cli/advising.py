@@ -14,8 +14,12 @@ def threshold(
     original: OriginalFiles,
     *,
     groups: GroupColumns = None,
-    distance: Annotated[str | None, typer.Option(help="default: the competition's")] = None,
-    bits: Annotated[int, typer.Option(min=1, max=1000, help="reject cheats but for 2^-BITS")] = 50,
+    distance: Annotated[
+        str | None, typer.Option(help="how individuals are compared; default: the competition's distance")
+    ] = None,
+    bits: Annotated[
+        int, typer.Option(min=1, max=1000, help="a cheat passes with probability at most 2^-BITS")
+    ] = 50,
     draws: Annotated[
         int | None, typer.Option(min=0, help="permutations of each type to simulate; default: 10,000")
     ] = None,

@@ -22,7 +22,7 @@ Which = Literal["anonymization", "reidentification", "matrix"]
 
 def board(
     slug: Slug,
-    which: Annotated[Which, typer.Option(help="which board")] = "anonymization",
+    which: Annotated[Which, typer.Option(help="the board to show")] = "anonymization",
     as_csv: Annotated[bool, typer.Option("--csv", help="print the board as CSV, with every column")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -43,7 +43,7 @@ def board(
             show(attacks, attacks.rows, {**brief(attacks.columns), **means}, as_json=as_json)
         else:
             found = client.matrix(slug)
-            rates = {own_marked(one, "target"): rate_at(place) for place, one in enumerate(found.targets)}
+            rates = {own_marked(one, "label"): rate_at(place) for place, one in enumerate(found.targets)}
             show(found, found.rows, {**brief(wire.MatrixRow.COLUMNS), **rates}, as_json=as_json)
 
 

@@ -8,8 +8,8 @@ import logging
 import math
 import os
 import secrets
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -21,11 +21,12 @@ from rich.table import Table
 from app import client, wire
 from app.cli import duel
 from app.roles import Role
+from app.scoring.arrays import IntArray
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
-from app.scoring.excessive.advisor import advise
 from app.scoring.registry import Tables
-from app.scoring.synthetic import household_table
+from app.scoring.rules import Rules
+from app.scoring.synthetic import QUASI_IDENTIFIERS, household_table
 from app.scoring.templates import template
 from app.scoring.toml_text import with_tables
 from app.scoring.tracks import TRACKS
@@ -38,27 +39,50 @@ ORGANIZER = "demo organizer"
 Client = partial(client.Client, timeout_s=3600)
 
 
+Step = tuple[str, Mapping[str, object]]
+"""A sample method and its parameters."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One team of a demo and the sample method that it uses."""
+    """A team of a demo and the sample methods that it applies, one after the other."""
 
     team: str
-    method: str
-    parameters: dict[str, object] = field(default_factory=dict)
+    steps: tuple[Step, ...]
+
+    @property
+    def member(self) -> str:
+        return f"member of {self.team}"
+
+    @property
+    def comment(self) -> str:
+        return ", then ".join(
+            f"{method} {dict(parameters) or ''}".strip() for method, parameters in self.steps
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """One competition: a year's template on data of ours. ``groups``: what cheats may keep. ``duel``: it is
-    taken into its second phase, where every team attacks the others."""
+    """A contest by the template of a year, on our own data.
+
+    ``threshold`` lies between the distances of the honest releases and those of the cheat. ``duel``: the
+    contest goes on to its second phase, where every team attacks the others. ``unrealistic``: attackers
+    that know more than this contest assumes; they are reported but not counted.
+    """
 
     slug: str
     year: int
     titles: tuple[str, str]
     tables: Callable[[], Tables]
-    groups: tuple[str, ...]
+    threshold: float
     entries: tuple[Entry, ...]
+    unrealistic: tuple[str, ...] = ()
     duel: bool = False
+
+
+def unify(number: int) -> Step:
+    """Give the last ``number`` quasi-identifiers one value each."""
+    return "unify_columns", {"columns": QUASI_IDENTIFIERS[-number:]}
 
 
 DEMOS = (
@@ -67,16 +91,16 @@ DEMOS = (
         year=2015,
         titles=("Demo cup: households", "デモ杯：家計"),
         tables=lambda: household_table(seed=2015),
-        groups=("S1_Sex", "S1_Age"),
+        threshold=0.2,
         entries=(
-            Entry("Team K", "k_anonymize", {"k": 3}),
-            Entry("ノイズ工房", "add_noise"),
-            Entry("Crossed out", "unify_columns", {"columns": ["Kouzou"]}),
-            Entry("Off the books", "unify_columns", {"columns": ["S1_KigyouKubun"]}),
-            Entry("平均の会", "microaggregate"),
-            Entry("Swap & Sons", "swap_within_classes"),
-            Entry("Less is more", "delete_rows", {"share": 0.01}),
-            Entry("Yamaoka tribute", "cheating_permutation"),
+            Entry("Team K", (("k_anonymize", {"k": 5}), ("microaggregate", {}))),
+            Entry("ノイズ工房", (unify(5), ("add_noise", {"strength": 1.0}))),
+            Entry("Crossed out", (unify(2), ("microaggregate", {}))),
+            Entry("Off the books", (unify(7), ("microaggregate", {}))),
+            Entry("平均の会", (("microaggregate", {}),)),
+            Entry("Swap & Sons", (unify(3), ("swap_within_classes", {}))),
+            Entry("Less is more", (("delete_rows", {"share": 0.01}),)),
+            Entry("Yamaoka tribute", (("cheating_permutation", {}),)),
         ),
     ),
     Demo(
@@ -84,12 +108,20 @@ DEMOS = (
         year=2016,
         titles=("Demo cup: purchases", "デモ杯：購買履歴"),
         tables=tc400,
-        groups=("sex", "country"),
+        threshold=0.65,
+        unrealistic=(
+            "master_match",
+            "receipt_match",
+            "record_keys",
+            "jaccard_quantity",
+            "jaccard_quantity_assignment",
+        ),
         entries=(
-            Entry("Basket weavers", "balance_clusters", {"clusters": 60, "smallest": 4}),
-            Entry("五十の束", "cluster_tfidf", {"clusters": 50}),
-            Entry("Lost receipts", "delete_records", {"share": 0.3}),
-            Entry("Neighbours", "group_permutation"),
+            Entry("Basket weavers", (("balance_clusters", {"clusters": 100, "smallest": 3}),)),
+            Entry("五十の束", (("cluster_tfidf", {"clusters": 50}),)),
+            Entry("Shared carts", (("cluster_tfidf", {"clusters": 200}),)),
+            Entry("Lost receipts", (("delete_records", {"share": 0.01}),)),
+            Entry("Neighbours", (("group_permutation", {}),)),
         ),
     ),
     Demo(
@@ -97,12 +129,12 @@ DEMOS = (
         year=2015,
         titles=("Demo cup: attack!", "デモ杯：攻撃フェーズ"),
         tables=lambda: household_table(400, seed=2016),
-        groups=("S1_Sex", "S1_Age"),
+        threshold=0.2,
         entries=(
-            Entry("Red herrings", "k_anonymize", {"k": 4}),
-            Entry("雑音団", "add_noise"),
-            Entry("Mean machine", "microaggregate"),
-            Entry("Shell game", "swap_within_classes"),
+            Entry("Red herrings", (("k_anonymize", {"k": 3}), ("microaggregate", {}))),
+            Entry("雑音団", (("add_noise", {}),)),
+            Entry("Mean machine", (unify(7), ("microaggregate", {}))),
+            Entry("Shell game", (unify(3), ("swap_within_classes", {}))),
         ),
         duel=True,
     ),
@@ -117,7 +149,7 @@ def play(url: str, data: Path) -> None:
     for number, demo in enumerate(DEMOS):
         logger.info("creating the competition %s", demo.slug)
         tables = original(url, organizer, demo)
-        with Client(url, organizer, password=lambda: notes.password(ORGANIZER)) as client:
+        with Client(url, organizer, password=lambda: notes.organizer.password) as client:
             invite = client.invite(demo.slug, uses=len(demo.entries))
         for place, entry in enumerate(demo.entries):
             logger.info("sending release %d of %d", place + 1, len(demo.entries))
@@ -125,61 +157,83 @@ def play(url: str, data: Path) -> None:
             take_part(url, notes, invite, demo, entry, tables=tables, rng=rng)
     for demo in DEMOS:
         bring_to_its_end(url, demo, notes)
-    print(f"accounts and tokens of the demo: {notes.path}")
+    print(f"Sign in as “{ORGANIZER}” to see every contest as its organizer.")
+    print(f"The passwords and tokens of all accounts, and their contests: {notes.path}")
 
 
 def bring_to_its_end(url: str, demo: Demo, notes: "Notes") -> None:
     """Wait for the scores, play the second phase if there is one, and print the boards."""
-    endings, tokens = {}, notes.content["tokens"]
-    for place, entry in enumerate(demo.entries):
-        endings[entry.team] = ending(url, tokens[entry.team], demo.slug)
+    accounts_of = {entry.team: notes.team(demo, entry) for entry in demo.entries}
+    endings = {}
+    for place, (team, account) in enumerate(accounts_of.items()):
+        endings[team] = ending(url, account.token, demo.slug)
         logger.info("%s: scored %d of %d", demo.slug, place + 1, len(demo.entries))
+    organizer = notes.organizer
     if demo.duel:
-        own = {entry.team: tokens[entry.team] for entry in demo.entries}
         duel.play(
             url,
             demo.slug,
             demo.tables(),
-            organizer=tokens[ORGANIZER],
-            password=notes.password(ORGANIZER),
-            tokens=own,
+            organizer=organizer.token,
+            password=organizer.password,
+            tokens={team: account.token for team, account in accounts_of.items()},
         )
-    with Client(url, tokens[ORGANIZER]) as client:
-        show(client.board(demo.slug), endings)
+    with Client(url, organizer.token) as client:
+        show(client.board(demo.slug), endings, accounts_of)
         if demo.duel:
             show_attackers(client.attackers(demo.slug))
 
 
+@dataclass(slots=True)
+class Account:
+    """An account of the demo; ``token`` is empty until it exists."""
+
+    name: str
+    role: str
+    competitions: list[str]
+    team: str | None = None
+    password: str = field(default_factory=lambda: secrets.token_urlsafe(12))
+    token: str = ""
+
+
 class Notes:
-    """What the demo must remember between runs, in a file only its owner can read."""
+    """The accounts of the demo, in a file that only its owner can read: a later run goes on with them."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.content: dict[str, dict[str, str]] = {"passwords": {}, "tokens": {}}
-        if path.exists():
-            self.content = json.loads(path.read_text())
+        known = json.loads(path.read_text())["accounts"] if path.exists() else []
+        self.accounts = {account["name"]: Account(**account) for account in known}
 
-    def keep(self, kind: str, name: str, value: str) -> str:
-        self.content[kind][name] = value
+    @property
+    def organizer(self) -> Account:
+        return self._account(Account(ORGANIZER, "organizer", [demo.slug for demo in DEMOS]))
+
+    def team(self, demo: Demo, entry: Entry) -> Account:
+        return self._account(Account(entry.member, "team member", [demo.slug], entry.team))
+
+    def _account(self, new: Account) -> Account:
+        if new.name not in self.accounts:
+            self.accounts[new.name] = new
+            self.save()
+        return self.accounts[new.name]
+
+    def save(self) -> None:
         handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "w") as file:
-            json.dump(self.content, file, indent=2, ensure_ascii=False)
-        return value
-
-    def password(self, name: str) -> str:
-        known = self.content["passwords"].get(name)
-        return known or self.keep("passwords", name, secrets.token_urlsafe(12))
+            listed = [asdict(account) for account in self.accounts.values()]
+            json.dump({"accounts": listed}, file, indent=2, ensure_ascii=False)
 
 
 def organizer_token(url: str, notes: Notes) -> str:
-    """An organizer as an administrator's command makes one, signed in."""
-    known = notes.content["tokens"].get(ORGANIZER)
-    if known:
-        return known
-    with transaction() as session:
-        accounts.create_user(session, name=ORGANIZER, password=notes.password(ORGANIZER), role=Role.ORGANIZER)
-    with Client(url) as client:
-        return notes.keep("tokens", ORGANIZER, client.token(ORGANIZER, notes.password(ORGANIZER)))
+    """Create the organizer as the administrator's command does, unless it exists, and return its token."""
+    account = notes.organizer
+    if not account.token:
+        with transaction() as session:
+            accounts.create_user(session, name=ORGANIZER, password=account.password, role=Role.ORGANIZER)
+        with Client(url) as client:
+            account.token = client.token(ORGANIZER, account.password)
+        notes.save()
+    return account.token
 
 
 def original(url: str, organizer: str, demo: Demo) -> Tables:
@@ -188,7 +242,7 @@ def original(url: str, organizer: str, demo: Demo) -> Tables:
     track = TRACKS[parse_competition(template(demo.year)).track]
     with Client(url, organizer) as client:
         if demo.slug not in {one.slug for one in client.competitions()}:
-            client.create_competition(competition_file(demo, advised_threshold(demo, tables)))
+            client.create_competition(competition_file(demo))
         if client.competition(demo.slug).original_rows is None:
             contents = track.files_of(tables).values()
             for name, content in zip(track.original_files, contents, strict=True):
@@ -196,26 +250,18 @@ def original(url: str, organizer: str, demo: Demo) -> Tables:
     return tables
 
 
-def advised_threshold(demo: Demo, tables: Tables) -> float:
-    """What the advisor recommends against permutations, also inside the groups."""
-    rules = parse_competition(template(demo.year))
-    track = TRACKS[rules.track]
-    prepared = track.prepare(tables, rules)
-    distance, groups = track.distances[rules.against_excess.distance], track.groups(prepared, demo.groups)
-    threshold = advise(prepared, distance, groups, draws=0).threshold
-    assert threshold is not None  # noqa: S101  # the data of the demo leave room
-    return threshold
-
-
-def competition_file(demo: Demo, threshold: float) -> str:
-    """The year's template, open now, with a threshold between what is enough and what is too much."""
+def competition_file(demo: Demo) -> str:
+    """Return the template of the year, open now, with the demo's threshold and attackers."""
     now = datetime.now(UTC).replace(microsecond=0)
     rules = parse_competition(template(demo.year))
     text = template(demo.year).replace(f'slug = "{rules.slug}"', f'slug = "{demo.slug}"')
     for language, title in zip(("en", "ja"), demo.titles, strict=True):
         text = text.replace(rules.title[language], title)
     distance = rules.against_excess.distance
-    text = with_tables(text, "excessive", f'[excessive]\ndistance = "{distance}"\nthreshold = {threshold!r}')
+    text = with_tables(
+        text, "excessive", f'[excessive]\ndistance = "{distance}"\nthreshold = {demo.threshold!r}'
+    )
+    text += "".join(f"\n[attackers.{name}]\ncounts = false\n" for name in demo.unrealistic)
     # The second phase of a duel begins as soon as the first is ended.
     windows = (("anonymization", 0, 30), ("reidentification", 30 if demo.duel else 31, 60))
     phases = [
@@ -239,25 +285,34 @@ def take_part(
     rng: np.random.Generator,
 ) -> None:
     """Sign the team up and submit its release, unless it has."""
-    token = notes.content["tokens"].get(entry.team) or signed_up(url, notes, invite, entry)
-    with Client(url, token) as client:
+    account = notes.team(demo, entry)
+    if not account.token:
+        with Client(url) as client:
+            account.token = client.sign_up(
+                invite=invite, team=entry.team, name=account.name, password=account.password
+            )
+        notes.save()
+    with Client(url, account.token) as client:
         if client.submissions(demo.slug):
             return
         rules = parse_competition(template(demo.year))
+        released, source = release_of(entry, tables, rules, rng)
         track = TRACKS[rules.track]
-        made = track.anonymize(track.methods[entry.method], tables, rules, rng, entry.parameters)
-        released, source = track.shuffle(*made, rng=rng)
-        comment = f"{entry.method} {entry.parameters or ''}".strip()
         client.submit(
-            demo.slug, track.files_of(released), secret=track.answers.write(source), comment=comment
+            demo.slug, track.files_of(released), secret=track.answers.write(source), comment=entry.comment
         )
 
 
-def signed_up(url: str, notes: Notes, invite: str, entry: Entry) -> str:
-    person = f"member of {entry.team}"
-    with Client(url) as client:
-        token = client.sign_up(invite=invite, team=entry.team, name=person, password=notes.password(person))
-    return notes.keep("tokens", entry.team, token)
+def release_of(
+    entry: Entry, tables: Tables, rules: Rules, rng: np.random.Generator
+) -> tuple[Tables, IntArray]:
+    """Apply the team's methods one after the other and shuffle the result."""
+    track = TRACKS[rules.track]
+    released, source = tables, np.arange(track.individuals(tables))
+    for method, parameters in entry.steps:
+        released, claims = track.anonymize(track.methods[method], released, rules, rng, parameters)
+        source = source[claims]
+    return track.shuffle(released, source, rng=rng)
 
 
 def ending(url: str, token: str, slug: str) -> str:
@@ -269,21 +324,22 @@ def ending(url: str, token: str, slug: str) -> str:
     return ": ".join([found.status, *reasons])
 
 
-def show(board: wire.Board, endings: dict[str, str]) -> None:
-    table = Table("rank", "team", "overall", "utility loss", "risk", "ended as")
-    table.title = f"{board.title['en']} (0 is best)"
+def show(board: wire.Board, endings: Mapping[str, str], accounts_of: Mapping[str, Account]) -> None:
+    table = Table("rank", "team", "overall", "utility loss", "risk", "ended as", "sign in as")
+    table.title = f"{board.competition}: {board.title['en']} (0 is best)"
     for row in board.rows:
         scores = (row.overall, row.utility, row.security)
         numbers = ["–" if score is None else f"{score:.4f}" for score in scores]
-        table.add_row(str(row.rank or "–"), row.team, *numbers, endings.get(row.team, ""))
-    Console(width=110).print(table)
+        names = (endings.get(row.team, ""), accounts_of[row.team].name)
+        table.add_row(str(row.rank or "–"), row.team, *numbers, *names)
+    Console(width=120).print(table)
 
 
 def show_attackers(board: wire.AttackersBoard) -> None:
     table = Table("rank", "team", "identified", "tried", "rate", "targets")
-    table.title = f"{board.title['en']} (records identified)"
+    table.title = f"{board.competition}: {board.title['en']} (records identified)"
     for row in board.rows:
         if row.rank is not None:
-            counts = [str(one) for one in (row.identified, row.tried)]
+            counts = [f"{one:,}" for one in (row.identified, row.tried)]
             table.add_row(str(row.rank), row.team, *counts, f"{row.rate:.4f}", str(row.targets))
     Console(width=110).print(table)

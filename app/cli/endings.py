@@ -4,6 +4,7 @@
 """
 
 import errno
+import io
 import json
 import os
 import sys
@@ -22,7 +23,7 @@ NOT_WRITTEN = 74
 """The disk is full, or does not work."""
 PIPE_CLOSED = 141
 """What a shell tells of other tools whose reader has gone, as in ``| head -1``."""
-DISK = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
+DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
 def end(command: Callable[[], object]) -> None:
@@ -31,6 +32,7 @@ def end(command: Callable[[], object]) -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started us
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  # for as long as we run
+    buffer_output()
     try:
         status = status_of(command)
         sys.stdout.flush()
@@ -42,6 +44,16 @@ def end(command: Callable[[], object]) -> None:
         leave_unwritten()
         print(f"anoncup: {visible(str(problem))}", file=sys.stderr)
     sys.exit(status)
+
+
+def buffer_output() -> None:
+    """Replace the standard output of PYTHONUNBUFFERED, which drops the rest of a partial write.
+
+    Each line is still written when it is printed.
+    """
+    if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
+        number, encoding, errors = sys.stdout.fileno(), sys.stdout.encoding, sys.stdout.errors
+        sys.stdout = open(number, "w", buffering=1, encoding=encoding, errors=errors, closefd=False)  # noqa: SIM115
 
 
 def status_of(command: Callable[[], object]) -> int:

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 def download(
     slug: Slug,
     *,
-    into: Annotated[Path | None, typer.Option(help="the folder; default: one named like SLUG")] = None,
+    into: Annotated[Path | None, typer.Option(help="the folder to write into; default: SLUG")] = None,
     targets: Annotated[bool, typer.Option("--targets", help="the targets, into the folder targets")] = False,
-    kit: Annotated[bool, typer.Option("--kit", help="kit.zip: all to start with, and an example")] = False,
+    kit: Annotated[bool, typer.Option("--kit", help="kit.zip: rules, original and an example")] = False,
     own: Annotated[
-        bool, typer.Option("--own", help="what the service has drawn for your team, into the folder own")
+        bool, typer.Option("--own", help="the data drawn for your team, into the folder own")
     ] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="files that are there and differ")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="replace files that differ")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Fetch competition.toml and the original data, the targets, or your team's own data.

@@ -12,7 +12,8 @@ from app.scoring.arrays import IntArray
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.fallen import Fallen, Shared, fallen, individuals_of, known_of, shared
-from app.scoring.files import Remark, too_large
+from app.scoring.files import SECRET, Remark, too_large
+from app.scoring.reading import ParsedUpload, parse_upload
 from app.scoring.registry import About, Tables, Track
 from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
@@ -44,6 +45,12 @@ def release_in(contest: LocalContest, release: Release) -> tuple[Tables, list[Re
     """The release in the files that the track asks for."""
     with asked_for(contest, release, contest.track.files) as contents:
         return contest.track.parse_release(contents, contest.tables, contest.rules)
+
+
+def upload_in(contest: LocalContest, release: Release, secret: Path) -> ParsedUpload:
+    """A release and its secret, read as the service reads them."""
+    with named({SECRET: secret}) as answer, asked_for(contest, release, contest.track.files) as contents:
+        return parse_upload(contest.track, contest.rules, contest.tables, contents, answer[SECRET])
 
 
 def target_in(contest: LocalContest, target: Release) -> Tables:
@@ -80,7 +87,8 @@ def named(paths: Mapping[str, Path]) -> Iterator[dict[str, bytes]]:
     try:
         yield {name: path.read_bytes() for name, path in paths.items()}
     except InvalidUpload as problem:
-        renamed = [replace(each, file=paths[each.file].name) for each in problem.problems]
+        names = {name: path.name for name, path in paths.items()}
+        renamed = [replace(each, file=names.get(each.file, each.file)) for each in problem.problems]
         raise InvalidUpload(renamed, total=problem.total) from None
 
 
@@ -88,14 +96,18 @@ def secret_in(path: Path, contest: LocalContest, release: Tables) -> tuple[IntAr
     """Which row each is; a service that shuffles has nothing to say of the order they are sent in."""
     answers, sizes = contest.track.answers, contest.track.sizes(contest.tables, release)
     about = About(contest.rules, sizes, lambda: contest.tables, release)
-    source = answers.read(path.read_bytes(), about)
+    with named({SECRET: path}) as contents:
+        source = answers.read(contents[SECRET], about)
     return source, [] if contest.rules.publication.shuffle_targets else answers.remarks(source)
 
 
 def own_file(path: Path, contest: LocalContest) -> Any:
     """The answer that the service has drawn for a team, of whose release nothing is known yet."""
     sizes = contest.track.sizes(contest.tables, contest.tables)
-    return contest.track.answers.read(path.read_bytes(), About(contest.rules, sizes, lambda: contest.tables))
+    with named({SECRET: path}) as contents:
+        return contest.track.answers.read(
+            contents[SECRET], About(contest.rules, sizes, lambda: contest.tables)
+        )
 
 
 def fallen_in(

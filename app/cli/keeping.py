@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from app.backup.keys import Places
 
 Into = Annotated[Path, typer.Option(help="the file to write; NAME.gz is compressed")]
-Replace = Annotated[bool, typer.Option("--replace", "--force", help="a file of that name that is there")]
+Replace = Annotated[bool, typer.Option("--replace", "--force", help="replace an existing file")]
 Archive = Annotated[Path, typer.Argument(help="a file that the backup command wrote")]
 Public = Annotated[
     Path | None, typer.Option(envvar="ANONCUP_SEALING_KEY_FILE", help="default: keys/sealing.pub in --data")

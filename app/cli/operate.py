@@ -26,7 +26,7 @@ WebProcesses = Annotated[
         min=1,
         max=32,
         envvar="ANONCUP_WEB_PROCESSES",
-        help="of the web server; by default one for each core, up to 4",
+        help="processes of the web server; default: one per core, up to 4",
     ),
 ]
 DEFAULT_DATA = Path(".anoncup")
@@ -43,7 +43,7 @@ def demo(
     from app.local.processes import owned_signals, run
 
     tell_steps()
-    url = f"http://{host}:{port}"
+    url = running.local_url(host, port)
     with owned_signals(), running.service(host, port, data, web_processes) as found:
         program = running.command("the demo", "play-demo", url, "--data", str(data), env=found.env)
         run(program, check=found.supervisor.check, speaks=True)
@@ -73,7 +73,7 @@ def serve(
         running.become_web_server(host, port, web_processes)
     tell_steps()
     with owned_signals(), running.service(host, port, data, web_processes) as found:
-        print(f"ready: http://{host}:{port}", flush=True)
+        print(f"ready: {running.local_url(host, port)}", flush=True)
         found.supervisor.wait()
 
 
@@ -86,9 +86,16 @@ def tell_steps() -> None:
 
 def worker(
     queues: Annotated[
-        str, typer.Option(help="what to do: scores, guesses, reports, or some of them")
+        str, typer.Option(help="what to work on: scores, guesses, reports, separated by commas")
     ] = "scores,guesses,reports",
-    jobs: Annotated[int, typer.Option(min=1, help="pieces of work at once")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="jobs at a time")] = 1,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            help="its name among the workers on this host: letters, digits, - and _; "
+            "default: the number of its process"
+        ),
+    ] = None,
 ) -> None:
     """Score submissions, judge guesses, make reports until stopped; needs DATABASE_URL and REDIS_URL.
 
@@ -96,12 +103,12 @@ def worker(
     """
     from app.cli import running
 
-    running.work(running.known_queues(queues), jobs)
+    running.work(running.known_queues(queues), jobs, running.worker_name(name))
 
 
 def scheduler(
     check: Annotated[
-        bool, typer.Option(help="only say whether a clock goes; exit status 3: none does")
+        bool, typer.Option(help="only say whether a clock is running; exit status 3: none is")
     ] = False,
 ) -> None:
     """Turn phases and look for lost work, without a worker; one is enough, and two do no harm."""

@@ -23,52 +23,51 @@ NEEDED = {
 TEMPLATES_SAID = "; ".join(f"{name}: {track.name}" for track in TRACKS.values() for name in track.templates)
 EXAMPLES = tuple(name for name, track in TRACKS.items() if track.example_data)
 """The tracks that data can be generated for."""
-
-
-def several(counts: Mapping[int, str], more: str) -> str:
-    """How many files of the original each track has."""
-    said = (
-        f"{name}: {counts.get(len(files), more.format(n=len(files)))}, {' and '.join(files)}"
-        for name, files in NEEDED.items()
-        if len(files) > 1
-    )
-    return "; ".join(said)
-
+ORIGINAL_SAID = "; ".join(
+    f"{track}: {' '.join(f'{name}.csv' for name in files)}" for track, files in NEEDED.items()
+)
 
 PasswordStdin = Annotated[
     bool, typer.Option("--password-stdin", help="read your password, if it is needed, from standard input")
 ]
 CompetitionFile = Annotated[
-    Path, typer.Option("--competition", exists=True, dir_okay=False, help="competition.toml")
+    Path,
+    typer.Option("--competition", exists=True, dir_okay=False, help="the competition file, competition.toml"),
 ]
-OriginalFiles = Annotated[
-    list[str],
-    typer.Option(
-        "--original",
-        metavar="FILE",
-        help=f"{several({2: 'twice'}, '{n} times')}; NAME=FILE for one that may be left out",
-    ),
-]
+ORIGINALS = typer.Option(
+    "--original",
+    metavar="FILE",
+    help="the original data; once for each file, in the order of the contest's track "
+    f"({ORIGINAL_SAID}); NAME=FILE for an optional file",
+)
+OriginalFiles = Annotated[list[str], ORIGINALS]
+MaybeOriginalFiles = Annotated[list[str] | None, ORIGINALS]
 """The required ones in the track's order; any of them by name."""
 UploadedOriginals = Annotated[
     list[str],
     typer.Argument(
-        metavar="FILE...", help=f"{several({2: 'two'}, '{n}')}; NAME=FILE for one that may be left out"
+        metavar="FILE...",
+        help=f"the original data in the order of the contest's track ({ORIGINAL_SAID}); "
+        "NAME=FILE for an optional file",
     ),
 ]
 Release = Mapping[str, Path]
 """Of a release's files that were given: by name where each lies."""
 NAMED = "--file"
 """A file of a release by its name: of a track that is not installed here, or called like another option."""
-SecretFile = Annotated[Path, typer.Option("--secret", exists=True, dir_okay=False, help="the secret")]
+MAPPING_SAID = "secret.csv, which maps the release to the original"
+SecretFile = Annotated[Path, typer.Option("--secret", exists=True, dir_okay=False, help=MAPPING_SAID)]
 SentSecret = Annotated[
     Path | None,
     typer.Option(
-        "--secret", exists=True, dir_okay=False, help="the secret; none where the service draws the answer"
+        "--secret",
+        exists=True,
+        dir_okay=False,
+        help=f"{MAPPING_SAID}; not where your team got data of its own (membership)",
     ),
 ]
 MaybeSecretFile = Annotated[
-    Path | None, typer.Option("--secret", exists=True, dir_okay=False, help="the secret, if it is known")
+    Path | None, typer.Option("--secret", exists=True, dir_okay=False, help=f"{MAPPING_SAID}, if known")
 ]
 json_wanted = ContextVar("json_wanted", default=False)
 """Whether this command was asked for JSON: what goes wrong is said so too."""
@@ -85,7 +84,7 @@ AsJson = Annotated[
         "--json", callback=want_json, is_eager=True, help="print the result, or what is wrong, as JSON"
     ),
 ]
-Slug = Annotated[str, typer.Argument(metavar="SLUG", help="the competition's short name")]
+Slug = Annotated[str, typer.Argument(metavar="SLUG", help="the competition's address, such as cup-2015")]
 Identifier = Annotated[str, typer.Argument(metavar="ID", help="the submission's id")]
 GroupColumns = Annotated[
     str | None,
@@ -103,8 +102,10 @@ def release_options() -> dict[str, Parameter]:
     """An option for each file that a release or a target of any track has, by the file's name."""
     said: dict[str, list[str]] = {}
     for track in TRACKS.values():
-        for file in (*track.release, *track.targets):
-            said.setdefault(file.name, []).append(f"{track.name}: {file.title or file.name}")
+        files = (*track.release, *track.targets)
+        for name in dict.fromkeys(file.name for file in files):
+            titles = " or ".join(file.title or name for file in files if file.name == name)
+            said.setdefault(name, []).append(f"{track.name}: {titles}")
     return {name: release_option(name, "; ".join(titles)) for name, titles in said.items()}
 
 
@@ -118,7 +119,7 @@ def takes_release(command: Callable[..., None]) -> Callable[..., None]:
     known = signature(command, eval_str=True)
     taken = options_of(known)
     options = {name: option for name, option in release_options().items() if f"--{name}" not in taken}
-    said = "NAME=PATH: a file of the release by its name, of any track"
+    said = "a file of the release by its name, for tracks that are not listed here"
     more = Parameter(
         "named_files",
         Parameter.KEYWORD_ONLY,

@@ -85,7 +85,7 @@ def replace_file(
 def baseline(
     slug: Slug,
     *,
-    name: Annotated[str, typer.Option(help="what the board calls it")],
+    name: Annotated[str, typer.Option(help="its name on the board")],
     secret: SentSecret = None,
     release: Release,
     as_json: AsJson = False,
@@ -117,7 +117,7 @@ def upload(
 @organize.command()
 def truth(
     slug: Slug,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="which of the files that only you hold")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="the name of a file that only you hold")],
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)],
     as_json: AsJson = False,
 ) -> None:
@@ -148,7 +148,9 @@ def extend(
     phase: PhaseName,
     *,
     until: Annotated[str, typer.Option(help="its new end, such as 2027-01-31T09:00+09:00")],
-    move_following: Annotated[bool, typer.Option("--move-following", help="later phases as much")] = False,
+    move_following: Annotated[
+        bool, typer.Option("--move-following", help="move later phases by as much")
+    ] = False,
     password_stdin: PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
@@ -202,8 +204,8 @@ def teams(slug: Slug, as_json: AsJson = False) -> None:
 @organize.command()
 def submissions(
     slug: Slug,
-    team: Annotated[str | None, typer.Option(help="of this team only: its name or id")] = None,
-    state: Annotated[str | None, typer.Option(help="in this state only, such as ERROR")] = None,
+    team: Annotated[str | None, typer.Option(help="only of this team: its name or id")] = None,
+    state: Annotated[str | None, typer.Option(help="only in this state, such as ERROR")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List every team's submissions, newest first."""
@@ -226,7 +228,7 @@ def submissions(
 @organize.command()
 def grant(
     slug: Slug,
-    team: Annotated[str, typer.Argument(metavar="TEAM", help="its name or id")],
+    team: Annotated[str, typer.Argument(metavar="TEAM", help="the team's name or id")],
     cap: Annotated[str, typer.Argument(metavar="CAP", help=CAPS)],
     amount: Amount,
     *,
@@ -243,7 +245,7 @@ What = Annotated[str, typer.Argument(metavar="WHAT", help="a submission's id; wi
 Why = Annotated[
     str, typer.Option("--reason", help="for the audit log; of a disqualification, for the team, too")
 ]
-OfTeam = Annotated[bool, typer.Option("--team", help="a whole team, by its name or id")]
+OfTeam = Annotated[bool, typer.Option("--team", help="WHAT is a whole team, as SLUG/TEAM")]
 
 
 @organize.command()
@@ -286,8 +288,8 @@ def score_again(
 @organize.command()
 def announce(
     slug: Slug,
-    en: Annotated[str | None, typer.Option(help="in English")] = None,
-    ja: Annotated[str | None, typer.Option(help="in Japanese")] = None,
+    en: Annotated[str | None, typer.Option(help="the text in English")] = None,
+    ja: Annotated[str | None, typer.Option(help="the text in Japanese")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell everybody something."""
@@ -315,17 +317,21 @@ def audit(slug: Slug, as_json: AsJson = False) -> None:
 
 @organize.command()
 def queue(slug: Slug, as_json: AsJson = False) -> None:
-    """Show what waits to be scored, and whether the workers are well."""
+    """Show what waits to be scored, and which workers are there, for what, and what they lack."""
     with connected() as client:
         found = client.queue(slug)
-    told(found, {name.replace("_", " "): name for name in type(found).model_fields}, as_json=as_json)
+    names = [name for name in type(found).model_fields if name != "workers"]
+    told(found, {name.replace("_", " "): name for name in names}, as_json=as_json)
+    if not as_json:
+        columns: Columns[wire.Worker] = {"worker": "name", "serves": "serves", "lacks": "lacks"}
+        show(found.workers or [], columns, as_json=False, empty="no worker has answered")
 
 
 @organize.command()
 def export(
     slug: Slug,
     into: Annotated[Path, typer.Option(help="the file to write, such as export.zip")],
-    force: Annotated[bool, typer.Option("--replace", help="a file that is there")] = False,
+    force: Annotated[bool, typer.Option("--replace", help="replace an existing file")] = False,
 ) -> None:
     """Fetch everything about the competition that an organizer may have, as one archive."""
     if into.exists() and not force:

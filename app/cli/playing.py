@@ -20,23 +20,24 @@ from app.cli.options import (
 from app.cli.terminal import console, show_attackers
 from app.errors import InvalidInput
 
-Seed = Annotated[int, typer.Option(min=0, help="of the random choices")]
+Seed = Annotated[int, typer.Option(min=0, help="seed of the random choices")]
 
 
 def anonymize(
     competition: CompetitionFile,
     original: OriginalFiles,
     *,
-    method: Annotated[str, typer.Option(help='its name; "help" lists them')] = "help",
+    method: Annotated[str, typer.Option(help='name of a sample method; "help" lists them')] = "help",
     into: Annotated[Path | None, typer.Option(help="a folder for the release and its secret")] = None,
     parameters: Annotated[
-        list[str] | None, typer.Option("--set", help="a parameter, such as k=5 or columns=sex,age")
+        list[str] | None,
+        typer.Option("--set", help="a parameter of the method, such as k=5 or columns=sex,age"),
     ] = None,
     seed: Seed = 0,
     keep_order: Annotated[bool, typer.Option(help="leave the rows in the original's order")] = False,
     secret: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help="your team's own file, where the service gives one"),
+        typer.Option(exists=True, dir_okay=False, help="the data that your team got (membership)"),
     ] = None,
 ) -> None:
     """Make a release with a sample method: the anonymized files and secret.csv, rows shuffled.
@@ -76,7 +77,7 @@ def attack(
     release: Release,
     secret: MaybeSecretFile = None,
     attackers: Annotated[
-        list[str] | None, typer.Option("--attacker", help="its name; default: all of them")
+        list[str] | None, typer.Option("--attacker", help="name of an attacker; default: all")
     ] = None,
     into: Annotated[Path | None, typer.Option(help="a folder to write the guesses into")] = None,
     seed: Seed = 0,

@@ -1,9 +1,13 @@
 """The service's database and files, for a command that works on them by itself."""
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from sqlalchemy import NullPool, create_engine
+from sqlalchemy.exc import OperationalError
 
 from app.cli.running import addresses, given_services, require_services
 from app.config import get_settings
@@ -15,6 +19,8 @@ from app.services.work import health
 from app.storage import Store, opened
 from app.transaction import transaction
 from migrations.run import migrate as migrate_database
+
+PAUSE_S = 0.5
 
 
 def check_clock() -> None:
@@ -51,10 +57,23 @@ def reached_services(data: Path) -> Iterator[Services]:
     """The environment's servers, those that already run on ``data``, or embedded ones for a moment."""
     known = given_services() or running_services(data)
     if known is not None:
+        await_database(known.database_url, get_settings().database_wait_s)
         yield known
     else:
         with embedded_services(data) as services:
             yield services
+
+
+def await_database(url: str, seconds: float) -> None:
+    """Return when the database takes connections or the time is up; its first use says what is wrong."""
+    deadline = time.monotonic() + seconds
+    engine = create_engine(url, poolclass=NullPool, connect_args={"connect_timeout": 5})
+    while time.monotonic() < deadline:
+        try:
+            engine.connect().close()
+            return
+        except OperationalError:
+            time.sleep(PAUSE_S)
 
 
 def files_in(data: Path) -> Store:

@@ -15,14 +15,14 @@ def draw(
     *,
     competition: CompetitionFile,
     original: OriginalFiles,
-    seed: Annotated[str, typer.Option(help="as it was revealed: 64 hexadecimal digits")],
-    team: Annotated[str, typer.Option(help="the name that was drawn for; none where it was for all")] = "",
-    attempt: Annotated[int, typer.Option(min=0, help="as it was revealed")] = 0,
+    seed: Annotated[str, typer.Option(help="the revealed seed: 64 hexadecimal digits")],
+    team: Annotated[str, typer.Option(help="the team; none for data drawn for all teams")] = "",
+    attempt: Annotated[int, typer.Option(min=0, help="the revealed attempt")] = 0,
     truth: Annotated[
         list[str] | None,
-        typer.Option("--truth", metavar="NAME=PATH", help="a file that organizers hold"),
+        typer.Option("--truth", metavar="NAME=PATH", help="a file that only the organizers hold"),
     ] = None,
-    into: Annotated[Path, typer.Option(help="the folder")] = Path("drawn"),
+    into: Annotated[Path, typer.Option(help="the folder to write into")] = Path("drawn"),
 ) -> None:
     """Draw again what the service drew for a team, and tell its SHA-256 and that of the seed."""
     from app.cli.files import contest_of

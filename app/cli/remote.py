@@ -27,16 +27,18 @@ if TYPE_CHECKING:
     from app import wire
 
 SUBMISSION: Columns[wire.Submission] = {
+    "no.": "number",
     "id": "id",
     "status": "status",
     "received": time_of("received_at"),
-    "overall": "result.overall",
+    "overall": lambda entry: entry.result and entry.result.overall if entry.status == "SCORED" else None,
     "utility loss": "result.utility",
     "risk": "result.security",
     "final": "final",
     "comment": "comment",
 }
 STANDING: Columns[wire.Submission] = {
+    "no.": "number",
     "submission": "id",
     "competition": "competition",
     "team": "team",
@@ -67,7 +69,9 @@ def competitions(as_json: AsJson = False) -> None:
 
 def submissions(
     slug: Slug,
-    identifier: Annotated[str | None, typer.Argument(metavar="[ID]", help="one of them, in full")] = None,
+    identifier: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="show this submission in full")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List your team's submissions, newest first, or show one with every measure."""
@@ -93,7 +97,7 @@ def show_submission(found: wire.Submission, *, as_json: bool) -> None:
     for name, digest in found.sha256.items():
         print(f"SHA-256 of {plain(name)}: {digest}")
     if found.result is not None:
-        show_verdict(found.result, found.warnings)
+        show_verdict(found.result, [*found.warnings, *(found.result.warnings or ())])
 
 
 def cancel(identifier: Identifier, as_json: AsJson = False) -> None:
@@ -105,7 +109,7 @@ def cancel(identifier: Identifier, as_json: AsJson = False) -> None:
 
 def final(
     identifier: Identifier,
-    off: Annotated[bool, typer.Option("--off", help="take the mark away")] = False,
+    off: Annotated[bool, typer.Option("--off", help="remove the mark")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Mark a submission as one of your team's finals, which stand for it in the second phase."""
@@ -150,11 +154,11 @@ def targets(slug: Slug, as_json: AsJson = False) -> None:
     """List the targets: the releases that may be attacked."""
     columns: Columns[wire.Target] = {
         "name": "name",
+        "team": "team",
         "id": "id",
         "rows": "rows",
         "own": "own",
         "guesses left": "guesses_left",
-        "team": "team",
     }
     with connected() as client:
         found = client.targets(slug)

@@ -5,6 +5,7 @@ The process that watches over them stays small: what needs the database is a com
 
 import logging
 import os
+import re
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app import sealing
-from app.config import get_settings
+from app.config import DRIVER, get_settings, is_own
 from app.errors import InvalidInput
 from app.local import doors
 from app.local.embedded import Services, embedded_services
@@ -29,7 +30,7 @@ from app.local.processes import (
     web_program,
     worker_programs,
 )
-from workers.folders import remove_orphans
+from app.processes.folders import remove_orphans
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +47,8 @@ def given_services() -> Services | None:
     settings = get_settings()
     if bool(settings.database_url) != bool(settings.redis_url):
         raise InvalidInput("set both DATABASE_URL and REDIS_URL, or neither for the embedded default")
+    if settings.database_url and not settings.database_url.startswith(DRIVER):
+        raise InvalidInput("DATABASE_URL must begin with postgresql://")
     return Services(settings.database_url, settings.redis_url) if settings.database_url else None
 
 
@@ -60,12 +63,13 @@ def become_web_server(host: str, port: int, processes: int | None) -> None:
     os.execv(program.command[0], list(program.command))  # noqa: S606  # no shell is wanted
 
 
-def work(queues: Collection[str], jobs: int) -> None:
+def work(queues: Collection[str], jobs: int, name: str | None) -> None:
     """Turn this process into Celery's, which has its own way with signals; or into what watches over two."""
     require_services()
-    programs = worker_programs(queues=queues, jobs=jobs)
+    name = name or str(os.getpid())
+    programs = worker_programs(queues=queues, jobs=jobs, name=name)
     if len(programs) > 1:
-        programs = [forked_program(queues=queues, jobs=jobs, grace=FINISHING_S)]
+        programs = [forked_program(queues=queues, jobs=jobs, grace=FINISHING_S, name=name)]
     os.environ.update(programs[0].env)
     os.execv(sys.executable, list(programs[0].command))  # noqa: S606  # no shell is wanted
 
@@ -82,6 +86,13 @@ def known_queues(names: str) -> frozenset[str]:
     if not found <= QUEUES.keys():
         raise InvalidInput("queues are {names}", names=tuple(QUEUES))
     return found
+
+
+def worker_name(name: str | None) -> str | None:
+    """Return the name; InvalidInput if it cannot be part of Celery's name of a worker."""
+    if name is not None and not re.fullmatch(r"[A-Za-z0-9_-]{1,60}", name):
+        raise InvalidInput("a worker's name is 1 to 60 letters, digits, - and _")
+    return name
 
 
 def require_services() -> None:
@@ -112,6 +123,7 @@ def service(host: str, port: int, data: Path, web_processes: int | None = None) 
     """Database migrated, web application, a worker and the clock running; all of it ends with the context."""
     data = data.resolve()
     check_port_is_free(host, port)
+    warn_if_unnamed(host)
     with own_services(data) as services:
         shared, public, private = environment(services, data)
         logger.info("migrating the database")
@@ -130,15 +142,30 @@ def service(host: str, port: int, data: Path, web_processes: int | None = None) 
                 jobs=jobs,
                 env=shared | private,
                 logs=logs,
-                apart=str(os.getpid()),
+                name=str(os.getpid()),
                 clock=services.roles.get("clock", services.database_url),
             ),
         ]
         logger.info("starting the web server, a worker and the clock")
         with supervised(programs, also=services.check) as supervisor:
-            wait_until_healthy(f"http://{host}:{port}/readyz", check=supervisor.check_start)
+            wait_until_healthy(f"{local_url(host, port)}/readyz", check=supervisor.check_start)
             yield Running(supervisor, shared)
         remove_orphans()  # of workers that were killed
+
+
+def local_url(host: str, port: int) -> str:
+    """Return the address at which this machine reaches a server that listens on ``host``."""
+    reached = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
+    return f"http://{reached}:{port}"
+
+
+def warn_if_unnamed(host: str) -> None:
+    """Say that other machines are not answered, if the server listens for them without a public address."""
+    if not is_own(host) and not get_settings().public_url:
+        logger.warning(
+            "other machines are not answered until ANONCUP_PUBLIC_URL is set to the address by which they"
+            " reach this one"
+        )
 
 
 def command(name: str, *words: str, env: Mapping[str, str]) -> Program:
@@ -152,16 +179,16 @@ def environment(services: Services, data: Path) -> tuple[dict[str, str], dict[st
     if not public.exists():
         sealing.create_keys(public, private)
     return (
-        addresses(services, data),
+        addresses(services, data) | sandbox_setting(services),
         as_role(services, "web") | {"ANONCUP_SEALING_KEY_FILE": str(public)},
-        as_role(services, "worker") | {"ANONCUP_OPENING_KEYS_DIR": str(private)} | walls_asked(services),
+        as_role(services, "worker") | {"ANONCUP_OPENING_KEYS_DIR": str(private)},
     )
 
 
-def walls_asked(services: Services) -> dict[str, str]:
+def sandbox_setting(services: Services) -> dict[str, str]:
     """On one machine with servers of its own a warning is enough, unless somebody says otherwise."""
-    chosen = os.environ.get("ANONCUP_WALLS") or ("wanted" if services.servers else "")
-    return {"ANONCUP_WALLS": chosen} if chosen else {}
+    chosen = os.environ.get("ANONCUP_SANDBOX") or ("wanted" if services.servers else "")
+    return {"ANONCUP_SANDBOX": chosen} if chosen else {}
 
 
 def as_role(services: Services, process: str) -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,6 @@ from uuid import UUID
 
 import typer
 
-from app.cli.checking import check
 from app.cli.connection import connected, in_words, said, transfer_bar
 from app.cli.listing import Columns, cell, plain, print_json, print_table
 from app.cli.options import AsJson, Release, SentSecret, Slug, takes_release
@@ -33,6 +33,11 @@ NAMES = {name for track in TRACKS.values() for name in track.files}
 """Of the files of the tracks that are installed here; of others the service knows what belongs together."""
 
 
+Checks = Annotated[
+    bool, typer.Option("--check/--no-check", help="check the files first: malformed ones cost no attempt")
+]
+
+
 @takes_release
 def submit(
     slug: Slug,
@@ -40,23 +45,27 @@ def submit(
     secret: SentSecret = None,
     release: Release,
     comment: Annotated[str, typer.Option(help="a note that your team and the organizers see")] = "",
-    wait: Annotated[bool, typer.Option("--wait", help="until it is scored, and show the result")] = False,
-    checks: Annotated[
-        bool,
-        typer.Option("--check/--no-check", help="read it here first: what is malformed costs nothing"),
-    ] = True,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="wait until it is scored, then show the result")
+    ] = False,
+    checks: Checks = True,
     as_json: AsJson = False,
 ) -> None:
-    """Hand in a release with its secret. A broken connection is tried again without sending it twice.
+    """Submit a release with its secret. An upload whose connection breaks is sent again and counts once.
 
     With --wait: exit status 0: scored; 1: the contest's rules reject it; 70: scoring failed.
     """
     contents, answer = release_of(release, secret)
     with called_by_path(paths_of(release, secret)), connected() as client:
+        warnings: list[wire.Said] = []
         if checks:
-            check(client, slug, release, secret)
+            with taking_refusals(), transfer_bar("checking") as progress:
+                checked = client.check(slug, contents, secret=answer, comment=comment, progress=progress)
+                warnings = checked.warnings
         with transfer_bar("sending") as progress:
             receipt = client.submit(slug, contents, secret=answer, comment=comment, progress=progress)
+        known = {each.code for each in receipt.warnings}
+        show_warnings(each for each in warnings if each.code not in known)
         if not as_json:
             show_receipt(receipt)  # at once: whoever stops waiting must know the id
         elif not wait:
@@ -66,6 +75,24 @@ def submit(
         found = awaited(client, receipt)
     show_submission(found, as_json=as_json)
     raise typer.Exit(EXITS[found.status])
+
+
+@contextmanager
+def taking_refusals() -> Iterator[None]:
+    """A service that refuses a dry run for another reason than faults still takes the upload."""
+    from app.client import Refused
+
+    try:
+        yield
+    except Refused as refusal:
+        if refusal.problem.errors:
+            raise
+
+
+def show_warnings(warnings: Iterable[wire.Said], about: str = "") -> None:
+    """What a dry run warns of; nothing else says it."""
+    for each in warnings:
+        print(f"anoncup: {plain(about)}{plain(each.code)}: {plain(each.message)}", file=sys.stderr)
 
 
 def release_of(given: Release, secret: Path | None) -> tuple[dict[str, bytes], bytes | None]:
@@ -125,7 +152,7 @@ def mentioning(identifier: str) -> Iterator[None]:
 
 
 def show_receipt(receipt: wire.Receipt) -> None:
-    print(f"received {cell(receipt.received_at)} as {receipt.id}")
+    print(f"received {cell(receipt.received_at)} as no. {receipt.number}, {receipt.id}")
     for name, digest in receipt.sha256.items():
         print(f"  SHA-256 of {plain(name)}: {digest}")
     print(f"  commitment of the secret: {receipt.commitment}")
@@ -140,21 +167,26 @@ def guess(
         str, typer.Argument(metavar="TARGET", help="SLUG/NAME or its id; SLUG alone with a folder")
     ],
     file: Annotated[
-        Path, typer.Option(exists=True, help="the guess; or a folder with NAME.csv for each target")
+        Path,
+        typer.Option(
+            exists=True, help="the CSV file of the guess, or a folder with a file NAME.csv for each target"
+        ),
     ],
+    *,
     question: Annotated[
-        str, typer.Option(metavar="NAME", help="the question it answers; default: the first that is asked")
+        str, typer.Option(metavar="NAME", help="the question that is answered; default: the first")
     ] = "",
     again: Annotated[
-        bool, typer.Option("--again", help="as another guess, though the same file was sent before")
+        bool, typer.Option("--again", help="send a file again that was sent before, as another guess")
     ] = False,
+    checks: Checks = True,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question about a target, such as which row of the original each of its rows came from.
 
-    The same file sent twice is one guess.
+    The same file sent twice is one guess. What looks like a mistake is warned of and sent all the same.
     """
-    asked = Asked(question, again)
+    asked = Asked(question, again, checks)
     with connected() as client:
         if file.is_dir():
             chosen = folder_of_guesses(client, target, file)
@@ -172,10 +204,11 @@ def guess(
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """``again``: though the same file was sent before."""
+    """``again``: though the same file was sent before. ``checks``: have it read first."""
 
     question: str
     again: bool
+    checks: bool
 
 
 GUESSED: Columns[Mapping[str, object]] = {
@@ -232,8 +265,13 @@ def handed_in(client: Client, name: str, identifier: str, path: Path, asked: Ask
 
 
 def sent(client: Client, name: str, identifier: str, path: Path, asked: Asked) -> dict[str, object]:
+    content = path.read_bytes()
+    if asked.checks:
+        with taking_refusals(), transfer_bar(f"checking {plain(name)}") as progress:
+            checked = client.check_guess(identifier, content, question=asked.question, progress=progress)
+            show_warnings(checked.warnings, f"{name}: ")
     with transfer_bar(f"sending {plain(name)}") as progress:
         receipt = client.guess(
-            identifier, path.read_bytes(), question=asked.question, again=asked.again, progress=progress
+            identifier, content, question=asked.question, again=asked.again, progress=progress
         )
     return {"target": name} | receipt.model_dump(mode="json")

@@ -17,6 +17,13 @@ from app.client.transport import (
 FINAL = {"SCORED", "REJECTED", "ERROR", "CANCELLED"}
 
 
+def files_and_texts(
+    release: Mapping[str, bytes], secret: bytes | None, comment: str
+) -> tuple[dict[str, bytes], dict[str, str]]:
+    """Return the files and the texts of a multipart request."""
+    return {**release} if secret is None else {**release, "secret": secret}, {"comment": comment}
+
+
 class TeamsCalls(Transport):
     """What a member of a team may do, and partly a visitor. Lists come whole."""
 
@@ -78,10 +85,22 @@ class TeamsCalls(Transport):
 
         ``secret``: None where the service has drawn the answer.
         """
-        contents = {**release} if secret is None else {**release, "secret": secret}
-        texts = {"comment": comment}
-        path = at(slug, "submissions")
-        return self.deliver(wire.Receipt, path, contents, texts=texts, progress=progress)
+        contents, texts = files_and_texts(release, secret, comment)
+        return self.deliver(wire.Receipt, at(slug, "submissions"), contents, texts=texts, progress=progress)
+
+    def check(
+        self,
+        slug: str,
+        release: Mapping[str, bytes],
+        *,
+        secret: bytes | None = None,
+        comment: str = "",
+        progress: Transferred = unwatched,
+    ) -> wire.CheckedSubmission:
+        """Have the service read a release without submitting it; Refused names every fault."""
+        contents, texts = files_and_texts(release, secret, comment)
+        path = at(slug, "submissions", "check")
+        return self.deliver(wire.CheckedSubmission, path, contents, texts=texts, progress=progress)
 
     def submissions(self, slug: str) -> list[wire.Submission]:
         return self.several(wire.Submission, at(slug, "submissions"))
@@ -132,6 +151,13 @@ class TeamsCalls(Transport):
         return self.deliver(
             wire.GuessReceipt, path, {"guess": content}, texts=texts, key=key, progress=progress
         )
+
+    def check_guess(
+        self, target_id: str, content: bytes, *, question: str = "", progress: Transferred = unwatched
+    ) -> wire.CheckedGuess:
+        """Have the service read a guess without sending it; Refused names every fault."""
+        path, texts = f"/targets/{part(target_id)}/guesses/check", {"question": question} if question else {}
+        return self.deliver(wire.CheckedGuess, path, {"guess": content}, texts=texts, progress=progress)
 
     def guesses(self, slug: str) -> list[wire.Guess]:
         return self.several(wire.Guess, at(slug, "guesses"))

@@ -55,12 +55,15 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "id competition_id party_id submission_id rescore_id": ("ri", "ri", "r"),
         "created_at": ("r", "r", "r"),
         "current": ("riu", "ri", "r"),
-        # What the web process may make of a state: a trigger (STATE_GUARD).
+        # What the web process may make of a state: a trigger (migrations.guards).
         "state leased_until finished_at": ("riu", "riu", "r"),
         "attempt excused not_before missing_since started_at failure": ("ri", "riu", "r"),
         "step steps step_name scorer verdict": ("ri", "riu", "r"),
     },
     "grants": {"id team_id cap amount": ("ri", "r", ""), "at": ("r", "r", "")},
+    "guess_terms": {
+        "competition_id starts_at ends_at guesses_per_target grace_s": ("r", "r", "riu"),
+    },
     "guesses": {
         "id competition_id target_id team_id": ("ri", "ri", "r"),
         "user_id received_at question file answered guesses_left": ("ri", "ri", "r"),
@@ -69,7 +72,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "state attempt excused not_before missing_since leased_until": ("ri", "riu", "r"),
         "started_at finished_at failure correct outcome risk": ("ri", "riu", "r"),
     },
-    "heartbeats": {"task at": ("r", "", "riu")},
+    "heartbeats": {"task": ("ri", "", "riu"), "at": ("riu", "", "riu")},
     "invites": {
         "id competition_id team_id digest expires_at": ("ri", "", ""),
         "created_at": ("r", "", ""),
@@ -158,6 +161,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
 
 DELETES: Mapping[str, tuple[str, ...]] = {
     "announcements": (WEB,),
+    "guess_terms": (CLOCK,),
     "members": (WEB,),
     "organizers": (WEB,),
     "truths": (WEB,),
@@ -205,9 +209,9 @@ OF_COMPETITION = REHEARSED.format("competition_id")
 FENCES = (
     Fence("played", "attempts", WORKER, "INSERT", OF_TEAM),
     Fence("plays_on", "attempts", WORKER, "UPDATE", OF_TEAM),
-    Fence("played", "submissions", WORKER, "INSERT", OF_COMPETITION),
+    Fence("played", "submissions", WORKER, "INSERT", f"{OF_COMPETITION} AND {OF_TEAM}"),
     Fence("played", "secrets", WORKER, "INSERT", OF_SUBMISSION),
-    Fence("played", "evaluations", WORKER, "INSERT", OF_COMPETITION),
+    Fence("played", "evaluations", WORKER, "INSERT", f"{OF_COMPETITION} AND {OF_SUBMISSION}"),
     Fence("played", "guesses", WORKER, "INSERT", OF_COMPETITION),
     Fence("plays_on", "teams", WORKER, "UPDATE", OF_COMPETITION),
     Fence("plays_on", "competitions", WORKER, "UPDATE", "rehearses IS NOT NULL"),
@@ -242,19 +246,39 @@ FENCES = (
     Fence(
         "begins_unscored", "evaluations", WEB, "INSERT", f"{UNDONE} AND verdict IS NULL AND scorer IS NULL"
     ),
-    Fence("begins_unjudged", "guesses", WEB, "INSERT", f"{UNDONE} AND correct IS NULL"),
+    Fence(
+        "begins_unjudged",
+        "guesses",
+        WEB,
+        "INSERT",
+        f"{UNDONE} AND correct IS NULL AND outcome IS NULL AND risk IS NULL",
+    ),
     Fence("entered_lately", "guesses", WEB, "INSERT", ENTERED_LATELY),
     Fence("entered_lately", "submissions", WEB, "INSERT", ENTERED_LATELY),
+    # Finals are what they were; baselines may still be added.
+    Fence(
+        "before_the_freeze",
+        "submissions",
+        WEB,
+        "INSERT",
+        "EXISTS (SELECT FROM teams JOIN competitions ON competitions.id = teams.competition_id"
+        " WHERE teams.id = team_id AND teams.competition_id = submissions.competition_id"
+        " AND (teams.baseline OR competitions.frozen_at IS NULL))",
+    ),
     Fence("begins_unmade", "threshold_reports", WEB, "INSERT", f"{UNDONE} AND report IS NULL"),
     Fence("begins_unmade", "rehearsal_moves", WEB, "INSERT", UNDONE),
+    # Readiness tests a write; the clock's beats are its own.
+    Fence("tests_writes", "heartbeats", WEB, "INSERT", "task = 'write_test'"),
+    Fence("tests_writes_again", "heartbeats", WEB, "UPDATE", "task = 'write_test'"),
     # What the clock does and says has no author, and nobody else may write that it did, nor take it back.
     Fence("has_an_author", "announcements", WEB, "INSERT", "user_id IS NOT NULL"),
     Fence("had_an_author", "announcements", WEB, "DELETE", "user_id IS NOT NULL"),
     Fence("has_an_author", "audit_entries", WEB, "INSERT", "user_id IS NOT NULL"),
 )
 
-STATE_GUARD = "anoncup_state_guard"
-"""A trigger on evaluations: who may not write a verdict may cancel what has none, and nothing else."""
+
+GUESS_GUARD = "anoncup_guess_guard"
+"""The trigger that refuses guesses out of time, beyond a cap or of no team (migrations.guards)."""
 
 
 def granted(role: str, letter: str) -> Iterator[tuple[str, list[str]]]:

@@ -68,6 +68,7 @@ class Admission:
     def __init__(self, settings: Settings) -> None:
         self.patience_s = settings.upload_patience_s
         self.places = asyncio.Semaphore(settings.share(settings.uploads_at_once))
+        self.places_for_checks = asyncio.Semaphore(settings.share(settings.uploads_at_once))
         self.turns: defaultdict[str, Turn] = defaultdict(Turn)
         self.room = Room(settings.share(settings.parsed_mb * 2**20))
         self.threads = CapacityLimiter(settings.share(THREADS))
@@ -79,6 +80,15 @@ class Admission:
             async with patient(self.patience_s):
                 await held.enter_async_context(self.turn(whose))
                 await held.enter_async_context(self.places)
+            yield
+
+    @asynccontextmanager
+    async def place_for_check(self, whose: str) -> AsyncIterator[None]:
+        """Be read in a dry run, which takes no upload's place or turn."""
+        async with AsyncExitStack() as held:
+            async with patient(self.patience_s):
+                await held.enter_async_context(self.turn(f"check:{whose}"))
+                await held.enter_async_context(self.places_for_checks)
             yield
 
     @asynccontextmanager
@@ -117,8 +127,8 @@ async def patient(patience_s: float) -> AsyncIterator[None]:
             yield
     except TimeoutError:
         raise Unavailable(
-            "many uploads are being taken in right now; send it again in a moment: "
-            "this attempt does not count",
+            "many uploads are being received right now; send it again in a moment: this attempt "
+            "does not count",
             code="busy",
         ) from None
 

@@ -12,7 +12,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 
 from app.errors import InvalidUpload, Problem, Unavailable, Unreadable
 from app.messages import Message
-from app.scoring.files import too_large
+from app.scoring.files import missing_file, too_large
 
 TEXT_BYTES = 64 * 1024
 MOST_PARTS = 8
@@ -74,8 +74,7 @@ class Parts:
     def file(self, name: str) -> bytes:
         """The content of a file, to be asked for when there is room for it in memory."""
         if name not in self.files:
-            message = Message("the request has no file named {name}", name=name)
-            raise InvalidUpload([Problem(name, None, None, "missing_file", message)])
+            raise InvalidUpload([missing_file(name)])
         return self.beginning(name, -1)
 
     def beginning(self, name: str, size: int) -> bytes:
@@ -117,7 +116,7 @@ async def read(request: Request, file_mb: int) -> FormData:
 
 
 def not_utf8() -> InvalidUpload:
-    message = Message("names and texts of a multipart request are UTF-8")
+    message = Message("encode the names and texts of a multipart request in UTF-8")
     return InvalidUpload([Problem("request", None, None, "encoding", message)])
 
 

@@ -7,11 +7,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Generic, TypeVar
+from uuid import UUID
 
 from fastapi import Request
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
+from app import throttle
 from app.config import get_settings
 from app.db.models import Guess
 from app.http.admission import Admission
@@ -26,6 +28,7 @@ from app.transaction import transaction
 
 At = TypeVar("At", uploads.Entrance, guesses.Entrance)
 Made = TypeVar("Made")
+Checked = TypeVar("Checked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,19 @@ async def take_in(request: Request, principal: Principal, at: At, way: Way[At, M
         at = await run_in_threadpool(in_transaction, way.renewed, principal, at)
         held.attempt = at.attempt
         return await doors.in_thread(way.accepted, principal, at, sent)
+
+
+async def dry_run(request: Request, at: At, team_id: UUID, read: Callable[[At, Parts], Checked]) -> Checked:
+    """Read an upload without accepting it: nothing is stored, and no attempt is counted."""
+    await run_in_threadpool(throttle.count_check, team_id)
+    doors = admission(request)
+    async with (
+        a_known_store(),
+        doors.place_for_check(f"team:{team_id}"),
+        multipart(request, names=set(at.names), file_mb=at.file_mb) as sent,
+        doors.parsing(sent.size),
+    ):
+        return await doors.in_thread(read, at, sent)
 
 
 def in_transaction(renewed: Callable[[Session, Principal, At], At], principal: Principal, at: At) -> At:
@@ -94,6 +110,13 @@ def read_release(at: uploads.Entrance, sent: Parts) -> uploads.Upload:
     return uploads.read_upload(at, files=files, secret=secret, comment=comment_of(sent))
 
 
+def check_release(at: uploads.Entrance, sent: Parts) -> uploads.Checked:
+    uploads.require_not_sent(at, {*sent.files, *sent.texts})
+    files = {name: sent.file(name) for name in at.names if name in sent.files}
+    secret = files.pop(SECRET, None)
+    return uploads.check_upload(at, files=files, secret=secret, comment=comment_of(sent))
+
+
 def comment_of(sent: Parts) -> str:
     return sent.texts.get("comment", "")
 
@@ -108,6 +131,10 @@ def guessed(principal: Principal, at: guesses.Entrance, sent: Parts) -> Guess:
     given = guesses.read(content, at, question)
     with transaction() as session:
         return guesses.accept(session, principal, at, given)
+
+
+def check_guess(at: guesses.Entrance, sent: Parts) -> guesses.Checked:
+    return guesses.check(sent.file(GUESS), at, question_of(at, sent))
 
 
 def question_of(at: guesses.Entrance, sent: Parts) -> str:

@@ -63,7 +63,7 @@ class Live:
         """A watcher that is told as long as the context lasts."""
         if sum(one.user_id == user_id for one in self.watchers) >= STREAMS_PER_USER:
             raise TooMany(
-                "you follow {most} submissions already; close one",
+                "you already have {most} submissions open; close one",
                 retry_after=5,
                 code="too_many_streams",
                 most=STREAMS_PER_USER,

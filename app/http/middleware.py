@@ -6,6 +6,7 @@ import time
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.config import Settings
@@ -20,6 +21,10 @@ TEXT_MB = 2
 """The largest body elsewhere, and from whoever shows no credentials: it is read before they are checked."""
 
 A_YEAR_S = 365 * 24 * 3600
+NOT_NAMED = (
+    "this service answers only as localhost, 127.0.0.1 or [::1] until its operator sets ANONCUP_PUBLIC_URL"
+    " to the address by which people reach it"
+)
 ON_THE_MACHINE = {"/healthz", "/readyz", "/metrics"}
 """Asked by machines, by whatever name they know this one."""
 
@@ -31,6 +36,21 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+
+
+class HeadAsGet:
+    """Answers HEAD as GET, which FastAPI's routes do not; the server leaves the body out."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+        asked = {**scope, "method": "GET"}
+        await self.app(asked, receive, send)
+        scope["route"] = asked.get("route")  # for the metrics
 
 
 class Envelope:
@@ -51,7 +71,7 @@ class Envelope:
             return
 
         if not self.goes_by(scope):
-            await problem(421, "other_host", "this service has another name")(scope, receive, send)
+            await self.other_host()(scope, receive, send)
             return
 
         paced = Pace(receive, self.settings)
@@ -73,6 +93,11 @@ class Envelope:
         """Whether the request is for this service: a name that somebody else gave it must not be answered."""
         host = host_of(Headers(scope=scope).get("host", ""))
         return scope["path"] in ON_THE_MACHINE or self.settings.answers(host)
+
+    def other_host(self) -> Response:
+        if self.settings.public_url:
+            return problem(421, "other_host", "this service has another name")
+        return problem(421, "other_host", NOT_NAMED)
 
     def limit_mb(self, scope: Scope) -> int:
         headers = Headers(scope=scope)
@@ -126,7 +151,7 @@ class Pace:
             async with asyncio.timeout(self.left_s):
                 message = await self.wrapped()
         except TimeoutError:
-            slow = TooSlow("a body comes with at least {least} bytes a second", least=round(self.bytes_per_s))
+            slow = TooSlow("send the body at {least} bytes a second or faster", least=round(self.bytes_per_s))
             raise Refused(slow, headers={"Connection": "close"}) from None
         bought_s = len(message.get("body", b"")) / self.bytes_per_s
         self.left_s = min(self.most_s, self.left_s - (time.monotonic() - began) + bought_s)
@@ -143,7 +168,7 @@ def bounded(receive: Receive, limit_mb: int) -> Receive:
         received += len(message.get("body", b""))
         if received > limit_mb * 2**20:
             await drain(receive, message)
-            raise Refused(TooLarge("a request has at most {most_mb} MB", most_mb=limit_mb))
+            raise Refused(TooLarge("a request may have at most {most_mb} MB", most_mb=limit_mb))
         return message
 
     return receive_within_limit

@@ -2,20 +2,15 @@
 
 from typing import Any
 
-import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from fastapi.routing import iter_route_contexts
-from sqlalchemy.exc import InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import compile_path
 
 from app import errors
-
-log = structlog.get_logger(__name__)
 
 STATUS: dict[type[errors.DomainError], int] = {
     errors.InvalidUpload: 422,
@@ -132,13 +127,6 @@ def methods_of(request: Request) -> set[str]:
     return set().union(*found)
 
 
-def on_database_error(request: Request, error: Exception) -> Response:
-    """The database went away under a request; the client may try again."""
-    log.error("database_error", kind=type(error).__name__)
-    unavailable = errors.Unavailable("the database cannot be reached right now", code="database_unavailable")
-    return on_domain_error(request, unavailable)
-
-
 def on_broken_off(_: Request, __: Exception) -> Response:
     """The sender went away in the middle of the body: nobody hears this, but it is no fault of ours."""
     return problem(400, "bad_request", "the request was broken off")
@@ -152,8 +140,5 @@ def register(app: FastAPI) -> None:
     app.add_exception_handler(errors.DomainError, on_domain_error)
     app.add_exception_handler(RequestValidationError, on_invalid_request)
     app.add_exception_handler(HTTPException, on_http_error)
-    app.add_exception_handler(PoolTimeout, on_database_error)
-    app.add_exception_handler(OperationalError, on_database_error)
-    app.add_exception_handler(InterfaceError, on_database_error)
     app.add_exception_handler(ClientDisconnect, on_broken_off)
     app.add_exception_handler(Exception, on_unexpected_error)

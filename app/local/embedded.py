@@ -6,12 +6,13 @@ import json
 import logging
 import os
 import platform
+import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -176,6 +177,7 @@ def _postgres(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
         "timezone": "UTC",
         "log_timezone": "UTC",
     }
+    comment_out(folder / "postgresql.conf", settings)
     command = [str(_postgres_binary("postgres")), "-D", str(folder)]
     command += [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
 
@@ -195,6 +197,17 @@ def _postgres(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
     with stopped_after(server, signal.SIGINT, signal.SIGQUIT):
         wait(server)
         yield server
+
+
+def comment_out(file: Path, settings: Collection[str]) -> None:
+    """Comment out settings that the command line gives.
+
+    When Postgres reloads a file that says otherwise, it logs that the file contains errors.
+    """
+    pattern = re.compile(rf"^(?=\s*({'|'.join(settings)})\b)", re.IGNORECASE | re.MULTILINE)
+    text = file.read_text()
+    if pattern.search(text):
+        doors.replace(file, pattern.sub("#", text))
 
 
 def _prepare_cluster(folder: Path, log: Path, lock: int) -> None:

@@ -86,21 +86,22 @@ def worker_programs(
     env: Mapping[str, str] = MappingProxyType({}),
     logs: Path | None = None,
     grace: float = 10.0,
-    apart: str = "",
+    name: str = "",
 ) -> list[Program]:
     """A Celery worker for each pool that serves one of the ``queues``.
 
-    ``jobs``: pieces of work at once; of reports, unless they are asked for alone, one. ``apart`` tells nodes
-    on one host apart.
+    ``jobs``: pieces of work at once; of reports, unless they are asked for alone, one. ``name`` tells the
+    workers of one host apart.
     """
     programs = []
     for pool in POOLS:
-        served = [QUEUES[name] for name in pool.queues if name in queues]
+        served = [QUEUES[kind] for kind in pool.queues if kind in queues]
         if not served:
             continue
         alone = set(queues) <= set(pool.queues)
         at_once = jobs if alone or pool is POOLS[0] else 1
-        command = [sys.executable, "-m", "workers.pool", "--hostname", f"{pool.node}{apart}@%h"]
+        node = f"{pool.node}-{name}" if name else pool.node
+        command = [sys.executable, "-m", "workers.pool", "--hostname", f"{node}@%h"]
         command += ["--concurrency", str(at_once), "--queues", ",".join(served)]
         programs.append(
             Program(
@@ -127,7 +128,7 @@ def forked_program(
     env: Mapping[str, str] = MappingProxyType({}),
     logs: Path | None = None,
     grace: float = 10.0,
-    apart: str = "",
+    name: str = "",
     clock: str = "",
 ) -> Program:
     """The workers of ``worker_programs`` as one program that shares memory; and the clock, if ``clock`` says
@@ -136,7 +137,7 @@ def forked_program(
     It is told in the environment, for everybody sees a command.
     """
     command = [sys.executable, "-m", "workers.forked", "--queues", ",".join(queues), "--jobs", str(jobs)]
-    command += ["--grace", str(grace), f"--apart={apart}"]
+    command += ["--grace", str(grace), f"--name={name}"]
     command += ["--logs", str(logs)] if logs else []
     command += ["--clock"] if clock else []
     return Program(

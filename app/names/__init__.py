@@ -26,11 +26,11 @@ def clean(name: str) -> str:
     """The name as it is kept: any Unicode that can be seen, outer spaces removed; else InvalidInput."""
     name = normal(name)
     if not 1 <= len(name) <= LONGEST:
-        raise InvalidInput("a name has 1 to {most} characters", code="name_length", most=LONGEST)
+        raise InvalidInput("a name must have 1 to {most} characters", code="name_length", most=LONGEST)
     if not any(visible(character) for character in name):
-        raise InvalidInput("a name can be seen: give it a letter, a digit or a sign", code="name_blank")
+        raise InvalidInput("a name must contain at least one visible character", code="name_blank")
     if any(deceives(character) for character in name):
-        raise InvalidInput("a name has no control characters and no blank ones", code="name_characters")
+        raise InvalidInput("a name must not contain control or invisible characters", code="name_characters")
     return name
 
 

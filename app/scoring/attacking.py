@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from app.messages import Message
 from app.scoring.parts import Attacker
 from app.scoring.rates import Rate
-from app.scoring.registry import Question, Sizes, Track
+from app.scoring.registry import Question, Sizes, Track, largest
 from app.scoring.rules import Rules
 
 if TYPE_CHECKING:
@@ -38,18 +38,28 @@ def guesses_of(
 def rate_of_attack(
     attacker: Attacker, said: Any, answer: Any, sizes: Sizes, *, track: Track, rules: Rules
 ) -> Rate:
-    """Its rate; of several questions that with the largest risk, and the rate of each among the details."""
+    """Return its rate. Of several questions it is what E takes of them (``Track.rivals``): the worst one's
+    rate, or a number without counts. The rate of each question is among the details.
+    """
+    known = track.asked(rules)
     found = {
         name: question.rated(said_to(attacker, said)[name], answer, sizes, **rules.questions.get(name, {}))
         for name, question in asked(attacker, track, rules).items()
     }
     if not found:
-        return Rate(0.0, None, None, 0.0, note=Message("this competition does not ask what it answers"))
-    if isinstance(attacker.question, str):
+        return Rate(
+            0.0,
+            None,
+            None,
+            0.0,
+            note=Message("this competition does not ask the question that this attacker answers"),
+        )
+    if isinstance(attacker.question, str) and (len(known) == 1 or track.rivals is largest):
         return found[attacker.question]
-    worst = max(found.values(), key=lambda rate: (rate.risk, rate.rate))
-    return replace(
-        worst,
-        details={name: rate.rate for name, rate in found.items()},
-        risks={name: rate.risk for name, rate in found.items()},
-    )
+    risks = {name: rate.risk for name, rate in found.items()}
+    if track.rivals is largest:
+        combined = max(found.values(), key=lambda rate: (rate.risk, rate.rate))
+    else:
+        taken = track.rivals({name: (risks[name],) if name in risks else () for name in known})
+        combined = Rate(taken, None, None, 0.0)
+    return replace(combined, details={name: rate.rate for name, rate in found.items()}, risks=risks)

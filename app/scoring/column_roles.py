@@ -1,7 +1,5 @@
 """Which columns of a table are which, read off the table itself."""
 
-import re
-import unicodedata
 from collections.abc import Mapping, Set
 
 import pyarrow as pa
@@ -11,30 +9,9 @@ from app.errors import InvalidUpload, Problem
 from app.messages import Message
 from app.scoring.csv_text import NUMBER, cells, decoded, header_of, marks, text_columns
 from app.scoring.foreign_text import habit_of
+from app.scoring.identifiers import AMOUNTS, has_codes, is_known, reason_to_leave_out
 from app.scoring.settings import Columns
 from app.scoring.tables import named_twice
-
-AMOUNTS = 20
-"""A column of numbers with more different values than this is taken for amounts."""
-KNOWN = {
-    *(
-        "age",
-        "ages",
-        "year",
-        "birth",
-        "birthyear",
-        "yob",
-        "born",
-        "zip",
-        "zipcode",
-        "postal",
-        "postcode",
-        "code",
-    ),
-    *("alter", "jahr", "geburtsjahr", "plz", "postleitzahl", "edad", "âge"),
-}
-KNOWN_PARTS = re.compile("年齢|年代|生年|生まれ|郵便|コード")
-"""Words of names by which numbers are what others may know of a person, however many there are."""
 
 
 def fits(content: bytes, columns: Columns) -> bool:
@@ -47,10 +24,10 @@ def fits(content: bytes, columns: Columns) -> bool:
 
 
 def suggested(content: bytes, known: Columns) -> Columns:
-    """Roles for the columns of a table: those they have, else amounts are sensitive, all others are not.
+    """Suggest roles for the columns of a table: those they have, else amounts are sensitive and others not.
 
-    Where all columns are amounts, the one of the fewest values is a quasi-identifier: any other tells more
-    people apart.
+    Numbers that identify individuals are no amounts. Where all columns are amounts, the one of the fewest
+    values is a quasi-identifier: any other tells more people apart.
     """
     text, _ = decoded(content, "original")
     header = header_of(text, "original")
@@ -67,7 +44,7 @@ def suggested(content: bytes, known: Columns) -> Columns:
     if not table.num_rows:
         raise InvalidUpload([wrong("no_rows", Message("the table has no rows"))])
     different = {name: amounts(column) for name, column in text_columns(table)}
-    codes = {name for name, column in text_columns(table) if is_known(name) or has_codes(column)}
+    codes = {name for name, column in text_columns(table) if is_no_amount(name, column)}
     return Columns(*roles_of(header, different, known, codes))
 
 
@@ -78,19 +55,9 @@ def amounts(column: pa.Array) -> int | None:
     return len(pc.unique(column))
 
 
-def is_known(name: str) -> bool:
-    """Whether a column's name says that it holds an age, a year or a code.
-
-    >>> is_known("Alter (Jahre)"), is_known("average wage")
-    (True, False)
-    """
-    words = re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", name).casefold())
-    return not KNOWN.isdisjoint(words) or KNOWN_PARTS.search(name) is not None
-
-
-def has_codes(column: pa.Array) -> bool:
-    """Whether a cell begins with a zero that a number would not have."""
-    return bool(marks(pc.match_substring_regex(column, "^0[0-9]")).any())
+def is_no_amount(name: str, column: pa.Array) -> bool:
+    identifies = reason_to_leave_out(name, column, pc.unique(column)) is not None
+    return identifies or is_known(name) or has_codes(column)
 
 
 def roles_of(
@@ -99,7 +66,7 @@ def roles_of(
     """``codes``: columns that are no amounts, be they numbers."""
     numeric = {name: count for name, count in different.items() if count is not None}
     if not numeric:
-        message = Message("no column holds numbers only: none could be sensitive")
+        message = Message("no column contains only numbers, so none can be sensitive")
         raise InvalidUpload([wrong("not_a_number", message)])
     sensitive = {name for name, count in numeric.items() if count > AMOUNTS and name not in codes}
     sensitive = (sensitive - set(known.quasi_identifiers)) | (numeric.keys() & set(known.sensitive))

@@ -219,17 +219,17 @@ def read_publication(table: Table, zone: ZoneInfo, track: Track) -> Publication:
     shuffled = cast(bool, table.take("shuffle_targets", flag, False))
     if shuffled and not track.shuffles:
         key = "publication.shuffle_targets"
-        raise wrong(key, Message("false: this track knows no other order of a release"))
+        raise wrong(key, Message("false (in this track the rows of a release cannot be reordered)"))
     given = {
         "board": table.take("board", choice("public", "teams", "organizers"), default.board),
         "frozen_from": table.take("frozen_from", moment(zone), None),
         "feedback": table.take("feedback", choice("hidden", "immediate", "daily"), default.feedback),
         "shuffle_targets": shuffled,
         "digits": table.take("digits", whole(0, MOST_DIGITS), default.digits),
-        "owners": table.take("owners", choice("hidden", "shown"), default.owners),
-        "owners_at_least": table.take("owners_at_least", count, default.owners_at_least),
+        "owners": table.take("owners", choice("shown", "hidden"), default.owners),
         "reveal_notice_hours": read_notice_hours(table),
     }
+    table.raw.pop("owners_at_least", None)  # removed; files of format 1 that have it stay readable
     table.finish()
     return Publication(**given)  # type: ignore[arg-type]  # every value was read by its own kind
 

@@ -72,7 +72,8 @@ def check_scored_by(rules: Rules) -> None:
     for name in sorted(settled.keys() ^ rules.scored_by.keys()):
         if name in rules.scored_by or not name.startswith(("attackers.", "packages.")):
             raise InvalidCompetition(
-                "{key}: {name} counts by this table and not by the file's settings, or the other way round",
+                "{key}: whether {name} counts differs between this table and the rest of the "
+                "competition file",
                 code="scored_by_differs",
                 key="scored_by",
                 name=name,

@@ -4,7 +4,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -19,18 +19,26 @@ from numpy.typing import NDArray
 from app.errors import LISTED, LONGEST_VALUE, InvalidUpload, Problem
 from app.messages import N_, Counted, Message
 from app.scoring.files import MAX_CELL, MAX_ROWS, Remark
-from app.scoring.foreign_text import PIECE, first_foreign, foreign_byte, refuse_foreign
+from app.scoring.foreign_text import (
+    INVISIBLE,
+    PIECE,
+    first_foreign,
+    foreign_byte,
+    invisible_codes,
+    refuse_foreign,
+)
 from app.scoring.shift_jis import NotShiftJis, from_shift_jis
 
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 UNTOLD = {
-    "header": N_("the first line names other columns than it must"),
+    "header": N_("the columns in the first line are not the required ones"),
     "encoding": N_("the file is not UTF-8 text"),
 }
 """By code, what is said where nothing of the file may be."""
 LONGEST_HEADER = 1_000_000
 """Characters; the rest of a longer one is not looked at."""
 CONTROL = r"[\x00-\x08\x0a-\x1f\x7f]"
+FIRST_BYTE_OF_INVISIBLE = 0xE2
 
 
 class Problems:
@@ -56,14 +64,23 @@ class Problems:
             self.listed.append(Problem(self.file, row, column, code, message, line, value))
 
     def add_rows(
-        self, bad: NDArray[np.bool_], column: str, code: str, what: Message, *, cells: pa.Array
+        self,
+        bad: NDArray[np.bool_],
+        column: str,
+        code: str,
+        what: Message | Callable[[str], Message],
+        *,
+        cells: pa.Array,
     ) -> None:
-        """One problem for every marked row of a column; ``what`` is wrong there."""
+        """Add one problem for every marked row of a column; ``what`` is wrong there, or with that cell."""
         rows = np.flatnonzero(bad)
         for row in rows[:LISTED]:
             at: dict[str, Any] = {"row": int(row) + 1, "column": column}
-            message = Message("{column}, row {row}: {what}", **at, what=what)
-            self.add(code, message, **at, value=cells[int(row)].as_py()[:LONGEST_VALUE])
+            cell = cells[int(row)].as_py()
+            message = Message(
+                "{column}, row {row}: {what}", **at, what=what(cell) if callable(what) else what
+            )
+            self.add(code, message, **at, value=cell[:LONGEST_VALUE])
         self.total += max(0, len(rows) - LISTED)
 
     def check_cells(self) -> None:
@@ -271,6 +288,9 @@ def check_text(column: pa.Array, name: str, problems: Problems) -> None:
         control = marks(pc.match_substring_regex(column, CONTROL))
         what = Message("a line break or control character in a cell")
         problems.add_rows(control, name, "control_character", what, cells=column)
+    if may_be_invisible(column):
+        invisible = marks(pc.match_substring_regex(column, INVISIBLE))
+        problems.add_rows(invisible, name, "invisible_character", describe_invisible, cells=column)
     if has_long(column):
         long = marks(pc.greater(pc.utf8_length(column), MAX_CELL))
         what = Message("more than {most} characters in a cell", most=MAX_CELL)
@@ -283,6 +303,15 @@ def has_control(column: pa.Array) -> bool:
     if found.min(initial=32) < 32 and bool(((found < 32) & (found != 9)).any()):
         return True
     return bool((found == 127).any())
+
+
+def may_be_invisible(column: pa.Array) -> bool:
+    """Return False only if no cell has an invisible character."""
+    return bool(letters(column).max(initial=0) >= FIRST_BYTE_OF_INVISIBLE)
+
+
+def describe_invisible(cell: str) -> Message:
+    return Message("invisible characters in a cell: {codes}", codes=invisible_codes(cell))
 
 
 def has_long(column: pa.Array) -> bool:

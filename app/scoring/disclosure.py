@@ -36,7 +36,6 @@ def shows_more(before: Publication, after: Publication) -> bool:
         opened
         or thaws(before.frozen_from, after.frozen_from)
         or after.digits > before.digits
-        or after.owners_at_least < before.owners_at_least
         or (before.shuffle_targets and not after.shuffle_targets)
     )
 

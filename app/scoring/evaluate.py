@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 
 from app.messages import Counted, Message, kept, kept_under
 from app.scoring.attacking import asked, rate_of_attack
-from app.scoring.excessive.accepted import accepted, fewest_right
 from app.scoring.excessive.check import Distances, Histogram, deletion, excess, individual_distances
+from app.scoring.excessive.wrong_secret import warnings_about_secret
+from app.scoring.files import Remark
 from app.scoring.magnitude import LARGEST
-from app.scoring.parts import Attacker, Measure
-from app.scoring.ranking import overall, rounding_of, security, utility_by
-from app.scoring.rates import Answer, Rate
-from app.scoring.reach import Reach, UtilityBy, distinct, known, levels, limits, reach
+from app.scoring.parts import Attacker, Distance, Measure
+from app.scoring.ranking import compute_utility, overall, rounding_of, security
+from app.scoring.rates import Rate
 from app.scoring.registry import Sizes, Tables, Track
 from app.scoring.rules import Rules
 from app.scoring.scales import scales
@@ -71,8 +71,7 @@ class Verdict:
     """Everything there is to say about a submission. ``violations`` is empty exactly if it is accepted.
 
     ``utility`` (U), ``security`` (E) and ``overall`` lie in [0, 1], 0 best, and are given on a rejection too.
-    ``excessive``: None of a track that knows no distances. ``reach``: what anybody can tell of U by E,
-    whatever the secret; empty where that is nothing more.
+    ``excessive``: None of a track that knows no distances.
     """
 
     violations: tuple[Violation, ...]
@@ -82,20 +81,22 @@ class Verdict:
     utility: float
     security: float
     overall: float
-    reach: Reach = ()
+    warnings: tuple[Remark, ...] = ()
 
     @property
     def verdict(self) -> str:
         return "rejected" if self.violations else "accepted"
 
     def to_json(self) -> Json:
-        """Plain builtins, all numbers finite. What is said has its template, to be said in any language.
-
-        Without ``reach``, which tells nothing about the submission.
-        """
+        """Plain builtins, all numbers finite. What is said has its template, to be said in any language."""
         return {
             "verdict": self.verdict,
             "violations": [kept(each.code, each.message) for each in self.violations],
+            **(
+                {"warnings": [kept(each.code, each.message) for each in self.warnings]}
+                if self.warnings
+                else {}
+            ),
             "measures": {name: _measure_json(result) for name, result in self.measures.items()},
             "attackers": {
                 name: attacker_json(result.rate, result.version) for name, result in self.attackers.items()
@@ -141,7 +142,6 @@ def evaluate(
         for name, each in track.measures.items()
         if (found := _spared(rules, f"measures.{name}", _measured, each, release, rules, largest, tell))
     }
-    utility_if = _utility(rules, track, original, measures)
 
     def judged(attacker: Attacker, said: Any) -> Rate:
         return rate_of_attack(attacker, said, answer, sizes, track=track, rules=rules)
@@ -155,12 +155,11 @@ def evaluate(
             )
         )
     }
-    answers = {name: said for name, (said, _) in attacks.items()}
-    for name, said in answers.items():
+    for name, (said, _) in attacks.items():
         heard(name, said)
     attackers = {name: result for name, (_, result) in attacks.items()}
-    violations, excessive = _judged(rules, track, release, sizes)
-    u, e = utility_if({}), _security(rules, attackers)
+    violations, excessive, warnings = _judged(rules, track, release, sizes)
+    u, e = _utility(rules, track, original, measures), _security(rules, attackers)
     return Verdict(
         violations=violations,
         measures=measures,
@@ -169,7 +168,7 @@ def evaluate(
         utility=u,
         security=e,
         overall=overall(u, e),
-        reach=_told(rules, track, release.target, answers, utility_if),
+        warnings=warnings,
     )
 
 
@@ -180,7 +179,17 @@ def judge(
     track = TRACKS[rules.track]
     sizes = _sizes(track, original, anonymized)
     track.answers.check(answer, sizes)
-    return _judged(rules, track, track.release_of(original, anonymized, answer), sizes)
+    return _judged(rules, track, track.release_of(original, anonymized, answer), sizes)[:2]
+
+
+def doubts_about_secret(rules: Rules, original: Any, anonymized: Tables, answer: Any) -> tuple[Remark, ...]:
+    """Return a warning if the secret may belong to another file."""
+    track = TRACKS[rules.track]
+    if not track.distances:
+        return ()
+    release, distance = track.release_of(original, anonymized, answer), _distance(rules, track)
+    distances = individual_distances(release, distance)
+    return tuple(warnings_about_secret(release, distance, distances.of_individuals[release.source]))
 
 
 def _sizes(track: Track, original: Any, anonymized: Tables) -> Sizes:
@@ -231,9 +240,8 @@ def _attacked(
     return said, AttackerResult(judged(attacker, said), attacker.version)
 
 
-def _utility(rules: Rules, track: Track, original: Any, measures: Mapping[str, MeasureResult]) -> UtilityBy:
-    """U, if some measures had other values than these."""
-    return utility_by(
+def _utility(rules: Rules, track: Track, original: Any, measures: Mapping[str, MeasureResult]) -> float:
+    return compute_utility(
         {name: result.value for name, result in measures.items()},
         measures=track.measures,
         weights=rules.weights,
@@ -241,25 +249,6 @@ def _utility(rules: Rules, track: Track, original: Any, measures: Mapping[str, M
         largest_cell=track.largest_cell(original),
         how=track.utility,
     )
-
-
-def _told(
-    rules: Rules, track: Track, target: Any, answers: Mapping[str, Answer], utility_if: UtilityBy
-) -> Reach:
-    """What anybody can tell of U by E, of a release that is accepted; empty if it is nothing."""
-    reading = [each for name, each in track.measures.items() if name in rules.weights and each.reads_secret]
-    if not any(each.cells for each in reading) or not track.counts(rules):
-        return ()
-    limit = rules.excessive
-    rule = accepted(limit, track.distances[limit.distance], target) if limit else None
-    counting = distinct(answer for name, answer in answers.items() if rules.counts(name))
-    unsure = {
-        each.name: known(each.cells(target), rule, counting) if each.cells else None for each in reading
-    }
-    fewest = max((fewest_right(answer, rule) for answer in counting), default=0) if rule else 0
-    right = levels(target.rows, fewest)
-    found = [{name: limits(answer, about, right) for name, about in unsure.items()} for answer in counting]
-    return reach(found, right, utility_if) if any(unsure.values()) else ()
 
 
 def _all_scales(rules: Rules, track: Track, original: Any) -> Mapping[str, float]:
@@ -275,16 +264,25 @@ def _security(rules: Rules, attackers: Mapping[str, AttackerResult]) -> float:
 
 def _judged(
     rules: Rules, track: Track, release: Any, sizes: Sizes
-) -> tuple[tuple[Violation, ...], ExcessiveResult | None]:
-    found = {"too_few_rows": _too_few(rules, sizes)}
-    result, settings = None, rules.excessive
-    if settings is not None:
-        distance = track.distances[settings.distance]
+) -> tuple[tuple[Violation, ...], ExcessiveResult | None, tuple[Remark, ...]]:
+    found = {"too_few_rows": too_few_rows(rules, sizes)}
+    settings, result, warnings = rules.excessive, None, list[Remark]()
+    if track.distances:
+        distance = _distance(rules, track)
         distances = individual_distances(release, distance)
-        result = _excessive(distances, settings)
-        found["deleted_rows"] = deletion(release, distance)
-        found["excessive_anonymization"] = excess(release, distance, distances, settings)
-    return tuple(Violation(code, message) for code, message in found.items() if message), result
+        warnings = warnings_about_secret(release, distance, distances.of_individuals[release.source])
+        if settings is not None:
+            result = _excessive(distances, settings)
+            found["deleted_rows"] = deletion(release, distance)
+            found["excessive_anonymization"] = excess(release, distance, distances, settings)
+    violations = tuple(Violation(code, message) for code, message in found.items() if message)
+    return violations, result, tuple(warnings)
+
+
+def _distance(rules: Rules, track: Track) -> Distance:
+    """The distance of the rule against excessive anonymization, or the track's first."""
+    settings = rules.excessive
+    return track.distances[settings.distance] if settings else next(iter(track.distances.values()))
 
 
 def _excessive(distances: Distances, settings: Excessive) -> ExcessiveResult:
@@ -297,7 +295,8 @@ def _excessive(distances: Distances, settings: Excessive) -> ExcessiveResult:
     )
 
 
-def _too_few(rules: Rules, sizes: Sizes) -> Message | None:
+def too_few_rows(rules: Rules, sizes: Sizes) -> Message | None:
+    """Return why a release has too few rows; None if it has enough."""
     if rules.limits.min_rows_kept is None:
         return None
     required = rows_required(rules.limits.min_rows_kept, sizes["originals"])
@@ -330,6 +329,5 @@ def attacker_json(rate: Rate, version: int) -> Json:
         **({"risk": rate.risk} if rate.chance else {}),
         **({"details": dict(rate.details)} if rate.details else {}),
         **({"risks": dict(rate.risks)} if rate.risks else {}),
-        **({} if rate.most is None else {"most": rate.most}),
         **({} if rate.note is None else kept_under("note", rate.note)),
     }

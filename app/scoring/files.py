@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from app.errors import TooLarge
+from app.errors import Problem, TooLarge
 from app.messages import Message
 
 if TYPE_CHECKING:
@@ -36,26 +36,7 @@ MASTER = ("sex", "birthday", "country")
 """The quasi-identifiers of a customer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """What a cell must be besides short and without control characters, as a page knows before it is sent
-    (static/cells.js); files are read elsewhere, and both are held against each other.
-
-    ``kind``: ``filled``, ``unique``, ``known`` (stands in the same column of the file ``of``), ``number``
-    (finite), ``range`` (one from ``least`` to ``most``), ``price``, ``quantity``, ``date``, ``birthday`` (or
-    empty), ``time``, ``pseudonym``, or ``among`` these ``values``.
-    """
-
-    kind: str
-    least: float | None = None
-    most: float | None = None
-    values: tuple[str, ...] | None = None
-    of: str | None = None
-
-
 Columns = tuple[str, ...]
-Cells = Mapping[str, tuple[Cell, ...]]
-"""By column; of one that is not named, any text."""
 Rows = Callable[[Mapping[str, int], "Rules"], tuple[int, int]]
 """Of the sizes of an original, of a guess also of a release, and the rules: the fewest and the most rows."""
 
@@ -97,15 +78,14 @@ def as_lines(*lines: str) -> Callable[[Rules], tuple[Columns, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class FileSpec:
-    """A file that is given out or taken in: forms, their checks, commands, kits and pages are made of these.
+    """A file that is given out or taken in: forms, commands, kits and pages are made of these.
 
     ``title``: in a few words; ``said``: what it must be, where programs read it. Pages call it by the word
     ``file_NAME``. ``header(rules)``: its columns, None where the data decide; ``like``: the file of the
     original that has the same ones. ``rows``: how many. ``individuals``: its rows are those of the contest.
-    ``cells``: what they must be, None where only the reader knows. ``kind``: how a page checks and explains
-    it (static/check.js, the words). ``samples``: small ones, ``excerpts``: how long ones begin, by lines;
-    several where it can be written in several ways.
-    ``required``: it cannot be left out. ``example``: how one begins that organizers bring, its header first.
+    ``kind``: how a page explains it. ``samples``: small ones, ``excerpts``: how long ones begin, by lines;
+    several where it can be written in several ways. ``required``: it cannot be left out. ``example``: how
+    one begins that organizers bring, its header first.
     """
 
     name: str
@@ -115,7 +95,6 @@ class FileSpec:
     like: str | None = None
     rows: Rows = any_number
     individuals: bool = False
-    cells: Callable[[Rules], Cells] | None = None
     kind: str = "table"
     samples: tuple[Columns, ...] = ()
     excerpts: tuple[Columns, ...] = ()
@@ -129,6 +108,11 @@ class Remark:
 
     code: str
     message: Message
+
+
+def missing_file(name: str) -> Problem:
+    message = Message("the request has no file named {name}", name=name)
+    return Problem(name, None, None, "missing_file", message)
 
 
 def too_large(file: str, most_mb: int) -> TooLarge:

@@ -13,18 +13,21 @@ ARCHIVES = (ZIP, b"\xd0\xcf\x11\xe0")
 """How the files of spreadsheets begin, of today's and of those before."""
 HEAD = 1024
 PIECE = 2**20
+INVISIBLE = "[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
+"""Byte order mark, zero-width space and controls of direction: with one, a text differs from what looks the
+same. Not U+200C and U+200D, which some scripts and emoji are spelled with."""
 
 
 INDEX = ("", "index", "Unnamed: 0")
 """What the column of a data frame's row labels is called."""
 ROW_LABELS = N_(
-    "the first column holds row labels: write the file without them, in pandas by to_csv(…, index=False)"
+    "the first column holds row labels: write the file without them; in pandas use to_csv(…, index=False)"
 )
 NAMED = 8
 """How many columns are named."""
 SEPARATORS = {
-    ";": N_("the cells are separated by semicolons; they must be by commas"),
-    "\t": N_("the cells are separated by tabs; they must be by commas"),
+    ";": N_("the cells are separated by semicolons; use commas instead"),
+    "\t": N_("the cells are separated by tabs; use commas instead"),
 }
 
 
@@ -85,18 +88,23 @@ def foreign_byte(content: bytes, at: int, file: str) -> Problem:
     where: dict[str, int | str] = {"line": line, "byte": f"0x{byte.hex().upper()}"}
     if sign.isprintable() and sign:
         message = Message(
-            "neither UTF-8 nor surely Shift_JIS (CP932): line {line} holds the byte {byte}, "
-            "in Windows-1252 (Latin-1) “{sign}”; save the file as “CSV UTF-8”",
+            "the encoding is neither UTF-8 nor clearly Shift_JIS (CP932): line {line} holds the "
+            "byte {byte}, in Windows-1252 (Latin-1) “{sign}”; save the file as “CSV UTF-8”",
             **where,
             sign=sign,
         )
     else:
         message = Message(
-            "neither UTF-8 nor surely Shift_JIS (CP932): line {line} holds the byte {byte}; "
-            "save the file as “CSV UTF-8”",
+            "the encoding is neither UTF-8 nor clearly Shift_JIS (CP932): line {line} holds the "
+            "byte {byte}; save the file as “CSV UTF-8”",
             **where,
         )
     return Problem(file, line - 1 or None, None, "encoding", message, line)
+
+
+def invisible_codes(text: str) -> tuple[str, ...]:
+    """The code points of its invisible characters, such as U+FEFF: nobody sees them."""
+    return tuple(f"U+{ord(character):04X}" for character in dict.fromkeys(re.findall(INVISIBLE, text)))
 
 
 def habit_of(header: Sequence[str], expected: Sequence[str]) -> Message | None:

@@ -7,10 +7,11 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from app.errors import InvalidUpload, Problem
 from app.messages import Message
-from app.scoring.csv_text import CONTROL, NUMBER, cells, decoded, header_of, table_csv
+from app.scoring.csv_text import CONTROL, NUMBER, cells, decoded, header_of, table_csv, text_columns
 from app.scoring.looks import Naming
 
 LOOKED_AT = 200
@@ -167,3 +168,14 @@ def without(content: bytes, left_out: Sequence[str], file: str) -> bytes:
     header = header_of(text, file)
     table = cells(text, header, file)
     return table_csv(table.select([name for name in header if name not in left_out]).to_pandas())
+
+
+def with_zeros(content: bytes, filled: Sequence[str], file: str) -> bytes:
+    """Return the table with 0 in those cells of some columns that hold no number."""
+    text, _ = decoded(content, file)
+    table = cells(text, header_of(text, file), file)
+    for place, (name, column) in enumerate(text_columns(table)):
+        if name in filled:
+            numbers = pc.match_substring_regex(column, NUMBER)
+            table = table.set_column(place, name, pc.if_else(numbers, column, "0"))
+    return table_csv(table.to_pandas())

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from app.scoring.laws import (
     require,
     tried,
 )
-from app.scoring.registry import Question, Track
+from app.scoring.registry import About, Question, Track
 
 BLIND = 60
 """Blind guesses that are judged."""
@@ -109,13 +110,22 @@ def check_questions(one: Tried) -> None:
     track.answers.check(answer, sizes)
     again = track.answers.write(track.answers.read(written, one.about))
     require(again == written, track.name, "an answer goes into a file and comes back")
-    for wrong in broken(written):
-        check_unread(track.name, lambda: track.answers.read(wrong, one.about), track.answers.file)  # noqa: B023
-    for wrong in spoilt(written):
-        check_unsaid(track.name, lambda: track.answers.read(wrong, one.about))  # noqa: B023
+    check_answers_refused(one, written, one.about)
+    if track.answers.read_alone:
+        alone = replace(one.about, sizes={"originals": sizes["originals"]}, release=None)
+        track.answers.read(written, alone)
+        check_answers_refused(one, written, alone)
     for question in track.asked(one.case.rules).values():
         check_question(question, one)
     check_rivals(track, list(track.asked(one.case.rules)))
+
+
+def check_answers_refused(one: Tried, written: bytes, about: About) -> None:
+    name, answers = one.track.name, one.track.answers
+    for wrong in broken(written):
+        check_unread(name, lambda: answers.read(wrong, about), answers.file)  # noqa: B023
+    for wrong in spoilt(written):
+        check_unsaid(name, lambda: answers.read(wrong, about))  # noqa: B023
 
 
 def spoilt(content: bytes) -> Iterator[bytes]:

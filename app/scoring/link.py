@@ -27,7 +27,7 @@ _rates = deferred_in("app.scoring.rates")
 
 def read_secret(content: bytes, about: About) -> "IntArray":
     sizes = about.sizes
-    return source_from_secret(content, originals=sizes["originals"], anonymized=sizes["rows"])
+    return source_from_secret(content, originals=sizes["originals"], anonymized=sizes.get("rows"))
 
 
 def check(source: Any, sizes: Sizes) -> None:
@@ -62,6 +62,7 @@ SOURCES = Answers(
     write=_permutation("secret_csv"),
     remarks=_permutation("remarks_on_order"),
     check=check,
+    read_alone=True,
 )
 LINK = Question(
     name="link",
@@ -84,4 +85,5 @@ LINK = Question(
     guess_of=_rates("guess_of"),
     right=_rates("chances"),
     counts=True,
+    remarks=_permutation("remarks_on_guess"),
 )

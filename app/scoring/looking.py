@@ -1,29 +1,16 @@
 """Exact counts of a table before it is given out; nothing is sampled."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from app.errors import InvalidUpload
 from app.scoring.arrays import IntArray
-from app.scoring.column_roles import AMOUNTS
-from app.scoring.csv_text import NUMBER, cells, decoded, header_of, marks, text_columns
+from app.scoring.csv_text import NUMBER
 from app.scoring.encoding import group_rows, numbered
-from app.scoring.looks import ALONE, FEWEST, Classes, CrossTable, Telling, Values, tells_apart
-
-FEW_WORDS = 10
-"""More different texts than this are no spellings of one that is missing."""
-
-
-def text_table(content: bytes, file: str) -> pa.Table:
-    """Every cell as it is written."""
-    text, _ = decoded(content, file)
-    return cells(text, header_of(text, file), file)
+from app.scoring.looks import ALONE, FEWEST, Classes, CrossTable, Values
 
 
 def values_of(column: pd.Series, fewest: int = FEWEST) -> Values:
@@ -86,47 +73,5 @@ def codes_of(column: pd.Series) -> IntArray:
     return numbered(column)[0]
 
 
-def telling_texts(content: bytes, file: str) -> tuple[Telling, ...]:
-    """Columns that tell (nearly) everybody apart and are no amounts: names, ids, numbers that count the rows.
-
-    None of a file that cannot be read: its reader tells what is wrong.
-    """
-    try:
-        return tuple(_telling(text_table(content, file)))
-    except InvalidUpload:
-        return ()
-
-
-def _telling(table: pa.Table) -> Iterator[Telling]:
-    for name, column in text_columns(table):
-        values = pc.unique(column)
-        if tells_apart(len(values), len(column)) and (runs_through(column) or not is_amounts(column, values)):
-            yield Telling(name, len(values), len(column))
-
-
-def is_amounts(column: pa.Array, values: pa.Array) -> bool:
-    return is_numeric(column) or bool(words_among_amounts(values.to_pylist()))
-
-
 def all_numbers(values: Iterable[str]) -> bool:
     return all(re.match(NUMBER, value) for value in values)
-
-
-def words_among_amounts(values: Sequence[str]) -> tuple[str, ...]:
-    """Of a column's different values those that are no number, if hardly any are: spellings of "unknown"."""
-    words = tuple(value for value in values if not re.match(NUMBER, value))
-    return words if 0 < len(words) <= FEW_WORDS and len(values) - len(words) > AMOUNTS else ()
-
-
-def is_numeric(column: pa.Array) -> bool:
-    return bool(marks(pc.match_substring_regex(column, NUMBER)).all())
-
-
-def runs_through(column: pa.Array) -> bool:
-    """Whether numbers count the rows, in any order and from any number on: such are no amounts."""
-    if not marks(pc.match_substring_regex(column, "^[0-9]{1,15}$")).all():
-        return False
-    whole = column.cast(pa.int64())
-    ends = pc.min_max(whole).as_py()
-    distinct: int = len(pc.unique(whole))
-    return distinct == len(whole) == int(ends["max"]) - int(ends["min"]) + 1

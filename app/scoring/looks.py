@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
+from typing import Literal
 
 FEWEST = 5
 """Rows that share a value, so that it does not count as rare."""
@@ -14,6 +15,8 @@ ALONE = Fraction(1, 10)
 """Of the rows, alone in their classes: with more a cheat has hardly anybody to exchange."""
 SPARSE = Fraction(9, 10)
 """The share of empty cells from which on a cross-table is warned about."""
+
+Reason = Literal["unique", "groups", "name", "text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +91,27 @@ class Naming:
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
-    """A column of texts by which (nearly) everybody is unique."""
+class IdentifyingColumn:
+    """A column that names or numbers individuals, and why it is taken for one.
+
+    ``unique``: (nearly) everybody has an own value; ``groups``: the numbers count small groups, such as
+    households; ``name``: it is named like an identifier; ``text``: most of its texts are different.
+    ``leave_out``: whether set-up suggests to leave it out.
+    """
 
     name: str
     different: int
     rows: int
+    reason: Reason
+    leave_out: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """A column of amounts in which so many cells hold no number."""
+
+    name: str
+    cells: int
 
 
 @dataclass(frozen=True, slots=True)

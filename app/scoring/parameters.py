@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from app.scoring.toml_values import choice, count, names_of, number, share
+from app.messages import Message
+from app.scoring.toml_values import choice, count, names_of, number, share, wrong
 
 Kind = Literal["columns", "column", "choice", "whole", "amount", "share"]
 Roles = Mapping[str, tuple[str, ...]]
@@ -69,6 +70,8 @@ class Parameter:
         """A value as people type it, commas between columns; InvalidCompetition names the parameter."""
         if self.is_number:
             return self.read(number_in(text), self.name, roles)
+        if self.kind == "column" and not text.strip():
+            raise wrong(self.name, Message("the name of a column"))
         return self.read(text.split(",") if self.is_list else text, self.name, roles)
 
     def fitted(self, value: Value, roles: Roles) -> Value:

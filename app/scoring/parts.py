@@ -11,7 +11,6 @@ from app.scoring.parameters import Parameter
 if TYPE_CHECKING:
     from app.scoring.arrays import FloatArray, IntArray
     from app.scoring.assignment import Lists
-    from app.scoring.reach import Cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +20,7 @@ class Measure:
     ``details``: further numbers behind it, by name (of each sensitive column, or with its sign).
     ``in_data_units``: it has the unit of the cells. ``weighs``: 0 is best and it may have a weight in U; the
     others are only reported. ``reads_secret`` False: its value is a function of the original and the
-    anonymized table alone, so that who has both can compute it (docs/publication.md). ``cells(target)``: of
-    one that reads it, if it is a mean over cells, which what attackers answer limits; else nothing does.
+    anonymized table alone, so that who has both can compute it (docs/publication.md).
     ``scale``: what its value is held against in U, above 0; or that of a prepared original; None: what it is
     in the mean of null releases. ``crosses``: the parameter that names the columns of the cross-table whose
     cells it compares, if it does.
@@ -37,7 +35,6 @@ class Measure:
     weighs: bool = False
     higher_is_better: bool = False
     reads_secret: bool = True
-    cells: Callable[[Any], Cells] | None = None
     scale: float | Callable[[Any], float] | None = None
     crosses: str | None = None
 
@@ -45,7 +42,7 @@ class Measure:
 @dataclass(frozen=True, slots=True)
 class Attacker:
     """``attack(target, **parameters)`` returns what its ``question`` can rate; if there are several, by
-    question. Of those that are asked it has the largest rate.
+    question. ``Track.rivals`` says what E takes of those that are asked: the largest, or their mean.
 
     ``may_count`` False: it presumes what an attacker cannot know, and never counts towards E. ``by_default``:
     it counts where a competition file does not name it, as none does that a package brings to a track.
@@ -96,8 +93,7 @@ class Distance:
     ``to_source(release)`` (n',): from every anonymized individual to its own original; ``to_others(release)``
     (n',): to the nearest other original, infinite where there is none; ``nearest_other(original)`` (n,): from
     every original individual to the nearest other one; ``matrix(original)`` (n, n): between all of them;
-    ``pairs(original, rows, others)``: between those given, one by one; ``block(target, first, last)``: from
-    those anonymized individuals to all original ones, if it is told what a release's acceptance tells;
+    ``pairs(original, rows, others)``: between those given, one by one;
     ``others(original, rows, length)``: the others nearest to these individuals, about so many of each, if
     bounds are told of individuals whose distances cannot all be held: of a symmetric distance. ``bounded``:
     it lies in [0, 1], so that a deleted individual can count 1."""
@@ -110,5 +106,4 @@ class Distance:
     pairs: Callable[[Any, IntArray, IntArray], FloatArray]
     bounded: bool = True
     version: int = 1
-    block: Callable[[Any, int, int], FloatArray] | None = None
     others: Callable[[Any, IntArray, int], Lists] | None = None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from app.errors import LISTED, LONGEST_VALUE, InvalidInput, InvalidUpload, Problem
 from app.messages import Counted, Message
 from app.scoring.files import GUESS, SECRET, Remark
-from app.scoring.foreign_text import one_column, refuse_foreign
+from app.scoring.foreign_text import invisible_codes, one_column, refuse_foreign
 
 IntArray = NDArray[np.int64]
 Direction = Literal["original_row", "anonymized_row"]
@@ -32,6 +32,10 @@ IN_ORDER = Remark(
     "rows_in_original_order",
     Message("most rows stand in the order of the original: guessing 'row j is row j' finds them"),
 )
+FROM_ZERO = Remark(
+    "rows_from_zero",
+    Message("rows seem to be counted from 0; count them from 1, and write 0 for a row that you do not guess"),
+)
 
 Lines = list[str] | IntArray
 """What stands below the header: as text, or the numbers themselves where it is nothing else."""
@@ -39,30 +43,51 @@ Wrong = Mapping[int, tuple[str, Message]]
 """Code and what is wrong, by row in ascending order, counted from 1."""
 
 
-def source_from_secret(content: bytes, *, originals: int, anonymized: int) -> IntArray:
+def source_from_secret(content: bytes, *, originals: int, anonymized: int | None) -> IntArray:
     """The source index s of a secret file, 0-based, one entry per anonymized row.
 
     Its one header line names the direction: ``original_row`` (a line per row of Y) or ``anonymized_row``
-    (a line per row of X, 0 = deleted). InvalidUpload names rows but never repeats a value of the file:
-    messages travel further than secrets may.
+    (a line per row of X, 0 = deleted). InvalidUpload names what is wrong by row, but repeats no row number
+    of the file (0 is none): messages travel further than secrets may. ``anonymized``: None for a release
+    that cannot be read; then only what is wrong without it is found.
     """
     check_size(content, originals, SECRET)
     direction, lines = secret_lines(content)
-    expected, highest = (anonymized, originals) if direction == "original_row" else (originals, anonymized)
-    if len(lines) != expected:
-        message = Counted(
-            "{found} line after {header}; {needed} are needed",
-            "{found} lines after {header}; {needed} are needed",
-            "found",
-            found=len(lines),
-            header=direction,
-            needed=expected,
-        )
-        raise refused("wrong_length", message)
-    numbers = row_numbers(lines, direction, lowest=1 if direction == "original_row" else 0, highest=highest)
-    if direction == "original_row":
+    besides = wrong_length(direction, len(lines), originals, anonymized)
+    numbers = row_numbers(lines, direction, highest=originals, besides=besides)
+    if direction == "original_row" or anonymized is None:
         return numbers - 1
     return inverted(numbers, anonymized)
+
+
+def wrong_length(direction: Direction, found: int, originals: int, anonymized: int | None) -> list[Problem]:
+    """A problem if the secret has not a line for each row of its table."""
+    sizes = {"found": found, "header": direction}
+    if direction == "original_row" and anonymized is not None:
+        needed, message = (
+            anonymized,
+            Counted(
+                "{found} line after {header}, but the release has {needed}",
+                "{found} lines after {header}, but the release has {needed}",
+                "found",
+                **sizes,
+                needed=anonymized,
+            ),
+        )
+    else:
+        needed, message = (
+            originals,
+            Counted(
+                "{found} line after {header}; {needed} are needed",
+                "{found} lines after {header}; {needed} are needed",
+                "found",
+                **sizes,
+                needed=originals,
+            ),
+        )
+    may_be_fewer = direction == "original_row" and anonymized is None
+    right = found <= needed if may_be_fewer else found == needed
+    return [] if right else [Problem(SECRET, None, None, "wrong_length", message)]
 
 
 def guess_from_file(content: bytes, *, originals: int, anonymized: int) -> IntArray:
@@ -88,7 +113,7 @@ def guess_from_file(content: bytes, *, originals: int, anonymized: int) -> IntAr
         )
         found.append(Problem(GUESS, None, None, "wrong_length", message))
     numbers = whole_numbers(lines)
-    wrong = wrong_rows(numbers, lowest=0, highest=originals)
+    wrong = wrong_rows(numbers, lines, lowest=0, highest=originals)
     check_rows(wrong, "original_row", lines, file=GUESS, besides=found)
     return numbers - 1
 
@@ -148,20 +173,29 @@ def as_text(content: bytes, file: str) -> tuple[str, list[str]]:
         raise refused("encoding", Message("the file is not UTF-8 text"), file=file) from None
     header, *lines = re.split(r"\r\n|\n|\r", text.rstrip("\r\n"))
     named = HEADER.fullmatch(header)
-    more = None if named else one_column(header, get_args(Direction))
-    if more:
-        raise refused(f"{file}_header", more, line=1, file=file)
+    habit = None if named else invisible(header) or one_column(header, get_args(Direction))
+    if habit:
+        raise refused(f"{file}_header", habit, line=1, file=file)
     return named[2] if named else "", lines
 
 
-def row_numbers(lines: Lines, direction: Direction, *, lowest: int, highest: int) -> IntArray:
-    """The lines as integers in [lowest, highest], no number (0 aside) twice."""
+def invisible(header: str) -> Message | None:
+    codes = invisible_codes(header)
+    return Message("the first line has invisible characters: {codes}", codes=codes) if codes else None
+
+
+def row_numbers(
+    lines: Lines, direction: Direction, *, highest: int, besides: Sequence[Problem] = ()
+) -> IntArray:
+    """The lines as integers up to ``highest``, no number twice; only deleted rows are 0."""
+    lowest = 1 if direction == "original_row" else 0
     numbers = whole_numbers(lines)
-    wrong = wrong_rows(numbers, lowest=lowest, highest=highest)
+    wrong = wrong_rows(numbers, lines, lowest=lowest, highest=highest)
     inside = np.where((numbers < lowest) | (numbers > highest), 0, numbers)
     message = Message("repeats a row number used above")
     repeated = dict.fromkeys(repetitions(inside), ("duplicate_row", message))
-    check_rows(dict(sorted({**wrong, **repeated}.items())), direction, lines, file=SECRET)
+    rows = dict(sorted({**wrong, **repeated}.items()))
+    check_rows(rows, direction, lines, file=SECRET, besides=besides)
     return numbers
 
 
@@ -173,15 +207,24 @@ def whole_numbers(lines: Lines) -> IntArray:
     return np.array([int(line) if ROW_NUMBER.fullmatch(line) else -1 for line in found], dtype=np.int64)
 
 
-def wrong_rows(numbers: IntArray, *, lowest: int, highest: int) -> Wrong:
-    """What is no integer in [lowest, highest]."""
-    no_number = "not_a_row_number", Message("is not a row number")
+def wrong_rows(numbers: IntArray, lines: Lines, *, lowest: int, highest: int) -> Wrong:
+    """What is no integer in [lowest, highest]; a 0 that is too low is named, as counting from 0 is common."""
+    zero = "out_of_range", Message("is 0, but rows are counted from 1")
     outside = (
         "out_of_range",
         Message("is outside {lowest} to {highest}", lowest=lowest, highest=highest),
     )
     places = np.flatnonzero((numbers < lowest) | (numbers > highest)).tolist()
-    return {place + 1: no_number if numbers[place] < 0 else outside for place in places}
+    special = {place: no_row_number(str(lines[place])) for place in places if numbers[place] < 0}
+    special |= dict.fromkeys((place for place in places if numbers[place] == 0), zero)
+    return {place + 1: special.get(place, outside) for place in places}
+
+
+def no_row_number(line: str) -> tuple[str, Message]:
+    codes = invisible_codes(line)
+    if codes:
+        return "invisible_character", Message("has invisible characters: {codes}", codes=codes)
+    return "not_a_row_number", Message("is not a row number")
 
 
 def repetitions(numbers: IntArray) -> list[int]:
@@ -206,6 +249,12 @@ def inverted(permutation: IntArray, anonymized: int) -> IntArray:
             needed=anonymized,
         )
         raise refused("missing_row", message)
+    check_rows(
+        wrong_rows(permutation, permutation, lowest=0, highest=anonymized),
+        "anonymized_row",
+        permutation,
+        file=SECRET,
+    )
     source = np.empty(anonymized, dtype=np.int64)
     source[permutation[kept] - 1] = kept
     return source
@@ -259,6 +308,12 @@ def keeps_original_order(source: IntArray) -> bool:
 def remarks_on_order(source: IntArray) -> list[Remark]:
     """What is to be said of a release whose rows are published in the order that it has."""
     return [IN_ORDER] if keeps_original_order(source) else []
+
+
+def remarks_on_guess(guess: IntArray) -> list[Remark]:
+    """Warn of rows that are counted from 0: every row once, and one of them the row 0 that is left open."""
+    once = len(np.unique(guess)) == len(guess) and int((guess >= 0).sum()) == len(guess) - 1
+    return [FROM_ZERO] if once and int(guess.max()) == len(guess) - 2 else []
 
 
 def refused(code: str, message: Message, *, file: str = SECRET, line: int | None = None) -> InvalidUpload:

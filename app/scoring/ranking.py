@@ -1,7 +1,7 @@
 """From measured values to scores, and from scores to ranks (§4)."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from app.scoring.parts import Measure
@@ -23,7 +23,7 @@ def utility_score(value: float, scale: float, *, tiny: float = NOTHING) -> float
     return 1.0 if value >= scale else value / scale
 
 
-def utility_by(
+def compute_utility(
     values: Mapping[str, float],
     *,
     measures: Mapping[str, Measure],
@@ -31,47 +31,33 @@ def utility_by(
     scales: Mapping[str, float],
     largest_cell: float,
     how: Literal["mean", "largest"] = "mean",
-) -> Callable[[Mapping[str, float]], float]:
-    """U: the mean of the utility scores by the competition's weights, in [0, 1]; nothing weighs: 0. Or the
-    largest of those that weigh, however much.
+) -> float:
+    """Return U in [0, 1]: the weighted mean of the measures' utility scores, or their largest.
 
-    As a function of the values that some measures have instead of ``values``.
+    Without weights U is 0.
     """
     rounding = {name: rounding_of(measures[name], largest_cell) for name in weights}
-    return utility_from(values, weights=weights, scales=scales, rounding=rounding, how=how)
+    return combine_utility_scores(values, weights=weights, scales=scales, rounding=rounding, how=how)
 
 
-def utility_from(
+def combine_utility_scores(
     values: Mapping[str, float],
     *,
     weights: Mapping[str, float],
     scales: Mapping[str, float],
     rounding: Mapping[str, float],
     how: Literal["mean", "largest"] = "mean",
-) -> Callable[[Mapping[str, float]], float]:
-    """The same, told below which value each measure that weighs is 0."""
+) -> float:
+    """Return the same from the values below which each weighted measure counts as 0."""
+    scores = {name: utility_score(values[name], scales[name], tiny=rounding[name]) for name in weights}
     if how == "largest":
-        weights = dict.fromkeys(weights, 1.0)
-    most = max(weights.values(), default=1.0)
+        return max(scores.values(), default=0.0)
+    most = max(weights.values(), default=1.0)  # shares up to 1 cannot overflow
     shares = {name: weight / most for name, weight in weights.items()}
-    whole = sum(shares.values())
-
-    def part(name: str, value: float) -> float:
-        return shares[name] * utility_score(value, scales[name], tiny=rounding[name])
-
-    parts = {name: part(name, values[name]) for name in shares}
-
-    def largest(others: Mapping[str, float]) -> float:
-        found = (part(name, others[name]) if name in others else each for name, each in parts.items())
-        return max(found, default=0.0)
-
-    def mean(others: Mapping[str, float]) -> float:
-        total = 0.0
-        for name, each in parts.items():
-            total += part(name, others[name]) if name in others else each
-        return min(total / whole, 1.0) if parts else 0.0
-
-    return largest if how == "largest" else mean
+    total = 0.0
+    for name, share in shares.items():
+        total += share * scores[name]
+    return min(total / sum(shares.values()), 1.0) if shares else 0.0
 
 
 def security(risks: Iterable[float]) -> float:

@@ -54,9 +54,8 @@ class Rate:
 
     A guess vector's: ``correct`` is a count and ``interval`` Wilson's at 95 %. An expectation's: ``correct``
     is the expected count and ``sd`` the rate's standard deviation over the random choice. ``baseline``: the
-    rate of blind guessing, 1/n. ``note``: what the attacker says about its answer. ``most``: the largest
-    ``correct`` that any secret could have given the same answer, so that it tells nothing of this one.
-    ``correct`` and ``trials``: None where nothing is counted. ``chance``: what E takes off, 0 where nothing
+    rate of blind guessing, 1/n. ``note``: what the attacker says about its answer. ``correct`` and
+    ``trials``: None where nothing is counted. ``chance``: what E takes off, 0 where nothing
     is taken off. ``details``: further numbers by name. ``risks``: what E would take of each of several
     questions, of which this is the worst.
     """
@@ -68,7 +67,6 @@ class Rate:
     interval: tuple[float, float] | None = None
     sd: float | None = None
     note: Message | None = None
-    most: int | float | None = None
     chance: float = 0.0
     details: Mapping[str, float] = field(default_factory=dict)
     risks: Mapping[str, float] = field(default_factory=dict)
@@ -94,28 +92,6 @@ def rate_of_outcome(found: Outcome) -> Rate:
 
 def rate_of(answer: Answer, source: IntArray, *, rows: int) -> Rate:
     """Hold an attacker's answer against ``source`` (n',); ``rows`` is the number of original rows."""
-    return replace(_rate_of(answer, source, rows=rows), most=most_correct(answer))
-
-
-def most_correct(answer: Answer) -> int | float:
-    """How many rows of Y the answer could have right at most, whatever the secret; from 0.
-
-    A row of X is the source of one row of Y: a guess is right once at most for each row of X it names, and
-    lots drawn in a group of ``size`` rows are right with 1/size for ``size`` rows of Y at most.
-    """
-    match answer:
-        case OwnCluster():
-            return math.fsum(1.0 / answer.sizes)
-        case Candidates():
-            drawn = np.bincount(answer.chosen[answer.chosen != ABSTAIN], minlength=len(answer.sizes))
-            return math.fsum(np.minimum(drawn, answer.sizes) / np.maximum(answer.sizes, 1))
-        case Noted():
-            return most_correct(answer.guess)
-        case _:
-            return int(np.count_nonzero(np.bincount(answer[answer != ABSTAIN])))
-
-
-def _rate_of(answer: Answer, source: IntArray, *, rows: int) -> Rate:
     if isinstance(answer, Candidates):
         reachable = answer.chosen[answer.group_of[source] == answer.chosen]
         return expected_rate(answer.sizes[reachable], len(source), rows=rows)

@@ -61,7 +61,8 @@ class Answers:
 
     ``read(content, about)``: from their file; InvalidUpload never repeats what it holds. ``write``: as a
     file, equal ones as equal bytes. ``remarks``: what the order tells in which the release is published.
-    ``check(answer, sizes)``: InvalidInput if it cannot belong to a release of these sizes.
+    ``check(answer, sizes)``: InvalidInput if it cannot belong to a release of these sizes. ``read_alone``:
+    ``read`` also finds what is wrong whatever the release is; there is none then, nor ``rows`` of its sizes.
     """
 
     file: FileSpec
@@ -69,6 +70,7 @@ class Answers:
     write: Callable[[Any], bytes]
     check: Callable[[Any, Sizes], None]
     remarks: Callable[[Any], list[Remark]] = unremarkable
+    read_alone: bool = False
 
 
 def as_said(said: Any, rng: Generator) -> Any:  # noqa: ARG001
@@ -90,7 +92,7 @@ class Question:
     follows from it, None if nobody could make it. ``right(said, answer)``: where an answer says which one of
     the original each individual of a release is, of each the probability that this was told. ``blind``: a
     guess of whoever knows the sizes only, whose value is the baseline but for chance; None where E takes
-    nothing off for chance.
+    nothing off for chance. ``remarks(guess)``: what is well-formed and still looks like a mistake.
     """
 
     name: str
@@ -107,6 +109,7 @@ class Question:
     counts: bool = False
     blind: Callable[[About, Generator], Any] | None = None
     right: Callable[[Any, Any], FloatArray] | None = None
+    remarks: Callable[[Any], list[Remark]] = unremarkable
 
     def rated(self, said: Any, answer: Any, sizes: Sizes, **parameters: Any) -> Rate:
         """What a built-in attacker said came to."""
@@ -236,7 +239,8 @@ class Track:
     """Its files tell the answer, so nobody but the workers reads them."""
     draw: Draw | None = None
     rivals: Callable[[Risks], float] = largest
-    """What E takes of others' guesses, in [0, 1]."""
+    """What E takes of the risks found by question, in [0, 1]: of all teams' guesses, and of those of one
+    built-in attacker."""
     utility: Literal["mean", "largest"] = "mean"
     """How U comes of the scores that weigh; the largest takes a weight for no more than whether one does."""
 

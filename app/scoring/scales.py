@@ -54,8 +54,8 @@ def check_scales(track: Track, original: Any, rules: "Rules", found: Mapping[str
     for name in rules.weights:
         if not found[name] >= rounding_of(track.measures[name], track.largest_cell(original)):
             raise InvalidCompetition(
-                "{key}: {name} has no scale, for even a release without information leaves it at 0; "
-                "give it the weight 0, or a scale of its own",
+                "{key}: {name} has no scale, because even a release without information leaves it "
+                "at 0; give it the weight 0, or a scale of its own",
                 code="scale_zero",
                 key=f"measures.{name}",
                 name=name,

@@ -48,10 +48,14 @@ class Ranking:
     finals: int = 2
 
 
+OVERALL_DIGITS = 4
+"""Decimals of ``overall`` that others see before the reveal."""
+
+
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """``digits``: decimals of U and E that others see before the reveal. ``owners_at_least``: with fewer
-    possible owners of a target than this the phase does not turn; 1 only warns.
+    """``digits``: decimals of U and E that others see before the reveal. ``owners``: whether targets show
+    their teams before the reveal; hiding them promises nothing (docs/publication.md).
     """
 
     board: Literal["public", "teams", "organizers"] = "public"
@@ -59,8 +63,7 @@ class Publication:
     feedback: Literal["hidden", "immediate", "daily"] = "hidden"
     shuffle_targets: bool = False
     digits: int = 2
-    owners: Literal["hidden", "shown"] = "hidden"
-    owners_at_least: int = 1
+    owners: Literal["shown", "hidden"] = "shown"
     reveal_notice_hours: int = 24
 
 

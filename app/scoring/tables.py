@@ -67,13 +67,13 @@ def check_roles(header: Sequence[str], columns: Columns, file: str) -> None:
             problems.add("header", message, column=name, line=1)
     for name in header:
         if name not in roles:
-            message = Message("the competition gives {name!r} no role", name=name[:80])
+            message = Message("the competition file gives the column {name!r} no role", name=name[:80])
             problems.add("column_without_role", message, column=name[:80], line=1)
     problems.check()
     for role in (columns.quasi_identifiers, columns.sensitive):
         among = set(role)
         if list(role) != [name for name in header if name in among]:
-            message = Message("the competition must list columns in the order of the file")
+            message = Message("the competition file must list the columns in the order of the data")
             problems.add("columns_order", message, line=1)
     problems.check()
 

@@ -12,7 +12,7 @@ from typing import Literal, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from app.messages import Message
-from app.scoring.settings import Phase, Publication, Ranking
+from app.scoring.settings import Limits, Phase, Publication, Ranking
 from app.scoring.toml_text import loaded, with_tables
 from app.scoring.toml_values import Table, choice, count, hours, moment, text_value, wrong
 
@@ -23,14 +23,13 @@ PHASES = ("anonymization", "reidentification")
 @dataclass(frozen=True, slots=True)
 class Timetable:
     """The part of a competition file that says when, and how many finals; ``notice``: how long before it a
-    reveal must have been witnessed. ``owners_at_least``: of how many teams a target could be when it is
-    published; 1 where owners are shown."""
+    reveal must have been witnessed."""
 
     phases: tuple[Phase, ...]
     ranking: Ranking
     notice: timedelta
     zone: ZoneInfo
-    owners_at_least: int
+    guesses_per_target: int
 
     def phase(self, name: str) -> Phase | None:
         return next((phase for phase in self.phases if phase.name == name), None)
@@ -40,13 +39,13 @@ def parse_timetable(text: str) -> Timetable:
     """The timetable of a competition file, though the rest of it be beyond this installation."""
     table = Table(loaded(text), "")
     read_format(table)
-    publication, zone = table.table("publication"), read_zone(table)
+    zone = read_zone(table)
     return Timetable(
         read_phases(table, zone),
         read_ranking(table.table("ranking")),
-        timedelta(hours=read_notice_hours(publication)),
+        timedelta(hours=read_notice_hours(table.table("publication"))),
         zone,
-        read_owners_at_least(publication),
+        read_guesses_per_target(table.table("limits")),
     )
 
 
@@ -74,10 +73,8 @@ def read_notice_hours(publication: Table) -> int:
     return cast(int, publication.take("reveal_notice_hours", hours, Publication().reveal_notice_hours))
 
 
-def read_owners_at_least(publication: Table) -> int:
-    default = Publication()
-    shown = publication.take("owners", choice("hidden", "shown"), default.owners) == "shown"
-    return 1 if shown else cast(int, publication.take("owners_at_least", count, default.owners_at_least))
+def read_guesses_per_target(limits: Table) -> int:
+    return cast(int, limits.take("guesses_per_target", count, Limits().guesses_per_target))
 
 
 def read_phases(table: Table, zone: ZoneInfo) -> tuple[Phase, ...]:

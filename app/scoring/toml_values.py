@@ -109,6 +109,8 @@ def names_of(allowed: tuple[str, ...] | None = None) -> Callable[[object, str], 
             raise wrong(path, Message("a list without repetitions"))
         if allowed is None:
             return tuple(value)
+        if not all(name.strip() or name in known for name in value):
+            raise wrong(path, Message("a list of column names"))
         for name in value:
             if name not in known:
                 raise InvalidCompetition(

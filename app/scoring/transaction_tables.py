@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from app.errors import read_each
 from app.messages import Message
 from app.scoring.csv_text import (
     Problems,
@@ -90,12 +91,15 @@ def _parsed(
     files: Mapping[str, bytes], *, most_customers: int, fewest_records: int
 ) -> tuple[TransactionTables, list[Remark]]:
     of_people, of_records = Problems("customers"), Problems("transactions")
-    people, remarks = read_texts(files["customers"], CUSTOMER_COLUMNS, of_people, 1, most_customers)
-    records, more = read_texts(
-        files["transactions"], TRANSACTION_COLUMNS, of_records, fewest_records, MAX_ROWS
+    (people, remarks), (records, more) = read_each(
+        lambda: read_texts(files["customers"], CUSTOMER_COLUMNS, of_people, 1, most_customers),
+        lambda: read_texts(files["transactions"], TRANSACTION_COLUMNS, of_records, fewest_records, MAX_ROWS),
     )
-    customers = _customers(people, of_people)
-    return TransactionTables(customers, _transactions(records, customers, of_records)), remarks + more
+    known = None if of_people.total else people["customer_id"].to_pandas()
+    customers, transactions = read_each(
+        lambda: _customers(people, of_people), lambda: _transactions(records, known, of_records)
+    )
+    return TransactionTables(customers, transactions), remarks + more
 
 
 def text_table(
@@ -142,7 +146,7 @@ def _customers(table: pa.Table, problems: Problems) -> pd.DataFrame:
     columns = dict(text_columns(table))
     frame = {name: column.to_pandas() for name, column in columns.items()}
     repeated = frame["customer_id"].duplicated().to_numpy()
-    above = Message("the id is that of a row above")
+    above = Message("the id is already used in a row above")
     ids = columns["customer_id"]
     problems.add_rows(repeated, "customer_id", "duplicate_customer", above, cells=ids)
     no_date = Message("not a date such as 2011-01-05, and not empty")
@@ -151,13 +155,15 @@ def _customers(table: pa.Table, problems: Problems) -> pd.DataFrame:
     return pd.DataFrame(frame)
 
 
-def _transactions(table: pa.Table, customers: pd.DataFrame, problems: Problems) -> pd.DataFrame:
+def _transactions(table: pa.Table, customers: pd.Series | None, problems: Problems) -> pd.DataFrame:
+    """``customers``: the ids that there are, if that is known."""
     columns = dict(text_columns(table))
     frame = {name: column.to_pandas() for name, column in columns.items()}
-    unknown = ~frame["customer_id"].isin(customers["customer_id"]).to_numpy()
-    no_such = Message("customers has no such id")
-    ids = columns["customer_id"]
-    problems.add_rows(unknown, "customer_id", "unknown_customer", no_such, cells=ids)
+    if customers is not None:
+        unknown = ~frame["customer_id"].isin(customers).to_numpy()
+        no_such = Message("this id is not in the customers table")
+        ids = columns["customer_id"]
+        problems.add_rows(unknown, "customer_id", "unknown_customer", no_such, cells=ids)
     no_date, no_time = Message("not a date such as 2011-01-05"), Message("not a time such as 08:45")
     frame["date"] = _read(columns["date"], iso_date, "date", no_date, problems)
     frame["time"] = _read(columns["time"], iso_time, "time", no_time, problems)
@@ -188,7 +194,7 @@ def _kind(name: str) -> str:
 def prices(column: pa.Array, name: str, problems: Problems) -> NDArray[np.float64]:
     """Numbers of 0 or more."""
     found = numbers(column, name, problems)
-    negative = Message("a price is 0 or more")
+    negative = Message("a price must be 0 or more")
     problems.add_rows(found < 0, name, "negative_price", negative, cells=column)
     return np.abs(found)  # -0 is 0
 
@@ -204,7 +210,7 @@ def quantities(column: pa.Array, problems: Problems) -> NDArray[np.int64]:
     wrong = ~well_formed | (found < 1)
     no_count = Message("not a positive whole number")
     problems.add_rows(wrong, "quantity", "not_a_quantity", no_count, cells=column)
-    most = Message("at most {most:,} of a good in a row", most=MAX_QUANTITY)
+    most = Message("a row may have at most {most:,} of a good", most=MAX_QUANTITY)
     problems.add_rows(found > MAX_QUANTITY, "quantity", "too_large", most, cells=column)
     return found
 

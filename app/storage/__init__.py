@@ -3,6 +3,6 @@
 Where they lie, a local folder or an S3-compatible store, is known in here only.
 """
 
-from app.storage.store import Store, digest_of, opened, store
+from app.storage.store import Store, digest_of, opened, store, use
 
-__all__ = ["Store", "digest_of", "opened", "store"]
+__all__ = ["Store", "digest_of", "opened", "store", "use"]

@@ -20,6 +20,9 @@ log = structlog.get_logger(__name__)
 
 PIECE = 1 << 18
 
+in_use: list["Store"] = []
+"""The store of this process, if it is not that of the settings."""
+
 
 def digest_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
@@ -122,7 +125,12 @@ def read(file: IO[bytes]) -> Iterator[bytes]:
 
 def store() -> Store:
     """The one that the settings name."""
-    return opened(get_settings().files)
+    return in_use[0] if in_use else opened(get_settings().files)
+
+
+def use(place: Place) -> None:
+    """Make ``place`` the store of this process, whatever the settings name."""
+    in_use[:] = [Store(place)]
 
 
 @lru_cache(maxsize=8)
@@ -133,7 +141,7 @@ def opened(place: str) -> Store:
         return Store(Folder(Path(place)))
     bucket, _, prefix = rest.partition("/")
     if scheme != "s3" or not bucket:
-        raise InvalidInput("ANONCUP_STORE is a folder or s3://bucket/prefix")
+        raise InvalidInput("ANONCUP_STORE must be a folder or s3://bucket/prefix")
     from app.storage.bucket import Bucket  # noqa: PLC0415  # 16 MB that a local folder does not need
 
     return Store(Bucket.named(bucket, prefix=prefix))

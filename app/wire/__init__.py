@@ -15,7 +15,7 @@ from app.wire.accounts import (
     User,
 )
 from app.wire.advice import Advice, Evidence, advice
-from app.wire.attacks import Guess, GuessReceipt, Manifest, ManifestEntry, Revealed, Target
+from app.wire.attacks import CheckedGuess, Guess, GuessReceipt, Manifest, ManifestEntry, Revealed, Target
 from app.wire.boards import (
     AttackersBoard,
     AttackersRow,
@@ -40,7 +40,7 @@ from app.wire.boards import (
 from app.wire.competitions import Competition, Listed, Listing, Original, Phase, State, UnavailableCompetition
 from app.wire.draws import Draw, Draws, Own
 from app.wire.form import Form
-from app.wire.health import Alive, Queue, Ready
+from app.wire.health import Alive, Queue, Ready, Worker
 from app.wire.people import (
     Announcement,
     AuditEntry,
@@ -61,6 +61,7 @@ from app.wire.submissions import (
     MOST_GRANTED,
     BaselineReceipt,
     Cap,
+    CheckedSubmission,
     Grant,
     GrantIn,
     Progress,

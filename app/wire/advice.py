@@ -180,8 +180,10 @@ class Advice(Part):
 
     @property
     def recommended(self) -> float | None:
-        """With both errors in sight where they are known, else the guaranteed one."""
-        return self.threshold if self.evidence is None else self.evidence.threshold
+        """The recommended threshold, if one separates; without evidence the guaranteed one."""
+        if self.evidence is None:
+            return self.threshold
+        return None if self.evidence.separates is False else self.evidence.threshold
 
     def allows(self, threshold: float) -> bool:
         """Whether a threshold is guaranteed, recommended, or between honest work and simulated cheats."""

@@ -5,33 +5,28 @@ from typing import Annotated
 from pydantic import Field
 
 from app.wire.form import Digest, Digests, Entered, Form, Id, Rows, TeamName, example
-from app.wire.said import Failed
+from app.wire.said import Failed, Said
 from app.wire.verdicts import Judged
+
+MAKER = "the team that made it; null while the competition hides it"
 
 
 class Target(Form):
     id: Id
-    name: Annotated[str, Field(description="opaque: it says nothing of the team"), example("target-07")]
+    name: Annotated[str, Field(description="T and a number drawn by lot"), example("T07")]
     rows: Annotated[Rows, Field(description="individuals: lines of a guess")]
     files: Annotated[Digests, Field(description="SHA-256 of each file")]
     commitment: Annotated[Digest, Field(description="SHA-256 of the salt, then the secret file")]
     own: bool
     withdrawn: Annotated[bool, Field(description="disqualified; its guesses do not count")]
-    team: Annotated[str | None, Field(description="null until the reveal, but on one's own")]
+    team: Annotated[str | None, Field(description=MAKER), example("Red")]
     guesses_left: Annotated[int | None, Field(description="of all questions together"), example(2)]
-    owners: Annotated[
-        int | None,
-        Field(
-            description="of how many teams it could be for all that is published; null where its owner is "
-            "shown, after the reveal, and if it is withdrawn"
-        ),
-        example(4),
-    ]
     guesses_left_by_question: Annotated[dict[str, int] | None, example({"link": 2})] = None
 
 
 class ManifestEntry(Form):
-    name: Annotated[str, example("target-07")]
+    name: Annotated[str, example("T07")]
+    team: Annotated[str | None, Field(description=MAKER), example("Red")]
     rows: Rows
     files: Digests
     commitment: Digest
@@ -65,9 +60,17 @@ class GuessReceipt(Form):
     question: Annotated[str, Field(description="what it answers"), example("link")] = "link"
 
 
+class CheckedGuess(Form):
+    """A guess that would be accepted as it is."""
+
+    question: Annotated[str, Field(description="what it answers"), example("link")]
+    answered: Annotated[int, Field(description="rows on which it does not abstain"), example(41)]
+    warnings: list[Said]
+
+
 class Guess(GuessReceipt, Failed):
     status: Annotated[str, example("SCORED")]
-    target: Annotated[str, example("target-07")]
+    target: Annotated[str, example("T07")]
     rows: Rows
     correct: Annotated[
         int | None,

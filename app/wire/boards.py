@@ -49,11 +49,11 @@ class BoardRow(Line):
     COLUMNS: ClassVar[Mapping[str, Column]] = {
         "rank": Column("rank", N_("Rank")),
         "team": Column("team", N_("Team"), sort="text"),
-        "rank_sum": Column("", N_("Sum of ranks"), "↓"),
-        "overall": Column("overall", N_("Overall"), "↓"),
-        "utility": Column("utility", N_("Utility loss"), "U ↓"),
-        "security": Column("security", N_("Risk"), "E ↓"),
-        "rivals": Column("", P_("rates", "Other teams"), "↓"),
+        "rank_sum": Column("", N_("Sum of ranks")),
+        "overall": Column("overall", N_("Overall")),
+        "utility": Column("utility loss", N_("Utility loss"), "U"),
+        "security": Column("risk", N_("Risk"), "E"),
+        "rivals": Column("", P_("rates", "Other teams")),
         "entries": Column("entries", P_("count", "Submissions")),
         "received_at": Column("received", N_("Received"), sort="time"),
     }
@@ -246,10 +246,19 @@ class AttackersBoard(BoardOfAttacks):
 
 
 class MatrixTarget(Form):
-    target: Annotated[str, example("target-07")]
+    target: Annotated[str, example("T07")]
     rows: Rows
     own: bool
-    team: Annotated[str | None, Field(description="whose it is, once that is known, and always on one's own")]
+    team: Annotated[
+        str | None,
+        Field(description="the team that made it; null while the competition hides it"),
+        example("Red"),
+    ]
+
+    @property
+    def label(self) -> str:
+        """Its name, followed by its team where that is shown."""
+        return self.target if self.team is None else f"{self.target} ({self.team})"
 
 
 class Cell(Form):

@@ -13,6 +13,18 @@ LastSweep = Annotated[
 ]
 
 
+class Worker(Form):
+    """A worker that has answered within half a second."""
+
+    name: Annotated[str, example("celery-4711@scorer-1")]
+    serves: Annotated[list[str], Field(description="kinds of work"), example(["scores", "guesses"])]
+    lacks: Annotated[
+        str | None,
+        Field(description="why it takes no work, for administrators; null: it lacks nothing"),
+        example(None),
+    ]
+
+
 class Queue(Form):
     """The background work of a competition, and whether the service looks after it."""
 
@@ -29,6 +41,10 @@ class Queue(Form):
         example(0),
     ]
     last_sweep_s: LastSweep
+    workers: Annotated[
+        list[Worker] | None,
+        Field(description="of the whole service; null: the queue cannot be reached"),
+    ] = None  # an older service sends none
 
 
 class Alive(Form):

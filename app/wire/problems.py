@@ -51,9 +51,12 @@ class Problem(Form):
     values: Values = Field(default_factory=dict)
     errors: Annotated[
         tuple[WrongInFile, ...],
-        Field(json_schema_extra={"maxItems": LISTED}, description="of `malformed_upload`: the first ones"),
+        Field(
+            json_schema_extra={"maxItems": LISTED},
+            description="of `malformed_upload`, and of `too_large` if it is a file: the first ones",
+        ),
     ] = ()
-    total: Annotated[int, Field(description="of `malformed_upload`: how many there are in all")] = 0
+    total: Annotated[int, Field(description="of the same: how many there are in all")] = 0
     fields: Annotated[tuple[WrongField, ...], Field(description="of `invalid_request`")] = ()
     file: Annotated[
         str | None, Field(description="of `too_large`: the name of the part that is, if a part is")

@@ -33,7 +33,7 @@ class Said(Form):
     """Read as it is stored or as it is told; told without its template, whole values in English."""
 
     code: Annotated[str, Field(description="stable"), example("sent_before")]
-    message: Annotated[str, example("your team has sent this very table 2 times before")]
+    message: Annotated[str, example("your team has already sent this release 2 times")]
     values: Annotated[
         dict[str, Any],
         Field(description="what the sentence says of this case, by name", default_factory=dict),

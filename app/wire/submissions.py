@@ -20,6 +20,11 @@ Before = Annotated[
 
 class Receipt(Form):
     id: Id
+    number: Annotated[
+        int | None,
+        Field(description="1, 2, 3, … among the team's submissions, in the order of receipt"),
+        example(3),
+    ] = None
     status: Annotated[str, example("QUEUED")]
     received_at: Entered
     sha256: Annotated[Digests, Field(description="of each public file, as it was sent")]
@@ -34,6 +39,14 @@ class Receipt(Form):
         Field(description="of each cap, right after this submission"),
         example({"valid_per_day": 9, "valid_total": 99, "attempts_per_day": 49, "attempts_total": 499}),
     ]
+
+
+class CheckedSubmission(Form):
+    """An upload that would be accepted as it is."""
+
+    rows: Rows
+    sha256: Annotated[Digests, Field(description="of each public file, as it was sent")]
+    warnings: list[Said]
 
 
 class Cap(Form):

@@ -14,10 +14,8 @@ def at_most(entries: int, *, needed: bool = False) -> Admitted:
     return Admitted(needed=needed, within={"max_length": entries})
 
 
-MOST_TRIPLES = 10_000
 TWO = Admitted(within={"min_length": 2, "max_length": 2})
 Share = Annotated[Number, Admitted(within={"ge": 0, "le": 1})]
-Amount = Annotated[float, Admitted(within={"ge": 0})]
 VERDICTS = "accepted", "rejected"
 FORMAT = {"format": 1}
 """What a verdict that is stored says besides."""
@@ -71,9 +69,9 @@ class Measured(Part):
 class Attacked(Part):
     """A rate with its interval at 95 %, or with its deviation (``sd``) if it is an expectation.
 
-    ``baseline``: the rate of guessing at random; ``most``: the most that its answer could find. ``correct``
-    of ``trials``: where something is counted. ``risk``: what E takes, where that is not the rate itself;
-    ``risks``: of each of several questions that it answers.
+    ``baseline``: the rate of guessing at random. ``correct`` of ``trials``: where something is counted.
+    ``risk``: what E takes, where that is not the rate itself; ``risks``: of each of several questions that it
+    answers.
     """
 
     rate: Share
@@ -88,7 +86,6 @@ class Attacked(Part):
     risk: Annotated[Number | None, Admitted(within={"ge": 0, "le": 1})] = unless_none()
     details: Annotated[dict[str, Number] | None, at_most(100)] = unless_none()
     risks: Annotated[dict[str, Number] | None, at_most(100)] = unless_none()
-    most: Number | None = unless_none()
     note: str | None = unless_none()
     note_template: str | None = unless_none()
     note_values: dict[str, Any] | None = unless_none()
@@ -157,16 +154,16 @@ class Resemblance(Part):
 class Verdict(Part):
     """All there is to say of a submission; ``utility``, ``security``, ``overall`` lie in [0, 1], 0 is best.
 
-    ``warnings``: as printed only, ``resembles``: as stored only. ``reach``: what E tells of U, which nobody
-    is told. ``excessive``: null where a track knows no distances. ``format``: of what is stored; rows without
-    one are of format 1, in which all that need not be there was added with time.
+    ``warnings``: about the secret; as printed, those of the files, too. ``resembles``: as stored only.
+    ``excessive``: null where a track knows no distances. ``format``: of what is stored; rows without one are
+    of format 1, in which all that need not be there was added with time.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", json_schema_extra={"examples": [EXAMPLE]})
 
     verdict: Annotated[str, word(*VERDICTS), Admitted(within={"pattern": f"^({'|'.join(VERDICTS)})$"})]
     violations: Annotated[list[Said], at_most(10)]
-    warnings: Annotated[list[Said] | None, Admitted(told=False)] = unless_none()
+    warnings: Annotated[list[Said] | None, at_most(10)] = unless_none()
     measures: dict[str, Measured]
     attackers: dict[str, Attacked]
     excessive: Excess | None
@@ -176,9 +173,6 @@ class Verdict(Part):
     resembles: Annotated[list[Resemblance] | None, Admitted(needed=True, within={"max_length": 10})] = (
         unless_none()
     )
-    reach: Annotated[
-        tuple[tuple[Amount, Amount, Amount], ...], Field(exclude=True), at_most(MOST_TRIPLES)
-    ] = ()
     format: Annotated[Literal[1], Field(exclude=True), Admitted(told=False)] = 1
 
 

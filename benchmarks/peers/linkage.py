@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.attackers.euclidean import euc1, euc2
-from app.scoring.release import Target, prepare, target_of
+from app.scoring.release import Target
 from benchmarks.peers.duel import Duel, Goal, no_answer
 
 BLOCK = 512
@@ -44,22 +44,12 @@ def ours_by_codes(target: Target, columns: int) -> IntArray:
     return euc1(all_new(target), quasi_identifiers=names(target, columns))
 
 
-def ours_by_tables(target: Target, columns: int) -> IntArray:
-    original = prepare(target.original.table, target.original.columns)
-    return euc1(target_of(original, target.anonymized), quasi_identifiers=names(target, columns))
-
-
 def ours_prepared(target: Target) -> IntArray:
     return euc1(new(target))
 
 
 def dict_by_codes(target: Target, columns: int) -> IntArray:
     return _by_dict(target, target.original.codes[:, :columns], target.codes[:, :columns])
-
-
-def dict_by_tables(target: Target, columns: int) -> IntArray:
-    chosen = list(names(target, columns))
-    return _by_dict(target, target.original.table[chosen].to_numpy(), target.anonymized[chosen].to_numpy())
 
 
 def _by_dict(target: Target, before: Cells, after: Cells) -> IntArray:
@@ -85,11 +75,6 @@ def merge_by_codes(target: Target, columns: int) -> IntArray:
     before = pd.DataFrame(target.original.codes[:, :columns], columns=chosen)
     after = pd.DataFrame(target.codes[:, :columns], columns=chosen)
     return _by_merge(target, before, after)
-
-
-def merge_by_tables(target: Target, columns: int) -> IntArray:
-    chosen = list(names(target, columns))
-    return _by_merge(target, target.original.table[chosen], target.anonymized[chosen])
 
 
 def _by_merge(target: Target, before: pd.DataFrame, after: pd.DataFrame) -> IntArray:
@@ -153,12 +138,10 @@ def by_tree(target: Target) -> IntArray:
 
 def euc1_duels(part: int) -> list[Duel]:
     """``part``: of how many rows the dict gets one at 6 quasi-identifiers, where classes are large."""
-    codes, text = "EUC1, {} QIs, of coded columns", "EUC1, {} QIs, of text columns"
+    codes = "EUC1, {} QIs, of coded columns"
     return [
         _by_columns(codes, "dict", (ours_by_codes, dict_by_codes), 13, Goal(60)),
-        _by_columns(text, "dict", (ours_by_tables, dict_by_tables), 13, Goal(60)),
         _by_columns(codes, "pandas merge", (ours_by_codes, merge_by_codes), 13, Goal(10)),
-        _by_columns(text, "pandas merge", (ours_by_tables, merge_by_tables), 13, Goal(10)),
         _by_columns(codes, "dict", (ours_by_codes, dict_by_codes), 6, Goal(140), part=part, cut=some_rows),
         Duel(
             "EUC1, 13 QIs, X prepared",

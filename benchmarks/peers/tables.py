@@ -158,5 +158,5 @@ def csv_duels(*, some: bool = True) -> list[Duel]:
     tasks = [("parse + EUC1, EUC2, E1-E4, U, S", score_some, 3.0)] if some else []
     return [
         Duel(task, "one csv read", score, read_csv, Goal(most, at_most=True), differing=differing_cells)
-        for task, score, most in [*tasks, ("parse + whole evaluation", score_all, 8.0)]
+        for task, score, most in [*tasks, ("parse + whole evaluation", score_all, 6.0)]
     ]

@@ -29,6 +29,7 @@ def test_a_sign_up_makes_a_person_a_team_and_a_token(arena: Arena) -> None:
     }
 
 
+@pytest.mark.full
 def test_of_ten_sign_ups_at_once_with_one_invite_exactly_one_wins(arena: Arena) -> None:
     code = invite(arena)
     answers = at_once(lambda _: sign_up(arena.client, code))
@@ -77,6 +78,7 @@ FREE_NAMES = [
 ]
 
 
+@pytest.mark.full
 def test_a_team_and_a_person_may_have_any_name(arena: Arena) -> None:
     code = invite(arena, uses=len(FREE_NAMES))
     for name in FREE_NAMES:
@@ -106,6 +108,7 @@ SAME_NAMES = [
 ]
 
 
+@pytest.mark.full
 def test_names_that_read_alike_are_the_same_name(arena: Arena) -> None:
     code = invite(arena, uses=100)
     for first, second in SAME_NAMES:
@@ -116,11 +119,13 @@ def test_names_that_read_alike_are_the_same_name(arena: Arena) -> None:
         assert (answer.status_code, answer.json()["code"]) == (409, "name_taken"), second
 
 
+@pytest.mark.full
 def test_two_competitions_may_each_have_a_team_of_the_same_name(client: TestClient) -> None:
     for slug in ("one", "two"):
         assert sign_up(client, invite(Arena.opened(client, slug=slug)), team="red").status_code == 201
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("field", ["team", "name"])
 def test_of_ten_sign_ups_at_once_with_the_same_name_exactly_one_wins(arena: Arena, field: str) -> None:
     """Each with an invite of its own, so that nothing but the name stands between them."""
@@ -131,6 +136,7 @@ def test_of_ten_sign_ups_at_once_with_the_same_name_exactly_one_wins(arena: Aren
     assert counted(Team) == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("fields", "status"),
     [

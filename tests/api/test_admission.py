@@ -26,6 +26,8 @@ from tests.arena import Arena, competition_file, noisy_release
 from tests.patience import eventually
 from tests.sending import Process, Sending, process, sending
 
+pytestmark = pytest.mark.full
+
 
 @contextmanager
 def limited(**settings: Any) -> Iterator[Process]:

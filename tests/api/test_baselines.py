@@ -12,6 +12,8 @@ from tests.api.test_submissions import score_everything
 from tests.arena import noisy_release
 from tests.contest import Contest
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def contest(client: TestClient) -> Contest:

@@ -126,6 +126,7 @@ def test_each_team_sees_its_own_row_marked_and_no_other(played: Arena) -> None:
         assert not any(row["own"] for row in rows_of(board(played, token=token)))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "=cmd|' /C calc'!A0", '="a",b'])
 def test_a_team_name_starts_no_formula_in_a_spreadsheet(arena: Arena, name: str) -> None:
     arena.submit(name)
@@ -136,6 +137,7 @@ def test_a_team_name_starts_no_formula_in_a_spreadsheet(arena: Arena, name: str)
     assert row["team"] == name
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ['The "Quoted", with, commas', "改行なし,「かぎ」", "a;b\u2028c", "x" * 100])
 def test_any_team_name_comes_whole_out_of_the_csv(arena: Arena, name: str) -> None:
     arena.submit(name)
@@ -170,6 +172,7 @@ def test_the_tag_of_one_audience_fits_no_other_whose_board_differs(played: Arena
     assert asked(played, "anonymization", token=played.team("=blue"), headers=headers).status_code == 200
 
 
+@pytest.mark.full
 def test_a_board_rebuilt_from_nothing_has_the_same_bytes(played: Arena) -> None:
     before = board(played), board_csv(played)
     parsed.cache_clear()
@@ -183,6 +186,7 @@ def test_a_board_rebuilt_from_nothing_has_the_same_bytes(played: Arena) -> None:
     assert before[0].headers["etag"] == after[0].headers["etag"]
 
 
+@pytest.mark.full
 def test_the_clock_of_the_database_connection_does_not_show_in_the_board(played: Arena) -> None:
     before = board_csv(played).content
     with transaction() as session:
@@ -234,6 +238,7 @@ def frozen(client: TestClient, at: datetime) -> Arena:
     return Arena.opened(client, file=file)
 
 
+@pytest.mark.full
 def test_a_frozen_board_hides_later_submissions_from_all_but_organizers(client: TestClient) -> None:
     now = datetime.now(UTC)
     arena = frozen(client, now)
@@ -253,6 +258,7 @@ def test_a_frozen_board_hides_later_submissions_from_all_but_organizers(client: 
         assert shown == now
 
 
+@pytest.mark.full
 def test_a_submission_scored_at_the_very_moment_of_freezing_is_hidden(client: TestClient) -> None:
     now = datetime.now(UTC)
     arena = frozen(client, now)
@@ -263,6 +269,7 @@ def test_a_submission_scored_at_the_very_moment_of_freezing_is_hidden(client: Te
         assert len(rows_of(board(arena))) == visible
 
 
+@pytest.mark.full
 def test_a_board_that_will_be_frozen_later_shows_everything_until_then(client: TestClient) -> None:
     arena = frozen(client, datetime.now(UTC) + timedelta(hours=1))
     arena.submit("red")
@@ -270,6 +277,7 @@ def test_a_board_that_will_be_frozen_later_shows_everything_until_then(client: T
     assert len(rows_of(board(arena))) == 1
 
 
+@pytest.mark.full
 def test_the_board_of_another_competition_shows_nothing_of_this_one(client: TestClient) -> None:
     here, there = (Arena.opened(client, slug=slug) for slug in ("here", "there"))
     here.submit("red")

@@ -27,6 +27,8 @@ from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena
 from tests.asked import asked
 
+pytestmark = pytest.mark.full
+
 BOARDS = ("anonymization", "anonymization.csv", "reidentification", "matrix")
 
 
@@ -82,7 +84,7 @@ def test_a_token_that_another_process_ends_opens_no_board_that_is_kept(played: A
     token = played.team("red")
     session = played.session(token)
     tags = [board(played, **shown).headers["etag"] for shown in (by_token(token), by_session(session))]
-    with TestClient(create_app()) as elsewhere:
+    with TestClient(create_app(), base_url="http://localhost") as elsewhere:
         ended = elsewhere.delete(f"{API}/tokens/current", headers=by_token(token))
     assert ended.status_code == 204
     assert board(played, tag=tags[0], **by_token(token)).status_code == 401

@@ -8,6 +8,8 @@ from app.services.contest import clarifications
 from tests.arena import Arena
 from tests.web.reader import page, send
 
+pytestmark = pytest.mark.full
+
 QUESTION = "May a release have\r\nfewer rows?"
 KEPT = "May a release have\nfewer rows?"
 

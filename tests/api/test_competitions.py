@@ -61,11 +61,13 @@ def test_a_competition_that_nobody_made_is_not_found(arena: Arena) -> None:
     assert (answer.status_code, answer.json()["code"]) == (404, "no_such_competition")
 
 
+@pytest.mark.full
 def test_a_slug_can_be_taken_once(arena: Arena) -> None:
     answer = arena.post("/competitions", content=competition_file(arena.slug))
     assert (answer.status_code, answer.json()["code"]) == (409, "slug_taken")
 
 
+@pytest.mark.full
 def test_of_ten_competitions_made_at_once_with_the_same_slug_one_is(arena: Arena) -> None:
     with ThreadPoolExecutor(10) as pool:
         files = [competition_file("contested")] * 10
@@ -121,6 +123,7 @@ def test_a_file_that_cannot_be_used_is_answered_with_the_reason(
     assert len(arena.get("/competitions").json()) == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "window",
     [
@@ -178,17 +181,20 @@ SPELLINGS_OF_SCALES = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("spelling", SPELLINGS_OF_SCALES.values(), ids=SPELLINGS_OF_SCALES)
 def test_the_published_file_can_be_read_however_scales_are_written(arena: Arena, spelling: str) -> None:
     """Or the file is refused: what everybody downloads and every worker scores by must parse."""
     check_published(arena, competition_file(more=spelling))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("line", ["scales = { mean_mae = 12.5 }", "scales.mean_mae = 12.5"])
 def test_the_published_file_can_be_read_with_scales_in_one_line(arena: Arena, line: str) -> None:
     check_published(arena, competition_file().replace("format = 1", f"format = 1\n{line}"))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "title", ['"a\u2028b"', '"""\n[scales]\n"""', "'''\n[[x]]\n'''", '"\\u0000"', '"a\x85b"']
 )
@@ -215,6 +221,7 @@ def check_published(arena: Arena, file: str, scale: float | None = 12.5) -> None
     assert arena.submission(identifier, "red")["status"] == "SCORED"
 
 
+@pytest.mark.full
 def test_the_published_file_may_be_put_back_after_a_submission_with_other_phases(arena: Arena) -> None:
     """What an organizer does to extend a phase: download the file, change an end, upload it."""
     assert arena.submit("red").status_code == 202
@@ -295,6 +302,7 @@ def test_an_original_with_mistakes_is_answered_with_their_places(arena: Arena) -
     assert described(arena) == before
 
 
+@pytest.mark.full
 def test_an_original_in_shift_jis_is_read_and_said_so(arena: Arena) -> None:
     content = "sex,age,income,rent\n女,20,1,2\n男,30,3,4\n".encode("cp932")
     answer = put_original(arena, content)
@@ -313,6 +321,7 @@ def test_an_original_without_any_variety_is_answered(arena: Arena, content: byte
     assert arena.client.get(f"/competitions/{arena.slug}").status_code == 200
 
 
+@pytest.mark.full
 def test_the_same_original_may_be_put_again_after_a_submission(arena: Arena) -> None:
     assert arena.submit("red").status_code == 202
     before = file_of(arena)
@@ -330,6 +339,7 @@ def test_a_competition_without_an_original_accepts_no_submission(arena: Arena) -
     assert "[scales]" not in file_of(bare)
 
 
+@pytest.mark.full
 def test_data_and_submissions_that_arrive_at_once_agree_in_the_end(arena: Arena) -> None:
     """Two originals are put in turns while teams submit: each is scored by the data that stand."""
     tables = [arena.table, arena.table.iloc[::-1].reset_index(drop=True)]
@@ -374,6 +384,7 @@ def test_data_and_submissions_that_arrive_at_once_agree_in_the_end(arena: Arena)
     assert put_original(arena, table_csv(other)).json()["code"] == "fixed"
 
 
+@pytest.mark.full
 def test_a_revision_computed_from_an_older_state_is_not_put_in_force(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:

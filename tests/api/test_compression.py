@@ -13,6 +13,8 @@ from app.http.dependencies import COOKIE
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena
 
+pytestmark = pytest.mark.full
+
 LONG = b"the same words, " * 200
 
 

@@ -37,6 +37,8 @@ from tests.arena import API, PASSWORD, noisy_release
 from tests.contest import Contest, competition_row
 from tests.web.reader import SAME_ORIGIN
 
+pytestmark = pytest.mark.full
+
 Act = tuple[str, str, dict[str, Any]]
 Form = tuple[str, str, dict[str, str]]
 """Where it stands, where it is sent, and what is filled in."""

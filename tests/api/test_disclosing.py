@@ -21,13 +21,15 @@ from tests.web.reader import page, send
 from tests.web.test_confirming_forms import refusals
 from tests.web.test_setup import PUBLICATION
 
-MODEST = {"board": "public", "shuffle_targets": "", "digits": "2", "owners": "hidden", "owners_at_least": "1"}
+pytestmark = pytest.mark.full
+
+MODEST = {"board": "public", "shuffle_targets": "", "digits": "2", "owners": "hidden"}
 MODEST |= {"reveal_notice_hours": "24", "feedback": "hidden", "frozen_from": "", "guesses_per_target": "3"}
 
 
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
-    made = Contest.opened(client)
+    made = Contest.opened(client, more='[publication]\nowners = "hidden"')
     made.submit("red")
     return made
 
@@ -155,7 +157,7 @@ def test_a_token_or_a_session_alone_neither_shows_more_nor_lets_guess_more(
 
 def test_what_shows_less_other_caps_and_teams_that_still_submit_need_no_password(contest: Contest) -> None:
     for act in (
-        filed(contest, digits=1, board="organizers", guesses_per_target=2, owners_at_least=3),
+        filed(contest, digits=1, board="organizers", guesses_per_target=2),
         granted(contest, "valid_total"),
         invited(contest),
     ):

@@ -32,6 +32,8 @@ from tests.arena import API, PASSWORD, Arena, numbers
 from tests.claims import claim_evaluation
 from tests.patience import PATIENCE_S
 
+pytestmark = pytest.mark.full
+
 LEASE = timedelta(seconds=30)
 VERDICT: dict[str, Any] = {"verdict": "accepted", "overall": 0.5}
 
@@ -295,7 +297,7 @@ def test_a_stream_over_a_connection_ends_with_its_token(arena: Arena, server: st
         assert next(line for line in lines if line.startswith("event: ")) == "event: progress"
         lose(principal_of(token))
         assert "event: done" not in list(lines)
-    assert httpx2.get(server + path, headers=headers).status_code == 401
+    assert httpx2.get(server + path, headers=headers, timeout=PATIENCE_S).status_code == 401
 
 
 def test_many_are_asked_by_the_rule_that_one_is(client: TestClient) -> None:

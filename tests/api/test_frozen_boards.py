@@ -18,6 +18,8 @@ from tests.contest import Contest, held, judge_everything
 from tests.services.test_boards_kept import team_id
 from workers import scoring
 
+pytestmark = pytest.mark.full
+
 TWO_DAYS = timedelta(days=2)
 
 

@@ -18,6 +18,8 @@ from tests.api.test_passwords import NEW, browser_session, code_for, set_by
 from tests.arena import PASSWORD, Arena
 from tests.people import invite, sign_up, signed_in, token_for
 
+pytestmark = pytest.mark.full
+
 SIGN_INS = 45
 
 

@@ -21,8 +21,9 @@ from tests.api.test_boards_by_hand import COMBINATIONS, Drawn, nothing_written_d
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena, competition_file, noisy_release
 from tests.board_facts import ORGANIZER, VISITOR, ZONE, Facts, hours
-from tests.trying import LEFT_OUT
 from tests.web.reader import page
+
+pytestmark = pytest.mark.full
 
 __all__ = ["nothing_written_down"]  # a fixture of every test here
 SECOND = timedelta(seconds=1)
@@ -145,9 +146,9 @@ def compared(sight: Sight, moment: datetime) -> visibility.View:
     ("seed", "rule", "feedback"),
     [
         (6, "rank_sum", "daily"),
-        pytest.param(1, "score", "immediate", marks=LEFT_OUT),
-        pytest.param(2, "score", "hidden", marks=LEFT_OUT),
-        *(pytest.param(seed, *COMBINATIONS[seed % 6], marks=pytest.mark.long) for seed in range(40, 58)),
+        pytest.param(1, "score", "immediate", marks=pytest.mark.full),
+        pytest.param(2, "score", "hidden", marks=pytest.mark.full),
+        *(pytest.param(seed, *COMBINATIONS[seed % 6], marks=pytest.mark.full) for seed in range(40, 58)),
     ],
 )
 def test_at_each_moment_the_history_is_the_board_of_then(

@@ -29,6 +29,8 @@ from tests.people import (
     uses_left,
 )
 
+pytestmark = pytest.mark.full
+
 
 def own_team(arena: Arena, token: str) -> list[str]:
     """The names of the members, as one of them sees them."""

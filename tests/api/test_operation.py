@@ -12,10 +12,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from pydantic import ValidationError
 from sqlalchemy import create_engine, text
 from sqlalchemy.orm import sessionmaker
+from structlog.testing import capture_logs
 
 from app import queue
 from app.config import Settings, get_settings
-from app.db import engine
+from app.db import engine, failures
+from app.errors import DatabaseUnavailable
 from app.http import operators
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
@@ -24,15 +26,18 @@ from tests.conftest import empty_queue
 from tests.contest import turn
 from tests.contract import CheckedClient
 from tests.e2e.stack import web
-from tests.patience import eventually, stopwatch
-from workers import clock
+from tests.patience import PATIENCE_S, eventually, stopwatch
+from workers import clock, scoring
+from workers.fitness import FOR_SECRETS
+
+pytestmark = pytest.mark.full
 
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
 def nearby(client: TestClient, address: str = "127.0.0.1") -> TestClient:
     """The same application as somebody at that address meets it."""
-    return CheckedClient(client.app, client=(address, 50000))
+    return CheckedClient(client.app, base_url="http://localhost", client=(address, 50000))
 
 
 def scraped(client: TestClient) -> Samples:
@@ -55,10 +60,12 @@ def test_requests_are_counted_by_route_and_timed(arena: Arena) -> None:
     arena.client.get("/api/v1/competitions/small")
     arena.client.get("/api/v1/competitions/other-than-that")
     both = passed()
+    arena.client.head("/api/v1/competitions/small")
     found = scraped(arena.client)
     route = "/api/v1/competitions/{slug}"
     assert value(found, "anoncup_http_requests_total", method="GET", route=route, status="200") == 1
     assert value(found, "anoncup_http_requests_total", method="GET", route=route, status="404") == 1
+    assert value(found, "anoncup_http_requests_total", method="HEAD", route=route, status="200") == 1
     assert value(found, "anoncup_http_request_seconds_count", method="GET", route=route) == 2
     seconds = value(found, "anoncup_http_request_seconds_sum", method="GET", route=route)
     assert seconds is not None
@@ -245,7 +252,7 @@ def test_a_store_that_is_mounted_empty_is_told_and_takes_in_nothing(
     get_settings.cache_clear()
     for answer in ready, refused:
         assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
-        assert "another one" in answer.json()["detail"]
+        assert "is it the right store" in answer.json()["detail"]
     assert int(refused.headers["retry-after"]) > 0
     assert not (tmp_path / "empty").exists()
     assert arena.client.get("/readyz").status_code == 200
@@ -269,6 +276,49 @@ def test_without_a_database_it_is_not_ready_but_still_gives_what_numbers_it_has(
     assert value(found, "anoncup_http_requests_total", method="GET", route="/readyz", status="503") == 1
 
 
+def test_a_database_that_is_lost_under_a_task_is_a_line_in_the_log_and_no_traceback(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    gone = create_engine("postgresql+psycopg://anoncup@/anoncup?host=/nowhere")
+    monkeypatch.setattr(engine, "session_factory", lambda: sessionmaker(gone))
+    monkeypatch.setattr(FOR_SECRETS, "believed_until", float("inf"))
+    assert isinstance(scoring.score.apply().result, DatabaseUnavailable)
+    (line,) = [record for record in caplog.records if record.name == "celery.app.trace"]
+    assert "DatabaseUnavailable" in line.getMessage()
+    assert not line.exc_info
+
+
+def test_a_database_that_takes_no_changes_is_not_ready_and_says_which_error(
+    client: TestClient,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    turn()
+    monkeypatch.setattr(failures, "logged", {})
+    options = {"options": "-c default_transaction_read_only=on"}
+    read_only = create_engine(settings.database_url, connect_args=options)
+    with monkeypatch.context() as elsewhere, capture_logs() as logged:
+        elsewhere.setattr(engine, "session_factory", lambda: sessionmaker(read_only))
+        answer = client.get("/readyz")
+    read_only.dispose()
+    assert answer.status_code == 503
+    assert answer.json()["code"] == "database_read_only"
+    errors = [(line["kind"], line["sqlstate"]) for line in logged if line["event"] == "database_error"]
+    assert errors == [("ReadOnlySqlTransaction", "25006")]
+    assert client.get("/readyz").status_code == 200
+
+
+def test_a_passed_write_test_stands_for_a_while(client: TestClient) -> None:
+    turn()
+    assert client.get("/readyz").status_code == 200
+    with transaction() as session:
+        session.execute(text("DELETE FROM heartbeats WHERE task = 'write_test'"))
+    assert client.get("/readyz").status_code == 200
+    with transaction() as session:
+        assert set(session.scalars(text("SELECT task FROM heartbeats"))) == {"turn"}
+
+
 def test_without_a_queue_it_is_ready_and_says_so(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     turn()
     monkeypatch.setattr(queue, "depth", lambda: None)
@@ -283,8 +333,12 @@ def test_the_web_process_logs_a_line_of_json_per_request_and_no_query(
 ) -> None:
     with web(tmp_path) as url:
         for path in ("/sign-in?code=canary-code", "/healthz?code=canary-code", "/no%0Asuch?code=canary-code"):
-            httpx2.get(url + path)
-        httpx2.post(f"{url}/api/v1/tokens?code=canary-code", json={"name": "nobody", "password": PASSWORD})
+            httpx2.get(url + path, timeout=PATIENCE_S)
+        httpx2.post(
+            f"{url}/api/v1/tokens?code=canary-code",
+            json={"name": "nobody", "password": PASSWORD},
+            timeout=PATIENCE_S,
+        )
         (log,) = tmp_path.glob("web-*.log")
         assert eventually(lambda: "/api/v1/tokens" in log.read_text())
     lines = [json.loads(line) for line in log.read_text().splitlines()]

@@ -13,6 +13,8 @@ from app.transaction import transaction
 from tests.arena import API, PASSWORD, Arena
 from tests.people import acts, counted, me, person, signed_in, team_invite, token_for, told
 
+pytestmark = pytest.mark.full
+
 
 def organizer_named(arena: Arena, name: str) -> str:
     """The id of somebody with an organizer's account, who now organizes the competition."""

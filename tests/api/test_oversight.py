@@ -20,6 +20,8 @@ from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, competition_file, numbers
 from tests.patience import stopwatch
 
+pytestmark = pytest.mark.full
+
 HERE = "/competitions/small"
 
 

@@ -29,6 +29,8 @@ from tests.people import (
     told,
 )
 
+pytestmark = pytest.mark.full
+
 NEW = "battery staple"
 
 

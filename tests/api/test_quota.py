@@ -1,5 +1,6 @@
 """How often a team may hand in: caps, days, grants, retries, many uploads at once."""
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +24,8 @@ from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena, competition_file, noisy_release
 from tests.claims import FAULT, claim_evaluation
 from tests.contest import Contest, judge_everything
+
+pytestmark = pytest.mark.full
 
 AT_ONCE = 20
 MALFORMED = b"wrong\n"
@@ -119,6 +122,13 @@ def test_of_twenty_uploads_at_once_a_cap_of_three_takes_three(client: TestClient
         [0, 1, 2] if cap.startswith("valid") else sorted(caps_after(answers, cap))
     )
     assert arena.submit("blue").status_code == 202
+
+
+def test_a_refusal_names_midnight_with_the_zone_of_the_contest(client: TestClient) -> None:
+    arena = limited(client, attempts_per_day=1)
+    arena.submit("red")
+    detail = arena.submit("red", seed=2).json()["detail"]
+    assert re.search(r", until \d{4}-\d\d-\d\d 00:00:00 JST$", detail)
 
 
 def caps_after(answers: list[Response], cap: str) -> list[int]:

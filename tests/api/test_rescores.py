@@ -21,6 +21,8 @@ from tests.people import acts, told
 from tests.yesterday import verdict
 from workers import scoring
 
+pytestmark = pytest.mark.full
+
 STRICT = "[excessive]\nthreshold = 0.0000001"
 """A threshold that rejects everything."""
 

@@ -1,5 +1,6 @@
 """A measure that weighs has a scale, or the contest is not set up."""
 
+import pytest
 from sqlalchemy import select
 
 from app.db.models import Competition
@@ -7,6 +8,8 @@ from app.scoring.csv_text import table_csv
 from app.transaction import transaction
 from tests.api.test_competitions import put_file, put_original
 from tests.arena import Arena, competition_file, original_table
+
+pytestmark = pytest.mark.full
 
 
 def test_a_measure_that_weighs_and_that_nothing_moves_is_refused_by_name(arena: Arena) -> None:

@@ -10,6 +10,8 @@ from fastapi.testclient import TestClient
 from tests.arena import ROWS
 from tests.contest import Contest, judge_everything, turn
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
@@ -68,14 +70,15 @@ def test_marked_finals_become_targets_and_without_marks_the_best_do(contest: Con
     assert len(listed) == 3
 
 
-def test_targets_are_opaque_rewritten_and_match_their_manifest(contest: Contest) -> None:
+def test_targets_show_their_teams_are_rewritten_and_match_their_manifest(contest: Contest) -> None:
     red = contest.submit("red")
     contest.submit("blue")
     contest.attack()
+    own = contest.target_of(red)
     for target in contest.targets("blue"):
         assert target["own"] == (target["team"] == "blue")
         if not target["own"]:
-            assert target["team"] is None
+            assert target["team"] == "red"
             assert target["guesses_left"] == 3
     archive = contest.arena.get(f"{contest.path}/targets.zip", token=contest.arena.team("blue")).content
     with zipfile.ZipFile(io.BytesIO(archive)) as packed:
@@ -83,13 +86,14 @@ def test_targets_are_opaque_rewritten_and_match_their_manifest(contest: Contest)
         sums = {name: digest for digest, name in lines}
         names = set(packed.namelist())
         assert names == {"MANIFEST", "SHA256SUMS", "commitments.csv", *sums}
+        listed = packed.read("commitments.csv").decode().splitlines()
+        assert listed == ["target,team,commitment", f"{own['name']},red,{own['commitment']}"]
         digest_of_all = hashlib.sha256(packed.read("MANIFEST")).hexdigest()
         for name, digest in sums.items():
             assert hashlib.sha256(packed.read(name)).hexdigest() == digest
     manifest = contest.arena.client.get(f"/api/v1{contest.path}/manifest").json()
-    assert len(manifest["targets"]) == 2
+    assert sorted(target["team"] for target in manifest["targets"]) == ["blue", "red"]
     assert manifest["sha256"] == digest_of_all
-    own = contest.target_of(red)
     assert own["name"] + "/anonymized.csv" in sums
     assert len(sums) == 1
     again = contest.arena.get(f"{contest.path}/targets.zip", token=contest.arena.team("blue")).content

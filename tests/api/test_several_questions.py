@@ -15,6 +15,8 @@ from tests.riddles import ASKED, RIDDLES
 from tests.web.reader import page
 from tests.with_track import installed
 
+pytestmark = pytest.mark.full
+
 UNCOUNTED = "".join(f"[attackers.{name}]\ncounts = false\n" for name in RIDDLES.attackers)
 
 

@@ -21,7 +21,9 @@ from tests.asked import asked
 from tests.contest import Contest
 from tests.patience import eventually
 
-MOST_STATEMENTS = 20
+pytestmark = pytest.mark.full
+
+MOST_STATEMENTS = 21
 MOST_OF_A_VERDICT = 9
 """With two for a savepoint."""
 

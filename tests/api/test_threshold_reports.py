@@ -17,6 +17,8 @@ from tests.arena import Arena, competition_file
 from tests.conftest import empty_queue
 from workers import child, clock, threshold_reports
 
+pytestmark = pytest.mark.full
+
 PATH = "/competitions/small/threshold-reports"
 
 

@@ -14,11 +14,13 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 from limits import RateLimitItemPerMinute
+from structlog.testing import capture_logs
 
 from app import redis_client, throttle
 from app.config import Settings, get_settings
 from app.db.models import Token
 from app.local import embedded
+from app.services.people import accounts
 from tests.application import application
 from tests.arena import API, PASSWORD, Arena
 from tests.conftest import empty_queue
@@ -31,7 +33,12 @@ HOME = "198.51.100.1"
 
 def at(address: str | None) -> TestClient:
     """A client whose requests come from there."""
-    client = TestClient(application(), raise_server_exceptions=False, client=(address or "", 4000))
+    client = TestClient(
+        application(),
+        base_url="http://localhost",
+        raise_server_exceptions=False,
+        client=(address or "", 4000),
+    )
     if address is None:
         client._transport.client = None  # type: ignore[attr-defined]  # as on a unix socket
     return client
@@ -73,6 +80,7 @@ def test_the_eleventh_wrong_password_of_an_account_has_to_wait(rei: None) -> Non
     assert counted(Token) == 0
 
 
+@pytest.mark.full
 def test_an_unknown_name_is_throttled_like_a_known_one(settings: Settings) -> None:
     assert guesses(at(STRANGER), 11, "Nobody") == [401] * 10 + [429]
     assert guess(at(STRANGER), " ＮＯＢＯＤＹ").status_code == 429
@@ -87,6 +95,7 @@ def test_right_passwords_are_not_counted(rei: None) -> None:
     assert guesses(client, 2) == [401, 429]
 
 
+@pytest.mark.full
 def test_of_thirty_wrong_passwords_at_once_ten_are_looked_at(rei: None) -> None:
     client = at(STRANGER)
     with ThreadPoolExecutor(30) as pool:
@@ -115,6 +124,7 @@ def test_a_stranger_does_not_lock_the_owner_out_at_home(rei: None) -> None:
     assert guesses(at(HOME), 11) == [401] * 10 + [429]
 
 
+@pytest.mark.full
 def test_signing_up_and_a_password_link_make_an_address_known(arena: Arena) -> None:
     assert sign_up(at(HOME), invite(arena), name="Rei").status_code == 201
     assert guesses(at(STRANGER), 11)[-1] == 429
@@ -127,6 +137,7 @@ def test_signing_up_and_a_password_link_make_an_address_known(arena: Arena) -> N
     assert guess(elsewhere, password="battery staple").status_code == 201
 
 
+@pytest.mark.full
 def test_an_address_has_a_hundred_wrong_tries_whatever_the_accounts(rei: None) -> None:
     client = at(STRANGER)
     assert {WRONG_CODES["/password"](client, "").status_code for _ in range(100)} == {422}
@@ -152,6 +163,7 @@ def test_who_counts_as_one_address(first: str, second: str, same: bool) -> None:
     assert (throttle.network_of(first) == throttle.network_of(second)) is same
 
 
+@pytest.mark.full
 def test_the_addresses_of_one_network_share_their_tries(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttle, "PER_ADDRESS", RateLimitItemPerMinute(3, 15, "throttle"))
     answers = [guess(at(f"2001:db8::{number}"), f"name {number}") for number in range(5)]
@@ -159,6 +171,7 @@ def test_the_addresses_of_one_network_share_their_tries(rei: None, monkeypatch: 
     assert guess(at("2001:db8:0:1::1")).status_code == 401
 
 
+@pytest.mark.full
 def test_without_an_address_the_account_alone_is_counted(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttle, "PER_ADDRESS", RateLimitItemPerMinute(3, 15, "throttle"))
     client = at(None)
@@ -177,16 +190,57 @@ WRONG_CODES: dict[str, Callable[[TestClient, str], Response]] = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("path", WRONG_CODES)
 def test_wrong_codes_count_for_the_address(arena: Arena, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttle, "PER_ADDRESS", RateLimitItemPerMinute(3, 15, "throttle"))
     client, token = at(STRANGER), signed_in(arena.client, "Rei")
     answers = [WRONG_CODES[path](client, token) for _ in range(4)]
     assert [answer.status_code for answer in answers] == [422] * 3 + [429]
-    assert told(sign_up(client, invite(arena))) == (429, "too_many_tries")
-    assert sign_up(at(HOME), invite(arena)).status_code == 201
+    assert WRONG_CODES[path](at(HOME), token).status_code == 422
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("path", WRONG_CODES)
+def test_no_number_of_wrong_tries_keeps_a_class_behind_one_address_from_signing_up(
+    arena: Arena, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(throttle, "PER_ADDRESS", RateLimitItemPerMinute(3, 15, "throttle"))
+    monkeypatch.setattr(throttle, "ALONE_PER_ADDRESS", RateLimitItemPerMinute(3, 15, "alone"))
+    client, token = at(STRANGER), signed_in(arena.client, "Rei")
+    for _ in range(4):
+        last = WRONG_CODES[path](client, token)
+    assert told(last) == (429, "too_many_tries")
+    assert client.get("/sign-up", params={"invite": invite(arena)}).status_code == 200
+    code = invite(arena, uses=2)
+    assert sign_up(client, code, name="Ren", team="green").status_code == 201
+    joined = client.post(
+        f"{API}/join",
+        json={"invite": code, "team": "white"},
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    assert joined.status_code == 201
+    # The wrong ones of one kind do not use up the tries of the other.
+    others = {"/signup", "/join"} if path == "/password" else {"/password"}
+    assert {WRONG_CODES[other](client, token).status_code for other in others} == {422}
+    with redis_at("redis://127.0.0.1:1/0", monkeypatch):
+        alone = [WRONG_CODES[path](client, token).status_code for _ in range(4)]
+        assert alone == [422] * 3 + [429]
+
+
+@pytest.mark.full
+def test_a_wrong_invite_costs_no_hash(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accounts, "hashed", None)
+    assert told(sign_up(at(STRANGER), "wrong")) == (422, "invalid_invite")
+    page = at(STRANGER).post(
+        "/sign-up",
+        data={"invite": "wrong", "name": "Rei", "password": PASSWORD, "team": "red"},
+        headers={"Sec-Fetch-Site": "same-origin"},
+    )
+    assert page.status_code == 422
+
+
+@pytest.mark.full
 def test_what_is_refused_for_another_reason_is_no_wrong_try(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +253,7 @@ def test_what_is_refused_for_another_reason_is_no_wrong_try(
     assert sign_up(client, code).status_code == 201
 
 
+@pytest.mark.full
 def test_the_old_password_cannot_be_guessed_with_a_stolen_session(arena: Arena) -> None:
     token = signed_in(arena.client, "Rei")
     headers = {"Authorization": f"Bearer {token}"}
@@ -208,8 +263,10 @@ def test_the_old_password_cannot_be_guessed_with_a_stolen_session(arena: Arena) 
     assert [answer.status_code for answer in answers] == [422] * 10 + [429]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
-    ("language", "sentence"), [("en", "Too many wrong tries; wait a while."), ("ja", "失敗が多すぎます。")]
+    ("language", "sentence"),
+    [("en", "Too many wrong tries: try again in 15 min."), ("ja", "失敗が多すぎます。")],
 )
 def test_the_page_says_that_one_has_to_wait(rei: None, language: str, sentence: str) -> None:
     client = at(STRANGER)
@@ -247,16 +304,13 @@ def redis_at(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     "url",
     ["redis://127.0.0.1:1/0", "redis+socket:///nowhere/valkey.sock", "rediss://127.0.0.1:1", "nonsense"],
 )
-def test_without_redis_people_still_sign_in(
-    rei: None, url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    with redis_at(url, monkeypatch):
+def test_without_redis_people_still_sign_in(rei: None, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with redis_at(url, monkeypatch), capture_logs() as logged:
         client = at(HOME)
         assert guess(client).status_code == 401
         assert guess(client, password=PASSWORD).status_code == 201
         assert page_sign_in(client, PASSWORD).status_code == 303
-    logged = capfd.readouterr()
-    assert "throttle_unreachable" in logged.out + logged.err
+    assert "throttle_unreachable" in {entry["event"] for entry in logged}
 
 
 @pytest.fixture
@@ -270,6 +324,7 @@ def valkey(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
         process.kill()
 
 
+@pytest.mark.full
 def test_when_redis_is_stopped_each_process_counts_by_itself_and_allows_less(
     rei: None, valkey: tuple[str, subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -291,12 +346,14 @@ def test_when_redis_is_stopped_each_process_counts_by_itself_and_allows_less(
     assert guess(at(STRANGER), password=PASSWORD).status_code == 201
 
 
+@pytest.mark.full
 def test_without_redis_right_passwords_are_not_counted(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
     with redis_at("redis://127.0.0.1:1/0", monkeypatch):
         client = at(HOME)
         assert [guess(client, password=PASSWORD).status_code for _ in range(8)] == [201] * 8
 
 
+@pytest.mark.full
 def test_a_redis_that_does_not_answer_holds_nobody_up(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes the connection and says nothing: one try waits for it once, and not for long."""
     assert redis_client.PATIENCE_S <= 0.5
@@ -311,6 +368,7 @@ def test_a_redis_that_does_not_answer_holds_nobody_up(rei: None, monkeypatch: py
             silent.accept()
 
 
+@pytest.mark.full
 def test_connections_that_were_cut_are_made_again(rei: None) -> None:
     client = at(STRANGER)
     assert guesses(client, 5) == [401] * 5
@@ -332,6 +390,7 @@ def test_the_url_of_the_queue_is_the_url_of_the_throttle(given: str, wanted: str
     assert redis_client.redis_py_url(given) == wanted
 
 
+@pytest.mark.full
 def test_a_huge_name_is_refused_before_it_costs_anything(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,8 @@ from tests.test_transactions_commands import (
     TRANSACTIONS,
 )
 
+pytestmark = pytest.mark.full
+
 ORIGINAL = {"customers": CUSTOMERS, "transactions": TRANSACTIONS}
 SECRET = "original_row\n3\n1\n2\n"
 

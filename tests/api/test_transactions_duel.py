@@ -18,6 +18,8 @@ from tests.test_transactions_commands import (
     TRANSACTIONS,
 )
 
+pytestmark = pytest.mark.full
+
 SECRET = b"original_row\n3\n1\n2\n"
 
 

@@ -18,11 +18,12 @@ from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena, competition_file
 from tests.contest import Contest, turn
-from tests.trying import LEFT_OUT
 from tests.web.reader import page, send
 from tests.web.spoken import refused as refused_in_words
 from tests.web.spoken import said
 from workers import child
+
+pytestmark = pytest.mark.full
 
 REMOVED = "[measures.a_part_that_was_removed]"
 FILES = {
@@ -33,7 +34,7 @@ FILES = {
 }
 KINDS = pytest.mark.parametrize("kind", FILES)
 KINDS_OR_LONG = pytest.mark.parametrize(
-    "kind", [pytest.param(one, marks=LEFT_OUT * (one != "no TOML at all")) for one in FILES]
+    "kind", [pytest.param(one, marks=() if one == "no TOML at all" else pytest.mark.full) for one in FILES]
 )
 
 

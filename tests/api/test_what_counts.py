@@ -29,11 +29,12 @@ from tests.api.test_submissions import score_everything
 from tests.api.test_unreadable import rested
 from tests.arena import ROWS, Arena, noisy_release
 from tests.contest import Contest, competition_row
-from tests.trying import LEFT_OUT
 from tests.web.reader import page
 from tests.web.spoken import said
 from tests.web.test_running import read
 from workers import child
+
+pytestmark = pytest.mark.full
 
 WEAK = "\n".join(
     f"[attackers.{name}]\ncounts = false" for name in TRACKS["microdata"].attackers if name != "own_row"
@@ -180,7 +181,7 @@ def test_a_new_attacker_is_reported_and_counts_only_by_a_set(client: TestClient,
     ("name", "told"),
     [
         ("bumped", "measures.mean_mae counts in version 1; version 2 is installed"),
-        pytest.param("removed", "attackers.euc1 is not installed", marks=LEFT_OUT),
+        pytest.param("removed", "attackers.euc1 is not installed", marks=pytest.mark.full),
     ],
 )
 def test_with_another_version_new_submissions_wait_and_the_board_stands(
@@ -200,7 +201,7 @@ def test_with_another_version_new_submissions_wait_and_the_board_stands(
     assert (found["status"], told in found["failure"]) == ("QUEUED", True)
     assert found["failure_code"] == "competition_unavailable"
     waits = said(
-        "It waits: the service has a newer scorer than the one that counts here. The "
+        "It is waiting: the service has a newer scorer than the one that counts here. The "
         "organizers have been asked to have everything scored again; nothing is lost."
     )
     assert waits in page(contest.arena, f"/submissions/{waiting}", team="blue").text

@@ -13,7 +13,9 @@ from app.scoring.csv_text import table_csv
 from tests.arena import ROWS, Arena, competition_file
 from tests.cli.conftest import Anoncup
 from tests.contest import Contest, judge_everything
-from tests.trying import LEFT_OUT
+from tests.patience import PATIENCE_S
+
+pytestmark = pytest.mark.full
 
 SignedIn = Callable[[str], None]
 
@@ -69,7 +71,9 @@ def test_the_kit_is_fetched_as_it_is(
 ) -> None:
     monkeypatch.setenv("ANONCUP_URL", url)
     assert anoncup("download", "small", "--kit").status == 0
-    served = httpx2.get(f"{url}/api/v1/competitions/small/kit.zip").content  # with the address in it
+    served = httpx2.get(
+        f"{url}/api/v1/competitions/small/kit.zip", timeout=PATIENCE_S
+    ).content  # with the address in it
     assert (folder / "small" / "kit.zip").read_bytes() == served
     assert anoncup("download", "small", "--kit", "--targets").status == 2
 
@@ -204,8 +208,36 @@ def test_a_malformed_guess_is_told_with_its_row(anoncup: Anoncup, contest: Conte
     assert "\n  g.csv, row 3: " in done.err
 
 
+NOBODY = b"original_row\n" + b"0\n" * ROWS
+
+
+def test_a_guess_that_answers_nothing_is_warned_of_and_sent(
+    anoncup: Anoncup, contest: Contest, folder: Path
+) -> None:
+    name = foreign(contest)[0]
+    (folder / "g.csv").write_bytes(NOBODY)
+    done = anoncup("guess", f"small/{name}", "--file", "g.csv", "--json")
+    assert (done.status, done.json["answered"]) == (0, 0)
+    assert done.err == f"anoncup: {name}: no_answer: no line is answered, so the guess finds nobody\n"
+    (folder / "mine").mkdir()
+    (folder / "mine" / f"{name}.csv").write_bytes(NOBODY)
+    assert anoncup("guess", "small", "--file", "mine").err == done.err
+    assert anoncup("guess", "small", "--file", "mine", "--no-check").err == ""
+
+
+def test_a_malformed_guess_that_is_checked_first_costs_no_attempt(
+    anoncup: Anoncup, contest: Contest, folder: Path
+) -> None:
+    (folder / "g.csv").write_text("original_row\n1\n")
+    words = ("guess", f"small/{foreign(contest)[0]}", "--file", "g.csv")
+    for more, used in ((), 0), (("--no-check",), 1):
+        assert anoncup(*words, *more).status == 2
+        caps = contest.arena.get(f"{contest.path}/quota", token=contest.arena.team("blue")).json()["caps"]
+        assert {cap["used"] for cap in caps} == {used}
+
+
 @pytest.mark.parametrize(
-    "target", ["small/T99", *(pytest.param(one, marks=LEFT_OUT) for one in ("nowhere/T01", "T01"))]
+    "target", ["small/T99", *(pytest.param(one, marks=pytest.mark.full) for one in ("nowhere/T01", "T01"))]
 )
 def test_a_guess_on_no_target_exits_with_two(
     anoncup: Anoncup, contest: Contest, folder: Path, target: str
@@ -217,7 +249,8 @@ def test_a_guess_on_no_target_exits_with_two(
 
 
 @pytest.mark.parametrize(
-    "which", ["matrix", *(pytest.param(one, marks=LEFT_OUT) for one in ("anonymization", "reidentification"))]
+    "which",
+    ["matrix", *(pytest.param(one, marks=pytest.mark.full) for one in ("anonymization", "reidentification"))],
 )
 def test_every_board_is_shown_and_printed(anoncup: Anoncup, contest: Contest, which: str) -> None:
     red = next(iter(contest.secrets))

@@ -16,6 +16,8 @@ from app.client import transport
 from tests.arena import Arena, noisy_release
 from tests.cli.conftest import Anoncup
 
+pytestmark = pytest.mark.full
+
 KEY = re.compile(rb"idempotency-key: ([^\r]+)", re.IGNORECASE)
 
 
@@ -85,7 +87,8 @@ def submit(arena: Arena, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[
     table, secret = noisy_release(1, arena.table)
     (folder / "Y.csv").write_bytes(table)
     (folder / "s.csv").write_bytes(secret)
-    return ["submit", "small", "--anonymized", folder / "Y.csv", "--secret", folder / "s.csv", "--json"]
+    files: list[str | Path] = ["--anonymized", folder / "Y.csv", "--secret", folder / "s.csv"]
+    return ["submit", "small", *files, "--no-check", "--json"]
 
 
 def test_a_receipt_that_was_lost_on_the_way_is_asked_for_again_under_the_same_key(

@@ -1,11 +1,15 @@
 """What the service says, in a terminal: nothing in it is more than text."""
 
 import json
+import time
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from app.cli.listing import cell, print_fields, print_json, show
+
+pytestmark = pytest.mark.full
 
 HOSTILE = "a\x1b[2Jb\r\n\u202ec[bold]d[/x]:smile:"
 
@@ -41,3 +45,13 @@ def test_json_is_what_came_in_plain_ascii(capsys: pytest.CaptureFixture[str]) ->
 )  # fmt: skip
 def test_values_are_said_in_words(value: Any, shown: str) -> None:
     assert cell(value) == shown
+
+
+def test_a_time_names_its_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        assert cell(datetime(2027, 1, 31, tzinfo=UTC)) == "2027-01-31 09:00:00 JST"
+    finally:
+        monkeypatch.undo()
+        time.tzset()

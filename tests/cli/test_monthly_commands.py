@@ -14,6 +14,8 @@ from app.scoring.tracks.monthly.files import QUESTIONS
 from app.storage import digest_of
 from tests.commands import run
 
+pytestmark = pytest.mark.full
+
 TRACK = TRACKS["monthly"]
 ALL = tuple(
     f"--original={'' if file.required else f'{file.name}='}data/{file.name}.csv" for file in TRACK.original

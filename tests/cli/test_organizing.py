@@ -26,6 +26,8 @@ from tests.cli.conftest import Anoncup, working
 from tests.contest import Contest
 from workers import threshold_reports
 
+pytestmark = pytest.mark.full
+
 SignedIn = Callable[[str], None]
 
 
@@ -259,7 +261,7 @@ def test_a_threshold_report_is_asked_for_awaited_and_shown(anoncup: Anoncup, con
         found = anoncup("organize", "threshold", "small", "--draws", "0", "--json")
         together = anoncup("organize", "threshold", "small", "--draws", "0", "--groups", "", "--json")
     assert (printed.status, printed.err) == (0, "")
-    assert "Min/2" in printed.out
+    assert "half the smallest distance" in printed.out
     assert found.json["report"]["individuals"] == len(contest.arena.table)
     assert together.json["report"]["groups"] == 1 < found.json["report"]["groups"]
     assert anoncup("organize", "threshold", "small", "--groups", "nothing").status == 2

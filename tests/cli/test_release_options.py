@@ -15,11 +15,28 @@ from app.scoring.drawn import Draw
 from app.scoring.files import FileSpec
 from app.scoring.tracks import TRACKS
 
+pytestmark = pytest.mark.full
+
 
 def test_every_file_of_every_tracks_release_has_an_option() -> None:
     command = typer.main.get_group(app).commands["submit"]
     known = {option for each in command.params for option in each.opts}
     assert {f"--{name}" for track in TRACKS.values() for name in (*track.files, *track.target_files)} <= known
+
+
+@pytest.mark.parametrize("command", ["check", "score", "attack", "anonymize", "threshold"])
+def test_the_help_of_original_names_the_files_of_every_track(command: str) -> None:
+    options = {each.name: each for each in typer.main.get_group(app).commands[command].params}
+    said = getattr(options["original"], "help", "")
+    assert [name for files in NEEDED.values() for name in files if f"{name}.csv" not in said] == []
+
+
+def test_the_help_of_a_release_says_what_each_track_expects() -> None:
+    options = {each.name: each for each in typer.main.get_group(app).commands["submit"].params}
+    assert getattr(options["transactions_file"], "help", "") == (
+        "transactions: the anonymized purchases; "
+        "monthly: the anonymized purchases in the original's order or the purchases of a target"
+    )
 
 
 def kept(*words: str | Path) -> tuple[int, list[Release]]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from fastapi.testclient import TestClient
 
 from tests.arena import ROWS
@@ -11,6 +12,8 @@ from tests.contest import judge_everything
 from tests.riddle_contest import claims, played
 from tests.riddles import RIDDLES
 from tests.with_track import installed
+
+pytestmark = pytest.mark.full
 
 
 def test_a_guess_names_its_question_and_the_lists_do_where_there_are_several(

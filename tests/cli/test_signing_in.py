@@ -9,6 +9,8 @@ import pytest
 from tests.arena import API, PASSWORD, Arena
 from tests.cli.conftest import Anoncup
 
+pytestmark = pytest.mark.full
+
 
 def kept(folder: Path) -> Path:
     return folder / "config" / "anoncup" / "credentials.json"

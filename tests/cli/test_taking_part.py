@@ -1,5 +1,6 @@
 """A team's first phase by commands: hand in, follow, choose, look at the board."""
 
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, update
 
+from app.client import transport
 from app.db import engine
 from app.db.models import Evaluation, State
 from app.messages import Message, Statement
@@ -39,6 +41,7 @@ def only(listed: Any) -> Any:
     return listed[0]
 
 
+@pytest.mark.full
 def test_competitions_are_listed_for_visitors(
     anoncup: Anoncup, arena: Arena, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,6 +63,7 @@ def test_a_release_is_received_with_a_receipt(
         assert word in done.out
 
 
+@pytest.mark.full
 def test_a_receipt_as_json_is_the_services_own(
     anoncup: Anoncup, arena: Arena, release: list[str | Path]
 ) -> None:
@@ -67,6 +71,41 @@ def test_a_receipt_as_json_is_the_services_own(
     found = arena.submission(receipt["id"], "red")
     assert receipt == {name: found[name] for name in receipt}
     assert receipt["status"] == "QUEUED"
+
+
+def test_the_service_checks_a_release_without_the_original(
+    anoncup: Anoncup, arena: Arena, folder: Path, release: list[str | Path]
+) -> None:
+    good = anoncup("check", "--service", "--competition", "small", *release, "--json")
+    assert (good.status, good.json) == (0, {"verdict": "well-formed", "violations": [], "warnings": []})
+    (folder / "competition.toml").write_text(competition_file("small"))
+    named = ["--service", "--competition", folder / "competition.toml"]
+    assert anoncup("check", *named, *release).out.strip() == "well-formed"
+    (folder / "Y.csv").write_bytes(table_csv(arena.table.assign(income="many")))
+    bad = anoncup("check", *named, *release)
+    assert bad.status == 2
+    assert "Y.csv" in bad.err
+    assert "income, row 1: not a decimal number" in " ".join(bad.err.split())
+    listed = json.loads(anoncup("check", *named, *release, "--json").out)
+    assert (listed["errors"][0]["file"], listed["total"]) == ("Y.csv", len(arena.table))
+    half = arena.table.iloc[:10]
+    (folder / "Y.csv").write_bytes(table_csv(half))
+    (folder / "s.csv").write_bytes(secret_csv(half.index.to_numpy()))
+    few = anoncup("check", *named, *release, "--json")
+    assert (few.status, few.json["verdict"]) == (1, "rejected")
+    assert few.json["violations"][0]["code"] == "too_few_rows"
+    assert arena.get("/competitions/small/submissions", token=arena.team("red")).json() == []
+    quota = arena.get("/competitions/small/quota", token=arena.team("red")).json()
+    assert {cap["used"] for cap in quota["caps"]} == {0}
+
+
+@pytest.mark.full
+def test_a_check_by_a_service_that_is_away_exits_with_three(
+    anoncup: Anoncup, release: list[str | Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transport, "PAUSES_S", ())
+    monkeypatch.setenv("ANONCUP_URL", "http://127.0.0.1:1")
+    assert anoncup("check", "--service", "--competition", "small", *release).status == 3
 
 
 def test_waiting_shows_the_result_of_a_scored_release(anoncup: Anoncup, release: list[str | Path]) -> None:
@@ -77,6 +116,7 @@ def test_waiting_shows_the_result_of_a_scored_release(anoncup: Anoncup, release:
         assert word in done.out
 
 
+@pytest.mark.full
 def test_waiting_for_a_release_that_the_rules_reject_exits_with_one(
     anoncup: Anoncup, arena: Arena, folder: Path, release: list[str | Path]
 ) -> None:
@@ -87,8 +127,14 @@ def test_waiting_for_a_release_that_the_rules_reject_exits_with_one(
         done = anoncup("submit", "small", *release, "--wait", "--json")
     assert (done.status, done.json["status"]) == (1, "REJECTED")
     assert done.json["result"]["violations"][0]["code"] == "too_few_rows"
+    assert "anoncup: too_few_rows: 10 rows are left; at least 20 must be" in done.err
+    listed = anoncup("submissions", "small").out
+    assert "REJECTED" in listed
+    assert f"{done.json['result']['overall']:.6g}" not in listed
+    assert f"{done.json['result']['utility']:.6g}" in listed
 
 
+@pytest.mark.full
 def test_waiting_for_a_submission_that_is_withdrawn_exits_with_two(
     anoncup: Anoncup, arena: Arena, release: list[str | Path]
 ) -> None:
@@ -105,6 +151,7 @@ def test_waiting_for_a_submission_that_is_withdrawn_exits_with_two(
     assert (done.status, done.json["status"]) == (2, "CANCELLED")
 
 
+@pytest.mark.full
 def test_waiting_for_a_submission_whose_scoring_failed_exits_with_seventy(
     anoncup: Anoncup, release: list[str | Path]
 ) -> None:
@@ -152,6 +199,7 @@ def attempts(arena: Arena) -> int:
     return int(next(one["used"] for one in quota["caps"] if one["name"] == "attempts_per_day"))
 
 
+@pytest.mark.full
 def test_a_secret_that_cannot_be_right_is_told_before_anything_is_sent(
     anoncup: Anoncup, arena: Arena, folder: Path, release: list[str | Path]
 ) -> None:
@@ -162,6 +210,7 @@ def test_a_secret_that_cannot_be_right_is_told_before_anything_is_sent(
     assert attempts(arena) == 0
 
 
+@pytest.mark.full
 def test_a_release_of_another_track_is_refused_before_it_is_sent(
     anoncup: Anoncup, folder: Path, release: list[str | Path]
 ) -> None:
@@ -182,6 +231,7 @@ def test_submissions_are_listed_and_shown_with_every_measure(
     assert anoncup("submissions", "other", identifier).status == 2
 
 
+@pytest.mark.full
 def test_a_submission_is_withdrawn_and_quota_told(
     anoncup: Anoncup, arena: Arena, release: list[str | Path]
 ) -> None:
@@ -195,6 +245,7 @@ def test_a_submission_is_withdrawn_and_quota_told(
     assert all(name in shown.out for name in after)
 
 
+@pytest.mark.full
 def test_finals_are_marked_and_unmarked(anoncup: Anoncup, arena: Arena, release: list[str | Path]) -> None:
     identifier = arena.submit("red").json()["id"]
     score_everything()
@@ -203,6 +254,7 @@ def test_finals_are_marked_and_unmarked(anoncup: Anoncup, arena: Arena, release:
     assert anoncup("final", identifier, "--off", "--json").json["final"] is False
 
 
+@pytest.mark.full
 def test_used_up_quota_says_when_there_is_more(
     anoncup: Anoncup, signed_in: SignedIn, arena: Arena, folder: Path
 ) -> None:
@@ -237,6 +289,7 @@ def test_the_board_is_shown_and_printed_as_csv_and_json(
     assert anoncup("board", "small", "--csv", "--json").status == 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "words",
     [
@@ -258,6 +311,7 @@ def test_what_is_not_there_exits_with_two(
     assert done.err
 
 
+@pytest.mark.full
 def test_the_track_of_two_files_is_served_by_the_same_commands(
     anoncup: Anoncup, arena: Arena, folder: Path, signed_in: SignedIn
 ) -> None:

@@ -16,7 +16,6 @@ from tests.e2e.stack import free_port
 from tests.patience import eventually
 
 IMAGE = "anoncup-trial"
-ONE_SHOTS = ("keys", "migrate")
 SERVERS = ("postgres", "redis")
 LASTING = ("web", "worker", "reports", "scheduler")
 
@@ -63,33 +62,19 @@ class Stack:
         return succeeded(command, run(command, typed=typed, env=self.engine.env))
 
     def up(self, *, scale: Mapping[str, int] | None = None) -> None:
-        """All of it, in the order that ``depends_on`` names; back once everything lasting is healthy."""
+        """Start all of it with the documented command; back once everything lasting is healthy."""
         scaled = [part for name, number in (scale or {}).items() for part in ("--scale", f"{name}={number}")]
-        if self.engine.waits:
-            self.compose("up", "--detach", "--no-build", "--wait", *scaled, *LASTING)
-            return
-        self.set_up()
-        self.start(*LASTING, options=scaled)
+        self.compose("up", "--detach", "--no-build", *scaled)
+        for name in (*self.servers, *LASTING):
+            assert eventually(partial(self.healthy, name)), self.logs(name)
 
-    def set_up(self) -> None:
-        """The servers with tables, and keys: what everything else waits for."""
-        self.start(*self.servers)
-        self.start(*ONE_SHOTS)
-        for name in ONE_SHOTS:
-            ended = self.engine("wait", *self.containers(name)).split()
-            assert ended == ["0"], self.logs(name)
+    def start_database(self) -> None:
+        """Start Postgres alone, for a restore."""
+        self.compose("up", "--detach", "--no-build", "postgres")
 
     def once(self, name: str, *command: str, backups: Path) -> str:
         """A command in a container of its own like those of a service, with a folder for backups."""
-        # podman-compose would start what the service waits for, and refuse what has ended.
-        alone = () if self.engine.waits else ("--no-deps",)
-        mounted = ("--volume", f"{backups}:/backups")
-        return self.compose("run", "--rm", "-T", *alone, *mounted, name, "anoncup", *command)
-
-    def start(self, *names: str, options: list[str] | None = None) -> None:
-        self.compose("up", "--detach", "--no-build", "--no-deps", *(options or []), *names)
-        for name in set(names) - set(ONE_SHOTS):
-            assert eventually(partial(self.healthy, name)), self.logs(name)
+        return self.compose("run", "--rm", "-T", "-v", f"{backups}:/backups", name, "anoncup", *command)
 
     def down(self, *options: str) -> None:
         removal = ("down", "--timeout", "60", *options)
@@ -125,7 +110,7 @@ class Stack:
         return self.people[name]
 
     def organizer(self) -> Person:
-        """The first account, made as the README says."""
+        """The first account, made as docs/hosting.md says."""
         if "Ada" not in self.people:
             command = ("anoncup", "admin", "create-user", "Ada", "--role", "administrator")
             self.compose("exec", "-T", "web", *command, "--password-stdin", typed=PASSWORD + "\n")

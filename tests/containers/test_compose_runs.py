@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from app.processes.sandbox import landlock
 from app.scoring.csv_text import table_csv
 from app.scoring.settings import Phase
 from app.scoring.timetable import with_phases
@@ -18,7 +19,6 @@ from tests.containers.engine import Engine, engine, have_bases
 from tests.containers.stack import IMAGE, LASTING, SERVERS, Person, Stack, brought_up
 from tests.contest import two_phase_file
 from tests.patience import eventually
-from workers.walls import landlock
 
 pytestmark = pytest.mark.containers
 
@@ -134,7 +134,7 @@ def test_backups_bring_everything_back_on_an_empty_machine(stack: Stack, folder:
     stack.once("keys", "keys", "backup", "--into", "/backups/keys.tar", backups=backups)
 
     stack.down("--volumes")
-    stack.set_up()
+    stack.start_database()
     stack.once("keys", "keys", "restore", "/backups/keys.tar", backups=backups)
     told = stack.once("migrate", "restore", "/backups/cup.tar.gz", backups=backups)
     assert "not in /keys/private" not in told
@@ -190,8 +190,8 @@ def test_what_scores_uploads_cannot_reach_the_world(stack: Stack) -> None:
 
 
 @pytest.mark.skipif(not landlock.version(), reason="this kernel has no Landlock")
-def test_walls_stand_in_the_containers_of_those_who_score_and_turn(stack: Stack) -> None:
-    for name in KEYHOLDERS:
+def test_the_containers_that_read_files_sandbox_what_reads_them(stack: Stack) -> None:
+    for name in ("web", *KEYHOLDERS):
         assert '"standing": "landlock, seccomp"' in stack.logs(name), name
 
 

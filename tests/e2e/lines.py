@@ -60,7 +60,7 @@ def watching(contest: Contest, identifier: str) -> Iterator[Line]:
     """The stream of a submission's events, whose first one has come."""
     with line(contest.url) as watcher:
         watcher.send(
-            f"GET /api/v1/submissions/{identifier}/events HTTP/1.1\r\nHost: here\r\n"
+            f"GET /api/v1/submissions/{identifier}/events HTTP/1.1\r\nHost: localhost\r\n"
             f"Authorization: Bearer {contest.token}\r\n\r\n".encode()
         )
         watcher.until(b"event: progress")

@@ -26,6 +26,8 @@ from tests.e2e.stack import QUICK, kill, running, small_contest, web, worker
 from tests.patience import PATIENCE_S, eventually
 from tests.services.test_transitions import quick
 
+pytestmark = pytest.mark.full
+
 NO_QUEUE = {"REDIS_URL": "redis://127.0.0.1:1/0"}
 
 
@@ -85,7 +87,7 @@ def at_work(process: subprocess.Popen[bytes]) -> bool:
         return bool(connection.scalar(waits)) and bool(children(process))
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_the_clock_turns_a_whole_contest_without_a_worker_and_without_a_queue(
     client: TestClient, tmp_path: Path
 ) -> None:
@@ -96,14 +98,14 @@ def test_the_clock_turns_a_whole_contest_without_a_worker_and_without_a_queue(
         until(lambda: not children(process))
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_two_clocks_turn_once(client: TestClient, tmp_path: Path) -> None:
     over(client)
     with clock(tmp_path), clock(tmp_path), clock(tmp_path):
         until(lambda: turned() == EACH_ONCE)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.long)])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.full)])
 def test_a_signal_ends_the_clock_and_its_children(
     client: TestClient, tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -120,7 +122,7 @@ def test_a_signal_ends_the_clock_and_its_children(
     assert "Traceback" not in (tmp_path / "clock-0.log").read_text()
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_clock_killed_in_the_middle_leaves_no_child_and_the_next_one_finishes(
     client: TestClient, tmp_path: Path
 ) -> None:
@@ -134,7 +136,7 @@ def test_a_clock_killed_in_the_middle_leaves_no_child_and_the_next_one_finishes(
         until(lambda: turned() == EACH_ONCE)
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_child_killed_in_the_middle_is_followed_by_another(client: TestClient, tmp_path: Path) -> None:
     frozen(client)
     with clock(tmp_path) as process:
@@ -146,7 +148,7 @@ def test_a_child_killed_in_the_middle_is_followed_by_another(client: TestClient,
         until(lambda: turned() == EACH_ONCE)
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_the_clock_survives_a_database_that_goes_away_and_comes_back(tmp_path: Path) -> None:
     with embedded_services(tmp_path / "servers") as own:
         migrate(own.database_url)
@@ -162,7 +164,7 @@ def test_the_clock_survives_a_database_that_goes_away_and_comes_back(tmp_path: P
             assert log.read_text().count("clock_hindered") == 1
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_messages_that_an_older_clock_left_in_the_queue_end_no_worker(
     settings: Settings, tmp_path: Path
 ) -> None:

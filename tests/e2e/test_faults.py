@@ -24,6 +24,8 @@ from tests.conftest import empty_queue
 from tests.e2e.stack import command_line, halted, kill, slow_contest, small_contest, web, worker
 from tests.patience import PATIENCE_S, eventually
 
+pytestmark = pytest.mark.full
+
 
 def evaluations() -> int:
     with transaction() as session:
@@ -58,7 +60,7 @@ def test_an_upload_is_scored_by_the_worker(
     assert found["attempt"] == 1
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_worker_killed_while_scoring_is_followed_by_one_that_scores_once(
     settings: Settings, server: str, scorer: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
@@ -78,7 +80,7 @@ def test_a_worker_killed_while_scoring_is_followed_by_one_that_scores_once(
     assert evaluations() == 1
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_queue_emptied_behind_its_back_loses_nothing(
     settings: Settings, server: str, scorer: subprocess.Popen[bytes]
 ) -> None:
@@ -122,7 +124,7 @@ def deaf(*, hangs_up: bool) -> Iterator[tuple[Deaf, dict[str, str]]]:
                 call.close()
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.parametrize("hangs_up", [True, False])
 def test_a_queue_that_is_deaf_delays_the_scoring_but_never_the_upload(
     settings: Settings, scorer: subprocess.Popen[bytes], tmp_path: Path, hangs_up: bool

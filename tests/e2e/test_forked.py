@@ -13,9 +13,11 @@ import pytest
 from app.config import Settings
 from app.db.privileges import CLOCK, WORKER
 from app.local.processes import forked_program
+from app.processes.folders import PREFIX
 from tests.e2e.stack import QUICK, acting, forks, running
 from tests.patience import PATIENCE_S, eventually
-from workers.folders import PREFIX
+
+pytestmark = pytest.mark.full
 
 NAMES = {"worker", "reports", "scheduler"}
 
@@ -28,7 +30,7 @@ def whole(logs: Path) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, psuti
             jobs=1,
             env=QUICK | acting(WORKER),
             logs=logs,
-            apart="-forked",
+            name="forked",
             clock=acting(CLOCK)["DATABASE_URL"],
         )
     ) as process:
@@ -57,7 +59,7 @@ def test_each_has_a_name_an_environment_and_a_log_of_its_own(settings: Settings,
 
 
 @pytest.mark.parametrize(
-    "name", ["worker", *(pytest.param(name, marks=pytest.mark.long) for name in ("reports", "scheduler"))]
+    "name", ["worker", *(pytest.param(name, marks=pytest.mark.full) for name in ("reports", "scheduler"))]
 )
 def test_one_that_is_killed_takes_its_own_along_and_is_started_again(
     name: str, settings: Settings, tmp_path: Path
@@ -72,7 +74,7 @@ def test_one_that_is_killed_takes_its_own_along_and_is_started_again(
     assert f"{name} ended (status -9); starting it again" in (tmp_path / "workers.log").read_text()
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_all_end_with_the_process_that_forked_them(settings: Settings, tmp_path: Path) -> None:
     with whole(tmp_path) as (process, found):
         below = with_children(found)
@@ -80,7 +82,7 @@ def test_all_end_with_the_process_that_forked_them(settings: Settings, tmp_path:
         assert all_end(below)
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_clock_that_hears_nothing_ends_with_the_process_that_forked_it(
     settings: Settings, tmp_path: Path
 ) -> None:
@@ -93,7 +95,7 @@ def test_a_clock_that_hears_nothing_ends_with_the_process_that_forked_it(
         signal.signal(signal.SIGTERM, before)
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_asked_to_end_it_ends_all_and_well_and_leaves_no_folder_of_a_child(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,13 +110,13 @@ def test_asked_to_end_it_ends_all_and_well_and_leaves_no_folder_of_a_child(
     assert not orphan.exists()
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_what_ends_again_and_again_at_its_start_ends_all_and_says_why(
     settings: Settings, tmp_path: Path
 ) -> None:
     env = QUICK | {"ANONCUP_CLOCK_EVERY_S": "never"}
     with running(
-        forked_program(jobs=1, env=env, logs=tmp_path, apart="-broken", clock=os.environ["DATABASE_URL"])
+        forked_program(jobs=1, env=env, logs=tmp_path, name="broken", clock=os.environ["DATABASE_URL"])
     ) as process:
         assert process.wait(PATIENCE_S) == 1
     said = (tmp_path / "workers.log").read_text()

@@ -24,7 +24,7 @@ from tests.e2e.stack import QUICK, Contest, free_port, running, small_contest, w
 from tests.patience import eventually
 from tests.s3 import BUCKET, S3Server
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.full
 
 
 class Hosts:
@@ -53,9 +53,9 @@ class Hosts:
     @contextmanager
     def worker(self, **more: str) -> Iterator[Path]:
         """A worker and its log."""
-        env, apart = self.environment(**more), f"-{next(numbers)}"
+        env, name = self.environment(**more), str(next(numbers))
         logs = Path(env["ANONCUP_DATA"])
-        (program,) = worker_programs(queues=("scores", "guesses"), env=env, logs=logs, apart=apart)
+        (program,) = worker_programs(queues=("scores", "guesses"), env=env, logs=logs, name=name)
         assert program.log is not None
         with running(program):
             yield program.log
@@ -139,7 +139,7 @@ def test_a_worker_with_a_folder_instead_of_the_store_takes_nothing(hosts: Hosts)
         assert eventually(lambda: ready(forgotten))
         last = contest.submit()
         assert eventually(lambda: said(forgotten, "takes_no_work") != [])
-        assert "another one" in said(forgotten, "takes_no_work")[0]
+        assert "is it the right store" in said(forgotten, "takes_no_work")[0]
         with hosts.worker():
             contest.until_state(last, "SCORED")
         assert len(said(forgotten, "takes_no_work")) == 1

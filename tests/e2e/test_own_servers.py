@@ -22,9 +22,12 @@ from tests.patience import PATIENCE_S, eventually
 
 POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
 REDIS = shutil.which("redis-server")
-pytestmark = pytest.mark.skipif(
-    not POSTGRES or REDIS is None, reason="Debian's postgresql and redis-server are not installed"
-)
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(
+        not POSTGRES or REDIS is None, reason="Debian's postgresql and redis-server are not installed"
+    ),
+]
 PASSWORD = "a%40b"
 """With a sign that must survive every URL."""
 
@@ -92,7 +95,6 @@ def start(stack: ExitStack, name: str, env: dict[str, str], log: Path, *argument
     return lambda: check_runs(process, log / f"{name}.log")
 
 
-@pytest.mark.long
 def test_web_worker_and_scheduler_started_by_hand_score_an_upload(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,4 @@
-"""A service whose packages come, change and go while contests run: real processes, workers behind walls."""
+"""A service whose packages come, change and go while contests run: real processes, sandboxed workers."""
 
 import io
 import signal
@@ -23,7 +23,7 @@ from tests.environments import NAME, Environment, environment, example
 from tests.patience import PATIENCE_S, eventually
 
 __all__ = ["environment", "example"]
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.full
 
 USED = f"""
 [requires]

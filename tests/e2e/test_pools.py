@@ -22,6 +22,8 @@ from tests.e2e.stack import QUICK, acting, forks, running
 from tests.patience import eventually
 from tests.services.test_transitions import quick
 
+pytestmark = pytest.mark.full
+
 MANY = 121
 
 
@@ -30,7 +32,7 @@ def everything(logs: Path) -> Iterator[dict[str, psutil.Process]]:
     """The clock and both pools, as one machine runs them; the processes of the pools by name."""
     with running(
         forked_program(
-            jobs=1, env=QUICK | acting(WORKER), logs=logs, apart="-pools", clock=acting(CLOCK)["DATABASE_URL"]
+            jobs=1, env=QUICK | acting(WORKER), logs=logs, name="pools", clock=acting(CLOCK)["DATABASE_URL"]
         )
     ) as process:
         names = {pool.name for pool in POOLS}
@@ -57,7 +59,7 @@ def hour_long_reports(arena: Arena, number: int) -> None:
     queue.publish([queue.ADVISE] * number)
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_hundred_reports_of_one_competition_delay_neither_anothers_scores_nor_its_phases(
     client: TestClient, tmp_path: Path
 ) -> None:
@@ -100,14 +102,14 @@ def test_the_queues_that_are_rung_are_the_queues_that_are_served(settings: Setti
     assert sorted(",".join(queues).split(",")) == sorted(queue.QUEUES.values())
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_work_of_a_contest_that_needs_its_scores_is_not_held_up_by_a_worker_of_reports_alone(
     client: TestClient, tmp_path: Path
 ) -> None:
     """A worker of one kind leaves the other kinds' messages to those who serve them."""
     contest = Contest.opened(client)
     waiting = contest.submit("red", scored=False)
-    (alone,) = worker_programs(queues=["reports"], env=QUICK, logs=tmp_path, apart="-alone")
+    (alone,) = worker_programs(queues=["reports"], env=QUICK, logs=tmp_path, name="alone")
     asked = contest.arena.post(f"{contest.path}/threshold-reports", json={"draws": 0})
     assert asked.status_code == 202
     with running(alone):
@@ -116,13 +118,13 @@ def test_work_of_a_contest_that_needs_its_scores_is_not_held_up_by_a_worker_of_r
     assert quick(contest, "blue")
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_message_of_an_older_version_is_heard(client: TestClient, tmp_path: Path) -> None:
     arena = Arena.opened(client)
     assert arena.post(f"/competitions/{arena.slug}/threshold-reports", json={"draws": 0}).status_code == 202
     empty_queue()
     queue.celery.send_task("advise", queue=queue.QUEUES[queue.ADVISE])
-    (alone,) = worker_programs(queues=["reports"], env=QUICK, logs=tmp_path, apart="-alone")
+    (alone,) = worker_programs(queues=["reports"], env=QUICK, logs=tmp_path, name="alone")
     with running(alone):
         assert eventually(lambda: reports(State.SCORED) == 1)
 

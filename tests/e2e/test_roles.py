@@ -20,8 +20,7 @@ from tests.contest import two_phase_file
 from tests.e2e.stack import QUICK, check_runs, free_port, move, open_contest, running
 from tests.e2e.test_own_servers import forget_connections
 from tests.e2e.test_second_phase import joined, row
-from tests.patience import eventually
-from tests.trying import left_out
+from tests.patience import PATIENCE_S, eventually
 
 
 @pytest.fixture
@@ -34,7 +33,6 @@ def alone() -> Iterator[pytest.MonkeyPatch]:
     forget_connections()
 
 
-@left_out
 def test_a_contest_goes_from_sign_up_to_reveal_with_a_role_for_each_process(
     tmp_path: Path, alone: pytest.MonkeyPatch
 ) -> None:
@@ -54,7 +52,7 @@ def test_a_contest_goes_from_sign_up_to_reveal_with_a_role_for_each_process(
         target = guessed(url, rival)
         move(anonymization=(-3, -2), reidentification=(-1, -0.1))
         assert eventually(lambda: row().revealed_at is not None)
-        secret = httpx2.get(f"{url}/api/v1/targets/{target}/secret")
+        secret = httpx2.get(f"{url}/api/v1/targets/{target}/secret", timeout=PATIENCE_S)
         assert sorted(map(int, secret.text.split()[1:])) == list(range(1, ROWS + 1))
         assert signed_in() >= set(ROLES.values())
     said = "".join(path.read_text() for path in [log, *data.glob("logs/*.log")])
@@ -77,7 +75,9 @@ def guessed(url: str, token: str) -> UUID:
         target = session.scalars(select(Target.id)).one()
     headers = {"Authorization": f"Bearer {token}"}
     files = {"guess": ("g.csv", b"original_row\n" + b"1\n" * ROWS)}
-    sent = httpx2.post(f"{url}/api/v1/targets/{target}/guesses", headers=headers, files=files)
+    sent = httpx2.post(
+        f"{url}/api/v1/targets/{target}/guesses", headers=headers, files=files, timeout=PATIENCE_S
+    )
     assert sent.status_code == 202, sent.text
     return target
 

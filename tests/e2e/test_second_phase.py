@@ -15,9 +15,9 @@ from tests.arena import PASSWORD, ROWS, numbers, original_table
 from tests.conftest import empty_queue
 from tests.contest import two_phase_file
 from tests.e2e.stack import invite_code, kill, move, open_contest, web, worker
-from tests.patience import eventually
+from tests.patience import PATIENCE_S, eventually
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.full
 
 
 def row() -> Competition:
@@ -51,6 +51,7 @@ def test_a_contest_goes_through_its_second_phase_while_workers_and_clocks_are_ki
             f"{url}/api/v1/targets/{target.id}/guesses",
             headers={"Authorization": f"Bearer {rival}"},
             files={"guess": ("g.csv", guess)},
+            timeout=PATIENCE_S,
         )
         assert sent.status_code == 202, sent.text
         empty_queue()
@@ -58,7 +59,7 @@ def test_a_contest_goes_through_its_second_phase_while_workers_and_clocks_are_ki
         with worker(tmp_path):
             assert eventually(lambda: row().revealed_at is not None)
         assert states() == [(State.SCORED, 1)]
-        revealed = httpx2.get(f"{url}/api/v1/targets/{target.id}/secret")
+        revealed = httpx2.get(f"{url}/api/v1/targets/{target.id}/secret", timeout=PATIENCE_S)
         assert sorted(map(int, revealed.text.split()[1:])) == list(range(1, ROWS + 1))
 
 

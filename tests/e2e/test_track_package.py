@@ -18,10 +18,10 @@ from app.client import Client, Refused
 from tests.arena import PASSWORD
 from tests.e2e.test_packages import organizer_at, serving
 from tests.environments import TRACK, Environment, environment
-from tests.patience import eventually
+from tests.patience import PATIENCE_S, eventually
 
 __all__ = ["environment"]
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.full
 
 AT_ONCE = """
 [publication]
@@ -86,7 +86,9 @@ class Cup:
         """Every page answers, in both languages, for each who may see it."""
         for who, pages in PAGES.items():
             for language in ("en", "ja"):
-                with httpx2.Client(base_url=self.url, headers={"Accept-Language": language}) as browser:
+                with httpx2.Client(
+                    base_url=self.url, headers={"Accept-Language": language}, timeout=PATIENCE_S
+                ) as browser:
                     if who != "visitor":
                         sign_in(browser, who)
                     for page in pages:
@@ -166,7 +168,7 @@ def test_a_contest_of_a_track_that_only_its_package_knows(cup: Cup) -> None:
 
     cup.move(reidentification=(-0.5, -0.01))
     with cup.acting("red") as client:
-        until(lambda: bool(targets_of(client)) and all(one.team for one in targets_of(client)))
+        until(lambda: any(row.rivals is not None for row in client.board("places").rows))
         board = {row.team: row for row in client.board("places").rows}
         assert board["blue"].rivals == (rows // 2) / rows
         assert board["red"].rivals is None

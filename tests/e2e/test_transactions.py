@@ -14,6 +14,8 @@ from app.scoring.tracks.transactions import TRANSACTIONS
 from app.scoring.transaction_tables import files_of
 from tests.e2e.stack import local_score, open_contest, shop_file, web, worker
 
+pytestmark = pytest.mark.full
+
 RELEASES: dict[str, dict[str, Any]] = {
     "balance_clusters": {"clusters": 60, "smallest": 4},
     "delete_customers": {"share": 0.2},
@@ -21,7 +23,7 @@ RELEASES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_the_service_stores_what_the_local_score_prints(settings: Settings, tmp_path: Path) -> None:
     file, tables = shop_file("shop"), tc400()
     original, rules = files_of(tables), parse_competition(file)

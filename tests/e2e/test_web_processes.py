@@ -12,12 +12,15 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import QueuePool
 
+from app import serving
 from app.cli.running import usual_web_processes
 from app.config import Settings
 from app.db import engine
 from tests.e2e.lines import watching
 from tests.e2e.stack import command_line, small_contest, web
-from tests.patience import eventually
+from tests.patience import PATIENCE_S, eventually
+
+pytestmark = pytest.mark.full
 
 NUMBERS = {"numpy", "pandas", "pyarrow", "numba"}
 COUNTED = {"method": "GET", "route": "/api/v1/competitions", "status": "200"}
@@ -42,11 +45,11 @@ def suspended(process: psutil.Process) -> Iterator[None]:
 
 def ask(url: str, times: int = 1) -> None:
     for _ in range(times):
-        assert httpx2.get(f"{url}/api/v1/competitions").status_code == 200
+        assert httpx2.get(f"{url}/api/v1/competitions", timeout=PATIENCE_S).status_code == 200
 
 
 def counted(url: str) -> float:
-    families = text_string_to_metric_families(httpx2.get(f"{url}/metrics").text)
+    families = text_string_to_metric_families(httpx2.get(f"{url}/metrics", timeout=PATIENCE_S).text)
     samples = [sample for family in families for sample in family.samples]
     return sum(
         sample.value
@@ -65,7 +68,7 @@ def test_what_two_processes_count_adds_up_in_either_of_them(settings: Settings, 
             ask(url, 4)
             assert counted(url) == 7
         assert counted(url) == 7
-        measured = httpx2.get(f"{url}/metrics").text
+        measured = httpx2.get(f"{url}/metrics", timeout=PATIENCE_S).text
         for child in one, other:
             assert f'process_cpu_seconds_total{{pid="{child.pid}"}}' in measured
 
@@ -89,7 +92,7 @@ def libraries(process: psutil.Process) -> Iterator[str]:
         yield inside.partition("/")[0]
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_killed_process_is_replaced_and_nothing_accepted_or_counted_is_lost(
     settings: Settings, tmp_path: Path
 ) -> None:
@@ -109,7 +112,7 @@ def test_a_killed_process_is_replaced_and_nothing_accepted_or_counted_is_lost(
 
 def answers(url: str) -> bool:
     try:
-        return httpx2.get(f"{url}/healthz").status_code == 200
+        return httpx2.get(f"{url}/healthz", timeout=PATIENCE_S).status_code == 200
     except httpx2.TransportError:
         return False
 
@@ -126,10 +129,11 @@ def test_a_signal_to_the_parent_ends_the_streams_and_then_all_processes(
             assert watcher.until_closed().endswith(b"0\r\n\r\n")
         assert eventually(lambda: not any(child.is_running() for child in children))
         assert eventually(lambda: parent.status() == psutil.STATUS_ZOMBIE)
-    assert not list((settings.data / "metrics").glob(f"*-{urlsplit(url).port}"))
+    counts = f"anoncup-*-{urlsplit(url).port}-*"
+    assert not [*serving.MEMORY.glob(counts), *(settings.data / "metrics").glob(counts)]
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_process_that_stands_still_does_not_keep_the_others_from_ending(
     settings: Settings, tmp_path: Path
 ) -> None:
@@ -141,7 +145,7 @@ def test_a_process_that_stands_still_does_not_keep_the_others_from_ending(
         assert not any(child.is_running() for child in children)
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_kill_9_of_the_parent_ends_the_others(settings: Settings, tmp_path: Path) -> None:
     with web(tmp_path, processes=2) as url:
         ask(url)
@@ -150,7 +154,7 @@ def test_kill_9_of_the_parent_ends_the_others(settings: Settings, tmp_path: Path
         assert eventually(lambda: not any(child.is_running() for child in children))
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_the_parent_has_forked_before_it_had_a_thread_or_a_connection(
     settings: Settings, tmp_path: Path
 ) -> None:

@@ -21,7 +21,7 @@ from tests.e2e.stack import Contest, household_file, local_score, open_contest, 
 from tests.scoring import independent
 from tests.scoring.independent import Numbers, Rules
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.full
 
 RELEASES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("k_anonymize", {"k": 4}),

@@ -39,7 +39,7 @@ from tests.faults.ledger import Kind, Ledger, Upload
 CLOSE = 1e-12
 KILLED_EACH_TIME = re.compile(
     r"scoring was tried \d+ times and never finished; "
-    r"last: (its worker was lost|the scoring process was killed, perhaps for want of memory)"
+    r"last: (its worker was lost|the scoring process was killed, perhaps because memory ran out)"
 )
 """What may end in ERROR here: its process was killed at every attempt, as if by the work itself."""
 

@@ -26,7 +26,8 @@ from tests.faults.calls import Caller, Calls, wrong_in
 from tests.faults.canaries import Canaries
 from tests.faults.laws import laws
 from tests.faults.ledger import Ledger, Upload, guess, malformed, release
-from tests.trying import left_out
+
+pytestmark = pytest.mark.full
 
 
 class Inside(TestClient):
@@ -53,12 +54,12 @@ class Played:
         tokens = {team: arena.team(team) for team in ("red", "blue")}
         rules = arena.get(f"{contest.path}/competition.toml").text
         ledger = Ledger(arena.slug, arena.organizer, tokens, arena.table, rules)
-        calls = Calls("http://testserver", Canaries())
+        calls = Calls("http://localhost", Canaries())
         callers = {}
         for who, token in boards.audiences(ledger).items():
             callers[who] = calls.caller(Random(0), token)
             callers[who].client.close()
-            callers[who].client = Inside(client.app, base_url="http://testserver/api/v1")
+            callers[who].client = Inside(client.app, base_url="http://localhost/api/v1")
         return cls(contest, ledger, callers)
 
     def send(self, upload: Upload) -> Upload:
@@ -187,7 +188,7 @@ def test_a_contest_in_which_nothing_breaks_keeps_every_law(played: Played) -> No
     assert played.broken() == []
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.parametrize("harm", HARMS)
 def test_each_harm_is_found(played: Played, harm: str) -> None:
     do, said = HARMS[harm]
@@ -197,7 +198,7 @@ def test_each_harm_is_found(played: Played, harm: str) -> None:
     assert any(said in each for each in found), found
 
 
-@left_out
+@pytest.mark.full
 def test_a_board_that_counts_otherwise_is_found(played: Played) -> None:
     played.ledger.uploads[-1].rows[:] = -1
     found = played.broken()

@@ -13,10 +13,8 @@ from app.scoring.tracks import TRACKS
 from app.scoring.tracks.membership.schema import Categorical, Numeric, Schema
 from app.scoring.tracks.membership.steps import Original, parse_original
 from app.scoring.tracks.membership.tables import Table
-from tests.scoring.membership_reference import Rows
+from tests.scoring.membership_reference import TEXTS, Rows
 from tests.scoring.tables_to_break import HOSTILE, TAME
-
-TEXTS = ("a", "b", "", "never")
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from app.scoring.arrays import FloatArray
 Cell = float | str
 Row = list[Cell]
 Rows = list[Row]
+TEXTS = ("a", "b", "", "never")
+"""The categories of hostile tables, in their order."""
 
 
 def roc(scores: list[float], members: list[bool]) -> list[tuple[Fraction, Fraction]]:
@@ -57,19 +59,43 @@ def accuracy(scores: list[float], members: list[bool]) -> Fraction:
     return right / len(scores)
 
 
-def beyond(
-    guess: list[float | str], truth: list[float | str], members: list[bool], tolerance: float
-) -> Fraction:
-    shares = []
-    for group in (True, False):
-        cells = [(a, b) for a, b, member in zip(guess, truth, members, strict=True) if member is group]
-        shares.append(Fraction(sum(right(a, b, tolerance) for a, b in cells), len(cells)))
-    member, control = shares
-    return (
-        Fraction(0)
-        if control == 1
-        else min(max((member - control) / (1 - control), Fraction(0)), Fraction(1))
-    )
+def beyond(own: list[Cell], truth: list[Cell], reference: list[Cell], tolerance: float) -> Fraction:
+    """Of the members' cells: what is right beyond the best single value and the reference."""
+
+    def share(said: list[Cell]) -> Fraction:
+        hits = [right(a, b, tolerance) for a, b in zip(said, truth, strict=True)]
+        return Fraction(sum(hits), len(hits))
+
+    control = max(share(reference), *(share([value] * len(truth)) for value in truth))
+    return Fraction(0) if control == 1 else max((share(own) - control) / (1 - control), Fraction(0))
+
+
+def imputed(known: Rows, cells: list[Cell], asked: Rows, categories: Sequence[str] = TEXTS) -> list[Cell]:
+    """The reference's answers for rows, learned from known rows with these cells."""
+    x = np.array(features([*known, *asked]))
+    learned, wanted = x[: len(known)], x[len(known) :]
+    ridge = np.array([0.0] + [1.0] * (x.shape[1] - 1))
+    kinds = sorted(set(cells), key=lambda cell: categories.index(cell) if isinstance(cell, str) else cell)
+    if isinstance(cells[0], str):
+        chances = []
+        for kind in kinds:
+            y = np.array([float(cell == kind) for cell in cells])
+            weights = logistic(learned, y, ridge) if len(kinds) > 1 else np.zeros(x.shape[1])
+            chances.append(1 / (1 + np.exp(-(wanted @ weights))))
+        return [
+            next(kind for kind, chance in zip(kinds, row, strict=True) if chance >= max(row) - 1e-6)
+            for row in zip(*chances, strict=True)
+        ]
+    numbers = [float(cell) for cell in cells]
+    scaled = standard(numbers)
+    rows = np.vstack([learned, np.diag(np.sqrt(ridge))])
+    weights = np.linalg.lstsq(rows, np.array([*scaled, *np.zeros(len(ridge))]), rcond=None)[0]
+    places = dict(zip(numbers, scaled, strict=True))
+    found: list[Cell] = []
+    for said in (wanted @ weights).tolist():
+        gaps = {kind: abs(places[float(kind)] - said) for kind in kinds}
+        found.append(next(kind for kind in kinds if gaps[kind] <= min(gaps.values()) + 2e-6))
+    return found
 
 
 def right(a: float | str, b: float | str, tolerance: float) -> bool:
@@ -82,27 +108,24 @@ def numbers_of(rows: Rows, column: int) -> list[float]:
     return [float(row[column]) for row in rows]
 
 
-def roomy(*columns: list[float]) -> list[list[float]]:
-    """The columns, smaller by one power of two where differences could be infinite."""
-    crowded = max(abs(value) for column in columns for value in column) > 2.0**800
-    return [[math.ldexp(value, -200) if crowded else value for value in column] for column in columns]
+def decimals_of(rows: Rows, column: int) -> list[Fraction]:
+    """The numbers of a column as they are written in a file."""
+    return [Fraction(str(row[column])) for row in rows]
 
 
-def quantile(values: list[float], at: float) -> float:
-    """Linear between ranks, from the nearer end."""
-    ordered, place = sorted(values), (len(values) - 1) * at
-    below = math.floor(place)
-    if below + 1 >= len(ordered):
-        return ordered[-1]
-    low, high, part = ordered[below], ordered[below + 1], place - below
-    return high - (high - low) * (1 - part) if part >= 0.5 else low + (high - low) * part
+def quantile(values: list[Fraction], percent: int) -> Fraction:
+    """Linear between ranks: the weights of both neighbours are hundredths."""
+    ordered = sorted(values)
+    below, hundredths = divmod((len(values) - 1) * percent, 100)
+    above = min(below + 1, len(values) - 1)
+    return (ordered[below] * (100 - hundredths) + ordered[above] * hundredths) / 100
 
 
 def bins(own: Rows, released: Rows, column: int, number: int) -> tuple[list[object], list[object]]:
     if isinstance(own[0][column], str):
         return [row[column] for row in own], [row[column] for row in released]
-    x, y = roomy(numbers_of(own, column), numbers_of(released, column))
-    cuts = {quantile(x, place / number) for place in range(1, number)}
+    x, y = decimals_of(own, column), decimals_of(released, column)
+    cuts = {quantile(x, 100 * place // number) for place in range(1, number)}
     before, after = ([sum(cut <= value for cut in cuts) for value in values] for values in (x, y))
     return list(before), list(after)
 
@@ -157,8 +180,8 @@ def correlations(own: Rows, released: Rows) -> float:
 def tails(own: Rows, released: Rows) -> float:
     found = []
     for column in (place for place, cell in enumerate(own[0]) if not isinstance(cell, str)):
-        x, y = roomy(numbers_of(own, column), numbers_of(released, column))
-        low, high = quantile(x, 0.01), quantile(x, 0.99)
+        x, y = decimals_of(own, column), decimals_of(released, column)
+        low, high = quantile(x, 1), quantile(x, 99)
         beyond = Fraction(sum(not low <= value <= high for value in y), len(y))
         found.append(abs(beyond - Fraction(2, 100)))
     return mean(found)
@@ -169,10 +192,14 @@ def copies(own: Rows, released: Rows) -> float:
 
 
 def propensity(own: Rows, released: Rows) -> float:
-    """By Newton's steps, halved until they go down, where the rules have a trust region."""
     x = np.array(features([*own, *released]))
     y = np.array([0.0] * len(own) + [1.0] * len(released))
-    ridge = np.array([0.0] + [1.0] * (x.shape[1] - 1))
+    p = 1 / (1 + np.exp(-(x @ logistic(x, y, np.array([0.0] + [1.0] * (x.shape[1] - 1))))))
+    return float(4 * np.mean((p - len(released) / len(x)) ** 2))
+
+
+def logistic(x: FloatArray, y: FloatArray, ridge: FloatArray) -> FloatArray:
+    """By Newton's steps, halved until they go down, where the rules have a trust region."""
     weights = np.zeros(x.shape[1])
 
     def loss(w: FloatArray) -> float:
@@ -185,8 +212,7 @@ def propensity(own: Rows, released: Rows) -> float:
         while loss(weights - step) > loss(weights) and np.abs(step).max() > 1e-12:
             step = step / 2
         weights = weights - step
-    p = 1 / (1 + np.exp(-(x @ weights)))
-    return float(4 * np.mean((p - len(released) / len(x)) ** 2))
+    return weights
 
 
 def features(rows: Rows) -> list[list[float]]:

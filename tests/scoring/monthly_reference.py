@@ -113,8 +113,7 @@ def itemcf_small(before: Sequence[Row], after: Sequence[Row]) -> float:
 
 
 def top(found: Amounts) -> list[str]:
-    bought = [good for good, users in found.items() if users]
-    return sorted(bought, key=lambda good: (len(found[good]), good), reverse=True)[:100]
+    return sorted(found, key=lambda good: (len(found[good]), good), reverse=True)[:100]
 
 
 def top_goods(before: Sequence[Row], after: Sequence[Row]) -> float:
@@ -162,8 +161,7 @@ MEASURES: dict[str, Callable[[Sequence[Row], Sequence[Row]], float]] = {
 def security(attackers: dict[str, dict[str, Fraction]], guesses: dict[str, list[Fraction]]) -> Fraction:
     best = Fraction(0)
     for outcomes in attackers.values():
-        for value in outcomes.values():
-            best = max(best, value)
+        best = max(best, sum(outcomes.values(), Fraction(0)) / 4)
     total = Fraction(0)
     for question in ("link_25", "link_50", "link_75", "link_100"):
         largest = Fraction(0)

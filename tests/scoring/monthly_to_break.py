@@ -105,7 +105,7 @@ def altered(random: Random, before: list[Row], kinds: Kinds) -> list[Row]:
         dict[str, str](),
         random.choice([0, 0.3, 1]),
     )
-    most = len(before) // 2
+    most = len(before) - len(before) // 2
     gone = random.sample(range(len(before)), random.choice([0, most // 2, most]))
     found: list[Row] = []
     for place, old in enumerate(before):

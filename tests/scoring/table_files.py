@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from app.errors import LISTED, InvalidUpload
 from app.scoring.settings import Columns
 from app.scoring.tables import parse_original, parse_release
-from tests.trying import tries
+from tests.properties import examples
 
-hostile = tries(200)
+hostile = examples(200)
 
 COLUMNS = Columns(("sex", "年齢, 歳"), ('in"come', "rent"))
 NAMES = (*COLUMNS.quasi_identifiers, *COLUMNS.sensitive)

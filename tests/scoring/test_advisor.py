@@ -22,6 +22,8 @@ from app.scoring.transaction_release import prepare as prepare_transactions
 from app.scoring.transaction_tables import TransactionTables
 from tests.scoring.test_tc400 import folder, reference
 
+pytestmark = pytest.mark.full
+
 GOWER, QUANTITIES = MICRODATA.distances["gower"], TRANSACTIONS.distances["jaccard_quantity"]
 
 
@@ -154,7 +156,7 @@ def test_groups_of_one_leave_no_room_and_the_advice_says_what_to_change() -> Non
     advice = advise(original, GOWER, np.arange(200), draws=0)
     assert (advice.fixed, advice.alone, advice.threshold) == (200, 200, None)
     assert advice.remedy is not None
-    assert "200 of 200 groups have one individual" in str(advice.remedy)
+    assert "in 200 of 200 groups there is only one individual" in str(advice.remedy)
 
 
 def test_small_groups_are_said_to_be_small_where_nobody_is_alone() -> None:

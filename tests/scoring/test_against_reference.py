@@ -13,12 +13,12 @@ from app.scoring.attackers import linkage
 from app.scoring.excessive.check import Histogram, individual_distances
 from app.scoring.tracks.microdata import MICRODATA
 from app.scoring.utility import microdata
+from tests.properties import examples
 from tests.scoring import reference
 from tests.scoring.guesses import guessed
 from tests.scoring.tables_to_break import Case, cases
-from tests.trying import tries
 
-hostile = tries(150)
+hostile = examples(150)
 
 
 def largest_cell(case: Case) -> float:

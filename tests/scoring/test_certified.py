@@ -20,11 +20,13 @@ from app.scoring.excessive.cycles import least_cycles
 from app.scoring.excessive.gaps import close_gaps, shortest_loop
 from app.scoring.excessive.paths import cheapest_choices, costs_of, fixed_points
 from app.scoring.kernels import warm_bounds
+from tests.properties import examples
 from tests.scoring.eisner import certified_at, mixed
-from tests.trying import LEFT_OUT, tries
 
-hostile = tries(150)
-slower = tries(50)
+pytestmark = pytest.mark.full
+
+hostile = examples(150)
+slower = examples(50)
 P2 = np.array([[0, 4, 7, 6], [4, 0, 3, 2], [7, 3, 0, 5], [6, 2, 5, 0]], dtype=float)
 """The example of P2 §4.1."""
 
@@ -172,7 +174,7 @@ def test_bounds_at_a_few_r_are_valid_and_no_weaker(matrix: FloatArray, data: st.
         assert few.lower == pytest.approx(every.lower[few.fixed], rel=1e-8, abs=1e-8)
 
 
-@pytest.mark.parametrize("seed", [pytest.param(1, marks=LEFT_OUT), 2])
+@pytest.mark.parametrize("seed", [pytest.param(1, marks=pytest.mark.full), 2])
 def test_sixty_individuals_agree_with_scipy_and_highs(seed: int) -> None:
     matrix = random_distances(60, seed)
     bounds = certified_bounds(matrix)

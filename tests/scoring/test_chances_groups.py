@@ -19,6 +19,8 @@ from app.scoring.excessive.chances import (
     tail,
 )
 
+pytestmark = pytest.mark.full
+
 SMALL = [(), (1,), (2,), (1, 1, 1), (2, 2), (3, 1), (4, 3), (2, 1, 3, 2), (5,), (5, 2, 1), (0, 3)]
 
 

@@ -24,10 +24,10 @@ from app.scoring.settings import (
 from app.scoring.templates import template
 from app.scoring.timetable import parse_timetable
 from app.scoring.tracks import TRACKS
+from tests.properties import examples
 from tests.scoring.competition_texts import EXAMPLE, LEAST, code, phases, refusal
-from tests.trying import tries
 
-hostile = tries(200)
+hostile = examples(200)
 JAPAN = timezone(timedelta(hours=9))
 MEASURES = TRACKS["microdata"].measures
 U1_TO_U6 = ("mean_mae", "cross_mean", "cross_count", "cor_mae", "information_loss", "row_difference")

@@ -53,6 +53,7 @@ def example(year: int) -> Example:
     return Example(track, rules.measures, verdict, found, track.largest_cell(original), part)
 
 
+@pytest.mark.full
 @both
 def test_the_page_shows_the_utility_scores(year: int) -> None:
     shown = example(year)
@@ -69,6 +70,7 @@ def test_the_page_shows_the_utility_scores(year: int) -> None:
     assert f"**U** = ({sum_of}) / {len(weighed)} = {shown.verdict.utility:.6g}." in shown.part
 
 
+@pytest.mark.full
 @both
 def test_the_page_shows_the_attackers(year: int) -> None:
     shown = example(year)
@@ -76,6 +78,7 @@ def test_the_page_shows_the_attackers(year: int) -> None:
         assert f"| {name} | {result.rate.correct:.0f} | {result.rate.rate:.6g} |" in shown.part
 
 
+@pytest.mark.full
 @both
 def test_the_page_shows_the_scores(year: int) -> None:
     shown = example(year)
@@ -83,12 +86,14 @@ def test_the_page_shows_the_scores(year: int) -> None:
     assert f"**E** = {e:.6g}, and **overall** = ({u:.6g} + {e:.6g}) / 2 = {overall(u, e):.6g}." in shown.part
 
 
+@pytest.mark.full
 def test_the_page_shows_the_distance_of_the_transactions() -> None:
     shown = example(2016)
     assert shown.verdict.excessive is not None
     assert f"The mean distance is {shown.verdict.excessive.mean:.6g}" in shown.part
 
 
+@pytest.mark.full
 def test_the_page_shows_a_release_under_monthly_pseudonyms() -> None:
     rules, track = parse_competition(template(2017)), TRACKS["monthly"]
     original, _ = track.parse_original(example_data(), rules)
@@ -108,6 +113,7 @@ def test_the_page_shows_a_release_under_monthly_pseudonyms() -> None:
     assert f"**overall** = ({u:.6g} + {e:.6g}) / 2 = {verdict.overall:.6g}." in page
 
 
+@pytest.mark.full
 def test_the_page_shows_a_contest_of_membership() -> None:
     track, rules = TRACKS["membership"], parse_competition(template("membership"))
     part = PAGE.partition("## Membership: ")[2].partition("\n## ")[0]

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
 from app.scoring.excessive import evidence, trials
 from app.scoring.excessive.advisor import Advice
-from app.scoring.excessive.evidence import Evidence, Guarantee, least_errors, round_middle
+from app.scoring.excessive.evidence import Evidence, Guarantee, round_middle
 from app.scoring.excessive.question import Question, answer
 from app.scoring.excessive.simulation import exchanged_with_most_alike
 from app.scoring.excessive.trials import Honest, Mixture, Trials, some_shuffled, tried_out
@@ -66,28 +65,31 @@ def codes(found: Evidence) -> list[str]:
 
 def test_a_guaranteed_threshold_that_accepts_all_honest_work_is_recommended() -> None:
     found = weighed([0.1, 0.2], {"group": [0.9, 0.8]}, Guarantee(0.65, 0.64))
-    assert (found.threshold, found.separates, codes(found)) == (0.64, True, ["guaranteed", "errors"])
+    assert (found.threshold, found.separates, codes(found)) == (0.64, True, ["guaranteed"])
 
 
 def test_a_threshold_between_honest_work_and_cheats_is_recommended_with_what_is_not_guaranteed() -> None:
     found = weighed([0.042, 0.135], {"group": [0.2265, 0.3], "random": [0.4]}, Guarantee(0.0412, 0.04))
     assert (found.threshold, found.separates) == (0.2, True)
-    assert codes(found) == ["separates", "too_strict", "errors", "not_guaranteed"]
+    assert codes(found) == ["separates", "too_strict", "not_guaranteed"]
     strict = next(one for one in found.reasons if one.code == "too_strict")
     assert strict.message.plain() == {"sure": 0.04, "rejected": 2, "honest": 2}
 
 
-def test_where_no_threshold_separates_it_is_said_and_the_fewest_errors_are_made() -> None:
-    found = weighed([0.1, 0.2, 0.3, 0.6], {"group": [0.5, 0.7, 0.8, 0.9]})
-    assert (found.threshold, found.separates) == (0.4, False)
-    assert codes(found) == ["inseparable", "errors"]
-    there = next(one for one in found.errors if one.threshold == 0.4)
-    assert (there.rejected, there.passing) == (1, {"group": 0.0})
-
-
-def test_where_every_threshold_errs_as_much_as_none_nothing_is_recommended() -> None:
-    found = weighed([0.5, 0.6], {"shift": [0.9], "group": [0.1, 0.2]})
-    assert (found.threshold, found.separates, codes(found)) == (None, False, ["inseparable", "useless"])
+@pytest.mark.parametrize(
+    ("honest", "cheats"),
+    [
+        ([0.1, 0.2, 0.3, 0.6], {"group": [0.5, 0.7, 0.8, 0.9]}),
+        ([0.5, 0.6], {"shift": [0.9], "group": [0.1, 0.2]}),
+        ([0.5], {"shift": [0.5]}),
+    ],
+)
+def test_where_no_threshold_separates_none_is_recommended(
+    honest: list[float], cheats: dict[str, list[float]]
+) -> None:
+    found = weighed(honest, cheats, Guarantee(0.05, 0.04))
+    assert (found.threshold, found.separates) == (None, False)
+    assert codes(found) == ["inseparable", "too_strict"]
 
 
 def test_without_simulations_or_sample_releases_only_the_guarantee_speaks() -> None:
@@ -103,29 +105,23 @@ def test_who_exchanges_the_most_alike_is_named_where_he_passes() -> None:
         found = evidence.evidence(tried, {"group": np.array([0.3])}, Guarantee(0.05, 0.04), alike=alike)
         said = {one.code: str(one.message) for one in found.reasons}
         assert found.threshold == 0.2
-        assert ("0.12 only, and passes" in said["not_guaranteed"]) is passes
-        assert said["mixtures"].startswith("1 of 1 sample releases pass")
+        assert ("has distance 0.12 and could pass" in said["not_guaranteed"]) is passes
+        assert said["mixtures"].startswith("1 of 1 sample releases in which some or all")
 
 
 means = st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.25, 0.3, 0.7]), min_size=1, max_size=6)
 
 
 @given(means, means, means)
-def test_the_least_errors_are_those_of_a_search_through_all_thresholds(
+def test_a_recommended_threshold_makes_no_error_and_there_is_one_wherever_one_is_possible(
     honest: list[float], first: list[float], second: list[float]
 ) -> None:
-    def total(threshold: float) -> float:
-        passing = max(sum(each <= threshold for each in one) / len(one) for one in (first, second))
-        return sum(each > threshold for each in honest) / len(honest) + passing
+    def errors(threshold: float) -> int:
+        return sum(each > threshold for each in honest) + sum(each <= threshold for each in first + second)
 
-    cheats = {"shift": np.sort(first), "group": np.sort(second)}
-    least, low, high = least_errors(np.sort(honest), cheats)
-    places = sorted({*honest, *first, *second})
-    assert least == pytest.approx(min(map(total, places[:-1]), default=1.0))
-    if low < high:
-        inside = [(one + other) / 2 for one, other in pairwise(places)]
-        assert all(total(each) <= least + 0.0101 for each in inside if low < each < high)
-        assert low < round_middle(low, high) < high
+    threshold = weighed(honest, {"shift": first, "group": second}).threshold
+    assert (threshold is not None) is (min(map(errors, honest)) == 0)
+    assert threshold is None or errors(threshold) == 0
 
 
 @pytest.mark.parametrize(

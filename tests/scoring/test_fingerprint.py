@@ -14,6 +14,8 @@ from app.scoring.synthetic import household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 
+pytestmark = pytest.mark.full
+
 
 @cache
 def prepared(year: int) -> tuple[Rules, object, object]:

@@ -12,6 +12,8 @@ from app.scoring.foreign_text import PIECE, first_foreign, is_no_text, refuse_fo
 from app.scoring.header_lines import check_header
 from app.scoring.permutation import guess_from_file, source_from_secret
 
+pytestmark = pytest.mark.full
+
 TABLE = "name,age\nAna,20\nEva,30\n"
 
 
@@ -97,12 +99,12 @@ def said_of(header: list[str], expected: list[str]) -> list[str]:
 
 def test_what_programs_write_unasked_is_called_by_its_name() -> None:
     labels = (
-        "the first column holds row labels: write the file without them, in pandas by to_csv(…, index=False)"
+        "the first column holds row labels: write the file without them; in pandas use to_csv(…, index=False)"
     )
     for name in ("", "index", "Unnamed: 0"):
         assert said_of([name, "a", "b"], ["a", "b"]) == [labels]
-    assert said_of(["a;b"], ["a", "b"]) == ["the cells are separated by semicolons; they must be by commas"]
-    assert said_of(["a\tb"], ["a", "b"]) == ["the cells are separated by tabs; they must be by commas"]
+    assert said_of(["a;b"], ["a", "b"]) == ["the cells are separated by semicolons; use commas instead"]
+    assert said_of(["a\tb"], ["a", "b"]) == ["the cells are separated by tabs; use commas instead"]
 
 
 def test_a_file_without_its_header_line_is_told_the_line_and_not_each_cell() -> None:

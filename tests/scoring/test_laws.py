@@ -18,13 +18,13 @@ from app.scoring.release import Target, prepare, release_of, target_of
 from app.scoring.tracks import TRACKS
 from app.scoring.utility import UTILITIES
 from app.scoring.utility import microdata as microdata_utilities
+from tests.properties import examples
 from tests.scoring.tables_to_break import Case, cases
-from tests.trying import tries
 
 MEASURES = UTILITIES | ANONYMITY
 ALL_AT_ONCE = {"sort", "sa_rank", "own_row", "euc2_assignment", "gower_assignment"}
 """Attackers whose guess for a row depends on the other rows of Y, or on where it stands."""
-hostile = tries(40)
+hostile = examples(40)
 every_measure = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 every_attacker = pytest.mark.parametrize("attacker", ATTACKERS.values(), ids=ATTACKERS)
 every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)

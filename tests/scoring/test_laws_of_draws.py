@@ -19,6 +19,8 @@ from app.scoring.tracks import TRACKS
 from tests.arena import ROWS, competition_file, original_table
 from tests.drawing import HINTS, OWN, drawing_track, labels, rotations
 
+pytestmark = pytest.mark.full
+
 RULES = parse_competition(competition_file())
 ORIGINAL = {"original": table_csv(original_table())}
 TRUTH = {"hidden": labels(ROWS)}

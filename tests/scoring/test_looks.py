@@ -23,9 +23,12 @@ from app.scoring.headers import (
     with_names,
     without,
 )
-from app.scoring.looking import classes_of, cross_tables, few_alone, few_empty, telling_texts, values_of
+from app.scoring.identifiers import find_identifiers
+from app.scoring.looking import classes_of, cross_tables, few_alone, few_empty, values_of
 from app.scoring.looks import Classes, CrossTable, Values
 from app.scoring.settings import Columns
+
+pytestmark = pytest.mark.full
 
 WORDS = ["", " ", "f", "F", "ｆ", "日本", "1", "1.0", "01", "nan", "None", "é", "é"]
 
@@ -190,9 +193,9 @@ def test_one_finding_is_told_of_a_file_without_a_header_unless_a_name_is_known()
 
 def test_names_and_running_numbers_tell_people_apart_amounts_do_not() -> None:
     rows = "".join(f"P{n},{n + 7},{n * 3},{n % 4},x{n % 9}\n" for n in range(60))
-    told = telling_texts(f"id,row,income,size,city\n{rows}".encode(), "t")
+    told = find_identifiers(f"id,row,income,size,city\n{rows}".encode(), "t")
     assert [(one.name, one.different, one.rows) for one in told] == [("id", 60, 60), ("row", 60, 60)]
-    assert telling_texts(b'a,b\n"1,2\n', "t") == ()
+    assert find_identifiers(b'a,b\n"1,2\n', "t") == ()
 
 
 def test_of_amounts_alone_the_one_of_fewest_values_is_suggested_not_the_first() -> None:

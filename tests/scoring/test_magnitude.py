@@ -8,6 +8,8 @@ import pytest
 from app.scoring.magnitude import LARGEST, exact_in_any_order, finite_mean, restored, standard_deviation
 from app.scoring.utility.microdata import correlations
 
+pytestmark = pytest.mark.full
+
 
 @pytest.mark.parametrize("offset", [0.0, 1e9, 1e12, 1e15])
 def test_a_large_offset_does_not_change_a_correlation(offset: float) -> None:

@@ -15,8 +15,10 @@ from app.scoring.tracks.membership.schema import Numeric, Schema
 from app.scoring.tracks.membership.survey import RARE, SCHEMA, survey_table
 from app.scoring.tracks.membership.tables import Table, parse_rows, written
 from app.scoring.utility.microdata import correlations
+from tests.properties import examples
 from tests.scoring.membership_cases import Case, cases, rows_of
-from tests.trying import tries
+
+pytestmark = pytest.mark.full
 
 METHODS = {
     "copy": methods.copy,
@@ -71,7 +73,7 @@ def test_a_copy_has_the_best_of_every_measure_but_copies() -> None:
 
 @every_method
 @given(case=cases())
-@tries(40)
+@examples(40)
 def test_a_release_keeps_to_the_schema_and_its_rows(name: str, case: Case) -> None:
     before = case.own.numbers.copy(), case.own.codes.copy()
     own = case.own
@@ -90,7 +92,7 @@ def test_the_same_generator_gives_the_same_release(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["independent", "copula"])
 @given(case=cases())
-@tries(40)
+@examples(40)
 def test_every_value_is_some_members(name: str, case: Case) -> None:
     found = METHODS[name](case.own, rng=np.random.default_rng(0))
     for kind in ("numbers", "codes"):

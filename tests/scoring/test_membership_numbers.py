@@ -1,6 +1,8 @@
 """Measures and attackers of `membership` by plain loops, and the laws of both on hostile tables."""
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,10 +14,10 @@ from app.scoring.tracks.membership.attackers import Target
 from app.scoring.tracks.membership.propensity import design, fitted, propensity
 from app.scoring.tracks.membership.schema import Categorical, Schema
 from app.scoring.tracks.membership.tables import Table
+from tests.properties import examples
 from tests.scoring import membership_reference as plain
 from tests.scoring.membership_cases import Case, cases, rows_of, schema_of, table_of
 from tests.scoring.membership_reference import Rows
-from tests.trying import tries
 
 Measure = Callable[[Table, Table], float]
 Attacker = Callable[[Target], np.ndarray]
@@ -52,13 +54,48 @@ def test_only_categories_that_occur_take_room(name: str) -> None:
     assert MEASURES[name][0](some, others) == {"marginals": 0.5, "pairs": 1.0}[name]
 
 
+def of_numbers(*values: float) -> Table:
+    return table_of([[value] for value in values], schema_of(1, 0))
+
+
+def test_a_value_that_is_a_quantile_is_in_the_bin_above_it() -> None:
+    members = [7.0 * place + 3 for place in range(101)]
+    assert np.quantile(members, 11 / 20) > 388 == members[55]
+    below, at, above = (of_numbers(value) for value in (387.0, 388.0, 389.0))
+    assert measures.marginals(of_numbers(*members), of_numbers(*members)) == 0
+    bins = [measures.binned(of_numbers(*members), each, 20)[0][1] for each in (below, at, above)]
+    assert [int(each[0]) for each in bins] == [10, 11, 11]
+
+
+def test_decimals_are_compared_with_quantiles_as_they_are_written() -> None:
+    # The median of 0.1 and 0.5 is 0.3; that of the float64s nearest to them is above the one nearest to 0.3.
+    assert sum(map(Fraction, (0.1, 0.5))) / 2 > Fraction(0.3)
+    ((_, place),) = measures.binned(of_numbers(0.1, 0.5), of_numbers(0.3), 2)
+    assert place.tolist() == [1]
+    assert measures.tails(of_numbers(*range(101)), of_numbers(1.0, 99.0)) == 0.02
+    assert measures.tails(of_numbers(*range(101)), of_numbers(np.nextafter(1, 0), 99.0)) == 0.48
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=9), st.integers(0, 100)
+)
+@examples(200)
+def test_the_least_float_from_a_quantile_is_the_least(values: list[float], percent: int) -> None:
+    limit = measures.quantile(np.sort(values), Fraction(percent, 100))
+    assert limit == plain.quantile([Fraction(repr(each)) for each in values], percent)
+    for found, sign in ((measures.least_from(limit), 1), (measures.most_up_to(limit), -1)):
+        assert sign * measures.decimal(found) >= sign * limit
+        before = math.nextafter(found, -sign * math.inf)
+        assert math.isinf(before) or sign * measures.decimal(before) < sign * limit
+
+
 def target_of(case: Case) -> Target:
     return Target(case.candidates, case.released)
 
 
 @every_measure
 @given(case=cases())
-@tries(100)
+@examples(100)
 def test_a_measure_is_that_of_plain_loops(name: str, case: Case) -> None:
     measure, tolerance = MEASURES[name]
     expected = getattr(plain, name)(rows_of(case.own), rows_of(case.released))
@@ -70,7 +107,7 @@ def test_a_measure_is_that_of_plain_loops(name: str, case: Case) -> None:
 
 @every_attacker
 @given(case=cases())
-@tries(100)
+@examples(100)
 def test_an_attacker_scores_as_plain_loops_do(name: str, case: Case) -> None:
     attacker, tolerance = ATTACKERS[name]
     expected = getattr(plain, name)(rows_of(case.candidates), rows_of(case.released))
@@ -82,7 +119,7 @@ def test_an_attacker_scores_as_plain_loops_do(name: str, case: Case) -> None:
 
 @every_measure
 @given(case=cases(), seed=st.integers(0, 99))
-@tries(40)
+@examples(40)
 def test_the_order_of_rows_changes_no_measure(name: str, case: Case, seed: int) -> None:
     rng = np.random.default_rng(seed)
     own, released = (table.at(rng.permutation(table.rows)) for table in (case.own, case.released))
@@ -91,7 +128,7 @@ def test_the_order_of_rows_changes_no_measure(name: str, case: Case, seed: int) 
 
 @every_attacker
 @given(case=cases(), seed=st.integers(0, 99))
-@tries(40)
+@examples(40)
 def test_the_order_of_rows_changes_no_score(name: str, case: Case, seed: int) -> None:
     rng = np.random.default_rng(seed)
     order = rng.permutation(case.candidates.rows)
@@ -102,7 +139,7 @@ def test_the_order_of_rows_changes_no_score(name: str, case: Case, seed: int) ->
 
 @every_measure
 @given(case=cases())
-@tries(40)
+@examples(40)
 def test_the_members_themselves_lose_nothing(name: str, case: Case) -> None:
     found = MEASURES[name][0](case.own, case.own)
     if name == "copies":
@@ -115,7 +152,7 @@ def test_the_members_themselves_lose_nothing(name: str, case: Case) -> None:
 
 
 @given(case=cases())
-@tries(40)
+@examples(40)
 def test_inputs_stay_as_they_are(case: Case) -> None:
     before = [(table.numbers.copy(), table.codes.copy()) for table in (case.candidates, case.released)]
     for measure, _ in MEASURES.values():
@@ -128,7 +165,7 @@ def test_inputs_stay_as_they_are(case: Case) -> None:
 
 
 @given(case=cases())
-@tries(60)
+@examples(60)
 def test_the_regression_ends_where_nothing_pulls(case: Case) -> None:
     x = design(case.own, case.released)
     labels = np.repeat([0.0, 1.0], [case.own.rows, case.released.rows])

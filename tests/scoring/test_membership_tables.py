@@ -15,8 +15,8 @@ from app.scoring.toml_values import Table
 from app.scoring.tracks.membership.assignment import assignments, draw
 from app.scoring.tracks.membership.schema import Categorical, Numeric, Schema, read_schema
 from app.scoring.tracks.membership.tables import parse_candidates, parse_rows, parse_scores, written
+from tests.properties import examples
 from tests.scoring.membership_cases import Case, cases, rows_of
-from tests.trying import tries
 
 SCHEMA = Schema(
     (Categorical("sex", ("f", "m", "")), Numeric("age", 0, 120), Categorical("ill", ("no", "yes")))
@@ -76,7 +76,7 @@ def test_scores_are_from_0_to_1_and_one_for_each_candidate() -> None:
 
 
 @given(cases())
-@tries(60)
+@examples(60)
 def test_a_table_parses_back_to_itself(case: Case) -> None:
     table, _ = parse_rows(written(case.released), case.released.schema, file="released")
     assert rows_of(table) == rows_of(case.released)

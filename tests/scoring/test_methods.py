@@ -160,6 +160,7 @@ def test_shuffling_rows_keeps_the_release() -> None:
     assert (np.diff(source) < 0).any()
 
 
+@pytest.mark.full
 def test_the_suggested_threshold_lets_honest_methods_pass_and_no_cheating() -> None:
     groups = MICRODATA.groups(original(), ("S1_Sex", "S1_Age"))
     threshold = advise(original(), GOWER, groups, draws=0).threshold

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from app.scoring.arrays import BoolArray
+from app.scoring.attacking import rate_of_attack
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate
 from app.scoring.templates import template
@@ -18,6 +19,7 @@ from app.scoring.tracks.monthly.answer import Names, answer_of, named
 from app.scoring.tracks.monthly.cosines import distance
 from app.scoring.tracks.monthly.files import QUESTIONS
 from app.scoring.tracks.monthly.original import Original
+from tests.properties import examples
 from tests.scoring import monthly_reference as reference
 from tests.scoring.monthly_reference import Row
 from tests.scoring.monthly_to_break import (
@@ -31,9 +33,8 @@ from tests.scoring.monthly_to_break import (
     row,
     scored,
 )
-from tests.trying import tries
 
-hostile = tries(150)
+hostile = examples(150)
 RULES = parse_competition(template(2017))
 
 
@@ -92,8 +93,9 @@ def test_outcomes_and_risks_are_those_of_the_text(case: Case, seed: bytes, value
     release, truth = scored(case.release, seed), reference.answer(case.before, case.after)
     original, answer = release.original, named(release.original, answer_of(release))
     months, sizes = reference.months(case.before), MONTHLY.sizes(original, release)
-    largest = Fraction(0)
+    outcomes: dict[str, dict[str, Fraction]] = {}
     for name, by_question in guesses_of(release).items():
+        outcomes[name] = {}
         for question, said in by_question.items():
             rows = known(case.before, original.knowledge[QUESTIONS[question]])
             guess = reference.attack(case.after, rows, reference.KEYS[name])
@@ -101,29 +103,44 @@ def test_outcomes_and_risks_are_those_of_the_text(case: Case, seed: bytes, value
             found = MONTHLY.questions[question].rated(said, answer, sizes)
             assert Fraction(int(found.correct or 0), found.trials) == expected
             assert (found.rate, found.trials) == (float(expected), len(case.customers))
-            largest = max(largest, expected)
+            outcomes[name][question] = expected
+    rates = [
+        rate_of_attack(MONTHLY.attackers[name], said, answer, sizes, track=MONTHLY, rules=RULES)
+        for name, said in guesses_of(release).items()
+    ]
+    for rate, by_table in zip(rates, outcomes.values(), strict=True):
+        assert (
+            rate.rate == rate.risk == pytest.approx(float(sum(by_table.values(), Fraction(0)) / 4), rel=1e-15)
+        )
+        assert rate.details == rate.risks == {name: float(value) for name, value in by_table.items()}
     shares = st.lists(st.fractions(0, 1, max_denominator=8), max_size=3)
     guesses = {question: values.draw(shares) for question in QUESTIONS}
     teams = MONTHLY.rivals({name: sorted(map(float, some), reverse=True) for name, some in guesses.items()})
-    together = float(reference.security({"link": {"any": largest}}, guesses))
-    assert max(float(largest), teams) == pytest.approx(together, rel=1e-15)
+    together = float(reference.security(outcomes, guesses))
+    assert max(teams, *(rate.risk for rate in rates)) == pytest.approx(together, rel=1e-15)
 
 
-@tries(60)
+@examples(60)
 @given(case=cases(), seed=st.binary(max_size=3))
-def test_a_verdict_is_the_mean_of_the_worst_loss_and_the_largest_share_found(case: Case, seed: bytes) -> None:
+def test_a_verdict_is_the_mean_of_the_worst_loss_and_the_strongest_attackers_mean(
+    case: Case, seed: bytes
+) -> None:
     release, truth = scored(case.release, seed), reference.answer(case.before, case.after)
     original, months = release.original, reference.months(case.before)
-    shares = [
-        reference.outcome(case.customers, months, reference.attack(case.after, rows, key), truth)
-        for table in QUESTIONS.values()
-        for rows in [known(case.before, original.knowledge[table])]
-        for key in reference.KEYS.values()
-    ]
+    tables = {name: known(case.before, original.knowledge[table]) for name, table in QUESTIONS.items()}
+    outcomes = {
+        name: {
+            question: reference.outcome(
+                case.customers, months, reference.attack(case.after, rows, key), truth
+            )
+            for question, rows in tables.items()
+        }
+        for name, key in reference.KEYS.items()
+    }
     losses = [compute(case.before, case.after) for compute in reference.MEASURES.values()]
     verdict = evaluate(RULES, original, release, named(original, answer_of(release)))
-    assert (verdict.verdict, verdict.excessive, verdict.reach) == ("accepted", None, ())
-    assert verdict.security == float(max(shares))
+    assert (verdict.verdict, verdict.excessive) == ("accepted", None)
+    assert verdict.security == pytest.approx(float(reference.security(outcomes, {})), rel=1e-15)
     assert verdict.utility == pytest.approx(max(losses), rel=1e-12, abs=1e-12)
     assert verdict.overall == (verdict.utility + verdict.security) / 2
 
@@ -148,8 +165,7 @@ def test_of_many_goods_a_hundred_are_on_top(goods: int) -> None:
     found = measured(case.release)
     for name, compute in reference.MEASURES.items():
         assert found[name] == pytest.approx(compute(case.before, case.after), rel=1e-12, abs=1e-13), name
-    gone = {row[4] for row in case.before} - {row[4] for row in case.after}
-    assert (found["top_goods"] > 0) == (goods > 100 or bool(gone))
+    assert (found["top_goods"] > 0) == (goods > 100)
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 7, 40])

@@ -14,9 +14,11 @@ from app.scoring.rules import Rules
 from app.scoring.tracks.monthly import MONTHLY
 from app.scoring.tracks.monthly.answer import Named, answer_of, read_answer
 from app.scoring.tracks.monthly.release import Release
+from tests.properties import examples
 from tests.scoring import monthly_reference as reference
 from tests.scoring.monthly_to_break import Case, cases, measured, original_of
-from tests.trying import tries
+
+pytestmark = pytest.mark.full
 
 RULES = Rules("small", {}, "monthly", "UTC")
 METHODS = pytest.mark.parametrize("name", list(MONTHLY.methods))
@@ -33,7 +35,7 @@ def made(name: str, case: Case, seed: int, **parameters: Any) -> tuple[Release, 
 
 
 @METHODS
-@tries(60)
+@examples(60)
 @given(case=cases(), seed=st.integers(0, 9))
 def test_a_sample_release_can_be_sent_with_its_answer(name: str, case: Case, seed: int) -> None:
     release, answer = made(name, case, seed)
@@ -46,7 +48,7 @@ def test_a_sample_release_can_be_sent_with_its_answer(name: str, case: Case, see
     assert (name == "delete_purchases") or found["deleted"] == 0
 
 
-@tries(60)
+@examples(60)
 @given(case=cases(), seed=st.integers(0, 9))
 def test_pseudonyms_alone_change_no_other_cell_and_last_for_a_month(case: Case, seed: int) -> None:
     release, _ = made("pseudonyms", case, seed)
@@ -79,7 +81,7 @@ def test_so_many_purchases_are_deleted_but_never_more_than_half(share: float, go
     assert len(seen) == (4 if gone else 0)
 
 
-@tries(60)
+@examples(60)
 @given(case=cases(), seed=st.integers(0, 9))
 def test_noise_stays_near(case: Case, seed: int) -> None:
     release, _ = made("noisy_purchases", case, seed, days=2, strength=0.5)

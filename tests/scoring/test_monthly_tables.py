@@ -27,12 +27,12 @@ from app.scoring.tracks.monthly.knowledge import drawn, knowledge_csv, parse_kno
 from app.scoring.tracks.monthly.original import Original
 from app.scoring.tracks.monthly.release import Release, parse_release, shuffled
 from app.scoring.tracks.monthly.steps import parse_original
+from tests.properties import examples
 from tests.scoring.monthly_reference import Row
 from tests.scoring.monthly_to_break import GONE, Case, cases, original_of, seeded, table
 from tests.scoring.test_monthly_worked_example import T
-from tests.trying import tries
 
-hostile = tries(60)
+hostile = examples(60)
 
 Place = tuple[int | None, str | None, str]
 AT: list[Row] = [
@@ -199,9 +199,23 @@ def test_a_release_has_as_many_rows_as_the_original(rows: list[Row], code: str) 
     assert places(refusal(lambda: parse_release(at(rows), original()))) == [(None, None, code)]
 
 
-def test_at_most_half_of_the_rows_are_deleted() -> None:
+def test_half_of_the_rows_rounded_down_are_kept() -> None:
     assert parse_release(at([GONE, GONE, *AT[2:]]), original())[0].records.kept.sum() == 2
     refused = refusal(lambda: parse_release(at([GONE, GONE, GONE, AT[3]]), original()))
+    assert places(refused) == [(None, None, "too_many_deleted")]
+    three = original_of(["c1", "c2"], T[1:])
+    assert parse_release(at([GONE, GONE, AT[3]]), three)[0].records.kept.sum() == 1
+    refused = refusal(lambda: parse_release(at([GONE] * 3), three))
+    assert str(refused.problems[0].message) == "3 of 3 rows are deleted; at most 2 may be"
+
+
+def test_as_many_rows_may_be_deleted_as_in_the_official_example_of_2017() -> None:
+    rows = 44_917
+    tables = original_of(["c1"], [("c1", "i1", "2011-01-05", "8:45", "A", "1", "1")] * rows)
+    kept = ("p1", "i1", "2011-01-05", "8:45", "A", "1", "1")
+    made = parse_release(at([GONE] * 22_459 + [kept] * (rows - 22_459)), tables)[0]
+    assert made.records.kept.sum() == 22_458
+    refused = refusal(lambda: parse_release(at([GONE] * 22_460 + [kept] * (rows - 22_460)), tables))
     assert places(refused) == [(None, None, "too_many_deleted")]
 
 
@@ -314,6 +328,7 @@ def test_a_table_of_knowledge_keeps_its_share_of_rows_as_written(rows: list[Row]
     assert {each.file for each in refused.problems} == {"knowledge_25"}
 
 
+@pytest.mark.full
 def test_the_example_is_a_year_of_tc400_and_always_the_same() -> None:
     files = example_data()
     original, remarks = read_original(files)

@@ -42,7 +42,7 @@ def test_every_measure_by_hand(release: Release) -> None:
     assert found == {
         "itemcf_levels": 0.0,  # only A13 reaches 12: no pair of goods has a cosine
         "itemcf_small": 1.0,  # c1 has 6 of A12 and 1 of B, a cosine of 1; nobody has both any more
-        "top_goods": 0.01,  # nobody has B any more
+        "top_goods": 0.0,  # B, which nobody has any more, is still among three goods
         "top_cf": 1.0,
         "date_shift": 28 / 124,  # a day and 27, over 31 days for each of four rows
         "price_ratio": 0.25,  # 2.5 became 0; 0 stayed 0

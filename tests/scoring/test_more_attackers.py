@@ -22,12 +22,14 @@ from app.scoring.methods import METHODS
 from app.scoring.rates import Noted, Rate, rate_of
 from app.scoring.release import Release, Target, prepare, release_of, target_of
 from app.scoring.synthetic import household_columns, household_table
+from tests.properties import examples
 from tests.scoring import reference_attackers as reference
 from tests.scoring.tables_to_break import HOSTILE, TAME, Case, case_of, cases
-from tests.trying import tries
+
+pytestmark = pytest.mark.full
 
 Attack = Callable[..., IntArray | Noted]
-hostile = tries(80)
+hostile = examples(80)
 small = cases().filter(lambda case: len(case.xs) <= 6)
 SPARSE = {"dense_limit": 0}
 limits = st.sampled_from([0, 1000])
@@ -301,7 +303,7 @@ def test_lists_of_a_matrix_match_it_as_cheaply(kind: str, shape: tuple[int, int]
 
 
 @given(st.integers(1, 5), st.integers(0, 3), st.sampled_from([TAME, HOSTILE]), st.data())
-@tries(200)
+@examples(200)
 def test_a_full_matrix_is_matched_at_the_least_cost(
     rows: int, more: int, cells: list[float], data: st.DataObject
 ) -> None:

@@ -108,6 +108,24 @@ def test_what_is_wrong_is_refused_by_name(parameter: Parameter, typed: str, code
 
 
 @pytest.mark.parametrize(
+    ("parameter", "typed", "said"),
+    [
+        (COLUMNS, "", "columns must be a list of column names"),
+        (COLUMNS, "  ", "columns must be a list of column names"),
+        (COLUMNS, "a,", "columns must be a list of column names"),
+        (COLUMNS, "a,,b", "columns must be a list of column names"),
+        (COLUMN, "", "column must be the name of a column"),
+    ],
+)
+def test_an_empty_name_of_a_column_is_refused_by_saying_what_is_needed(
+    parameter: Parameter, typed: str, said: str
+) -> None:
+    with pytest.raises(InvalidCompetition) as refused:
+        parameter.typed(typed, ROLES)
+    assert (refused.value.code, str(refused.value)) == ("wrong_value", said)
+
+
+@pytest.mark.parametrize(
     ("parameter", "value", "left"),
     [
         (COLUMNS, ("z", "c", "a"), ("a", "c")),

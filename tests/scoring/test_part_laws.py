@@ -52,7 +52,13 @@ def cases() -> list[Case]:
     return cases_of("microdata")[:3]
 
 
-@pytest.mark.parametrize("name", TRACKS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.full] * (name == "transactions"))  # three times all others
+        for name in TRACKS
+    ],
+)
 def test_every_track_keeps_all_laws(name: str) -> None:
     check_track(TRACKS[name], cases_of(name)[::3])
 

@@ -11,6 +11,8 @@ from benchmarks.peers import __main__ as peers
 from benchmarks.peers import growth, inputs
 from benchmarks.peers.duel import Duel, Goal, Outcome, fought, same_answers
 
+pytestmark = pytest.mark.full
+
 reference = pytest.mark.skipif("ANONCUP_REFERENCE_DATA" not in os.environ, reason="needs the reference data")
 TINY = peers.Size(rows=150, many=300, customers=40, dict_part=2, loop_part=3, turns=1)
 INEXACT = {"float64 GEMM", "cKDTree"}

@@ -19,9 +19,9 @@ from app.scoring.permutation import (
     secret_csv,
     source_from_secret,
 )
-from tests.trying import tries
+from tests.properties import examples
 
-hostile = tries(200)
+hostile = examples(200)
 CANARY = "271828182"
 
 
@@ -172,11 +172,14 @@ def test_what_is_read_at_once_is_what_is_read_line_by_line(below: str) -> None:
         (b"original_row\n3\n1\n" + b"9" * 100_000, "not_a_row_number", [3]),
         (b"original_row\n3\n0\n2\n", "out_of_range", [2]),
         (b"original_row\n3\n1\n5\n", "out_of_range", [3]),
-        (b"anonymized_row\n2\n3\n1\n4\n", "out_of_range", [4]),
+        (b"anonymized_row\n2\n0\n1\n4\n", "out_of_range", [4]),
+        (b"anonymized_row\n2\n3\n1\n5\n", "out_of_range", [4]),
         (b"original_row\n3\n1\n3\n", "duplicate_row", [3]),
         (b"original_row\n3\n3\n3\n", "duplicate_row", [2, 3]),
         (b"anonymized_row\n2\n0\n1\n2\n", "duplicate_row", [4]),
+        ("original_row\n\ufeff3\n1\n2\u200e\n".encode(), "invisible_character", [1, 3]),
         (b"anonymized_row\n2\n0\n1\n0\n", "missing_row", [None]),
+        (b"anonymized_row\n2\n3\n1\n4\n", "missing_row", [None]),
         (b"anonymized_row\n0\n0\n0\n0\n", "missing_row", [None]),
     ],
 )
@@ -188,6 +191,12 @@ def test_a_bad_secret_is_refused_with_code_and_rows(
     assert {each.code for each in problem.problems} == {code}
     assert {each.file for each in problem.problems} == {"secret"}
     assert problem.total == len(rows)
+
+
+def test_a_secret_counted_from_zero_is_told_where_the_0_stands() -> None:
+    (problem,) = refusal(b"original_row\n2\n0\n1\n").problems
+    assert (problem.code, problem.line) == ("out_of_range", 3)
+    assert str(problem.message) == "row 2 of the secret is 0, but rows are counted from 1"
 
 
 @pytest.mark.parametrize("header", ["original_row", "anonymized_row"])
@@ -204,8 +213,42 @@ def test_a_bare_list_of_numbers_is_told_what_is_missing() -> None:
 
 
 def test_a_secret_of_the_wrong_length_is_told_both_lengths() -> None:
-    assert str(refusal(b"original_row\n1\n2\n")) == "2 lines after original_row; 3 are needed"
+    assert str(refusal(b"original_row\n1\n2\n")) == "2 lines after original_row, but the release has 3"
     assert str(refusal(b"anonymized_row\n1\n2\n")) == "2 lines after anonymized_row; 4 are needed"
+    assert str(refusal(b"anonymized_row\n2\n3\n1\n4\n")) == "4 rows are kept, but the release has 3"
+
+
+def test_a_secret_is_told_all_that_is_wrong_with_it() -> None:
+    found = [(each.code, each.row) for each in refusal(b"original_row\n7\nx\n").problems]
+    assert found == [("wrong_length", None), ("out_of_range", 1), ("not_a_row_number", 2)]
+
+
+@pytest.mark.parametrize(
+    ("content", "codes"),
+    [
+        (b"original_row\n3\n1\n3\n5\n", ["duplicate_row", "out_of_range"]),
+        (b"original_row\n1\n2\n3\n4\n1\n", ["wrong_length", "duplicate_row"]),
+        (b"anonymized_row\n2\n1\n", ["wrong_length"]),
+    ],
+)
+def test_without_its_release_a_secret_is_told_what_is_wrong_with_any(
+    content: bytes, codes: list[str]
+) -> None:
+    with pytest.raises(InvalidUpload) as caught:
+        source_from_secret(content, originals=4, anonymized=None)
+    assert [each.code for each in caught.value.problems] == codes
+
+
+@pytest.mark.parametrize("content", [b"original_row\n3\n1\n", b"anonymized_row\n2\n0\n1\n4\n"])
+def test_without_its_release_a_secret_may_have_any_number_of_rows(content: bytes) -> None:
+    source_from_secret(content, originals=4, anonymized=None)
+
+
+@pytest.mark.parametrize("content", ["\ufeff\ufefforiginal_row\n3\n1\n2\n", "original\u202e_row\n3\n1\n2\n"])
+def test_an_invisible_character_of_the_first_line_is_named(content: str) -> None:
+    message = str(refusal(content.encode()).problems[0].message)
+    code = "U+202E" if "\u202e" in content else "U+FEFF"
+    assert message == f"the first line has invisible characters: {code}"
 
 
 def test_at_most_twenty_rows_are_listed_and_all_are_counted() -> None:
@@ -331,6 +374,15 @@ def test_a_guess_is_told_all_that_is_wrong_with_it() -> None:
         guess_from_file(b"original_row\n" + b"x\n9\n" * 30, originals=4, anonymized=60)
     assert (len(caught.value.problems), caught.value.total) == (LISTED, 60)
     assert [each.row for each in caught.value.problems] == list(range(1, LISTED + 1))
+
+
+def test_an_invisible_character_of_a_guess_is_named() -> None:
+    with pytest.raises(InvalidUpload) as caught:
+        guess_from_file("original_row\n1\n\ufeff2\n\u202e3\u2066\n".encode(), originals=4, anonymized=3)
+    assert [(each.row, each.code, str(each.message)) for each in caught.value.problems] == [
+        (2, "invisible_character", "row 2 of the guess has invisible characters: U+FEFF"),
+        (3, "invisible_character", "row 3 of the guess has invisible characters: U+202E, U+2066"),
+    ]
 
 
 def test_where_a_number_stands_in_the_header_s_place_nothing_else_is_told() -> None:

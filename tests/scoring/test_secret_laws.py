@@ -4,7 +4,6 @@ A law over the registries: a new entry is held to it by being registered.
 """
 
 from collections.abc import Callable, Iterator
-from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -12,20 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.messages import Message
 from app.scoring.arrays import IntArray
 from app.scoring.parts import Attacker, Measure
-from app.scoring.rates import ABSTAIN, Answer, Candidates, Noted, OwnCluster, rate_of
-from app.scoring.reach import LARGEST_NUMBER
+from app.scoring.rates import OwnCluster, rate_of
 from app.scoring.registry import Track
 from app.scoring.tracks import TRACKS
+from tests.properties import examples
 from tests.scoring import tables_to_break, transactions_to_break
 from tests.scoring.test_evaluate import ORIGINAL, TABLE
 from tests.scoring.test_transactions_worked_example import CASE
-from tests.trying import tries
 
 Value = Callable[[Track, Any, IntArray], float]
-hostile = tries(25)
+hostile = examples(25)
 RELEASES = {"microdata": tables_to_break.cases(), "transactions": transactions_to_break.cases()}
 PLAIN: dict[str, Any] = {
     "microdata": TRACKS["microdata"].release_of(ORIGINAL, TABLE, np.arange(6)),
@@ -94,53 +91,6 @@ def test_a_new_entry_is_taken_to_read_it() -> None:
     assert Attacker("new", 1, lambda _: np.zeros(0, dtype=np.int64)).reads_secret
 
 
-@st.composite
-def answers(draw: st.DrawFn) -> tuple[Answer, int, int]:
-    """An answer about a few rows, with the numbers of rows and of originals."""
-    originals = draw(st.integers(1, 5))
-    rows = draw(st.integers(1, originals))
-    guess = st.lists(st.integers(ABSTAIN, originals - 1), min_size=rows, max_size=rows).map(np.array)
-    if draw(st.booleans()):
-        return draw(st.one_of(guess, guess.map(lambda one: Noted(one, Message("noted"))))), rows, originals
-    labels = draw(st.lists(st.integers(0, 2), min_size=originals, max_size=originals))
-    group_of = np.unique(labels, return_inverse=True)[1]
-    sizes = np.bincount(group_of)
-    chosen = st.lists(st.integers(ABSTAIN, len(sizes) - 1), min_size=rows, max_size=rows).map(np.array)
-    return Candidates(draw(chosen), group_of, sizes), rows, originals
-
-
-@tries(200)
-@given(asked=answers())
-def test_the_most_that_can_be_right_is_the_most_under_any_secret(asked: tuple[Answer, int, int]) -> None:
-    answer, rows, originals = asked
-    every = (np.array(source) for source in permutations(range(originals), rows))
-    found = [rate_of(answer, source, rows=originals) for source in every]
-    (most,) = {one.most for one in found}
-    assert most == pytest.approx(max(one.correct or 0 for one in found))
-
-
 def test_whoever_knows_the_clusters_is_right_as_often_under_any_secret() -> None:
-    rate = rate_of(OwnCluster(np.array([1, 2, 4])), np.array([2, 1, 0]), rows=5)
-    assert (rate.correct, rate.most) == (1.75, 1.75)
-
-
-CELLS = [entry for entry in ENTRIES if isinstance(entry.values[1], Measure) and entry.values[1].cells]
-
-
-@pytest.mark.parametrize(("track", "measure"), CELLS)
-def test_what_is_a_mean_over_cells_is_that_of_these_cells(track: Track, measure: Measure) -> None:
-    @tries(100)
-    @given(case=RELEASES[track.name], seed=st.integers(0, 99))
-    def law(case: Any, seed: int) -> None:
-        assert measure.cells
-        cells = measure.cells(case.release.target)
-        for source in secrets(case.release, seed):
-            mean = np.abs(cells.x[source] - cells.y).mean()
-            if mean < LARGEST_NUMBER:
-                slack = 1e-12 * np.abs(cells.y).max(initial=1.0)
-                assert value(track, measure, case.release, source) == pytest.approx(
-                    mean, abs=slack, rel=1e-12
-                )
-
-    assert measure.reads_secret
-    law()
+    sizes = OwnCluster(np.array([1, 2, 4]))
+    assert {rate_of(sizes, np.array(source), rows=5).correct for source in ([2, 1, 0], [4, 3, 1])} == {1.75}

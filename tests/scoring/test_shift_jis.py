@@ -8,10 +8,12 @@ from app.errors import InvalidUpload
 from app.scoring.csv_text import decoded
 from app.scoring.shift_jis import NotShiftJis, from_shift_jis
 from app.scoring.tables import parse_original
+from tests.properties import examples
 from tests.scoring.table_files import SMALL, places, refusal
-from tests.trying import tries
 
-thorough = tries(400)
+pytestmark = pytest.mark.full
+
+thorough = examples(400)
 
 WESTERN = (
     "état été élève ça là être garçon Noël cœur œuvre naïf l’âge où français",

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.scoring.excessive.shortage import least_threshold, max_escapes
-from tests.trying import tries
+from tests.properties import examples
 
 
 def test_half_the_smallest_distance_is_exceeded_by_a_strict_threshold() -> None:
@@ -25,7 +25,7 @@ def test_equal_records_escape_for_nothing() -> None:
     assert max_escapes(np.array([]), 1.0) == 0
 
 
-@tries(100)
+@examples(100)
 @given(st.lists(st.integers(0, 8), max_size=7), st.integers(0, 30))
 def test_no_set_of_records_is_larger(eighths: list[int], total: int) -> None:
     affordable = [

@@ -28,6 +28,8 @@ from tests.scoring.table_files import (
     spellings,
 )
 
+pytestmark = pytest.mark.full
+
 NUMERIC = "01+-.eE"
 HOSTILE = [
     "\n",
@@ -127,6 +129,37 @@ def test_a_control_character_is_found_wherever_it_stands(mark: str) -> None:
         check_text(pa.array(cells), "q", problems)
         expected = mark != "\t" and (mark < " " or mark == "\x7f")
         assert (problems.total > 0) == expected
+
+
+INVISIBLE = [
+    0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x2065), *range(0x2066, 0x206A), 0xFEFF,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("code", INVISIBLE)
+def test_an_invisible_character_is_found_wherever_it_stands_and_named_by_its_number(code: int) -> None:
+    for cells in (["", f"a{chr(code)}"], [chr(code)], ["日本", f"{chr(code)}日", ""]):
+        problems = Problems("a")
+        check_text(pa.array(cells), "q", problems)
+        (found,) = problems.listed
+        row = next(row for row, cell in enumerate(cells, 1) if chr(code) in cell)
+        assert (found.row, found.column, found.code) == (row, "q", "invisible_character")
+        assert str(found.message) == f"q, row {row}: invisible characters in a cell: U+{code:04X}"
+        assert found.told()["values"]["codes"] == [f"U+{code:04X}"]
+
+
+def test_several_invisible_characters_are_named_once_each_in_their_order() -> None:
+    problems = Problems("a")
+    check_text(pa.array(["\ufeffa\u200bb\ufeff", "\u2066c"]), "q", problems)
+    codes = [each.told()["values"]["codes"] for each in problems.listed]
+    assert codes == [["U+FEFF", "U+200B"], ["U+2066"]]
+
+
+@pytest.mark.parametrize("text", ["👩‍🔬", "می‌خواهم", "日本", "é", "\u2010\u2014", "", "ﬁ", "a b"])
+def test_letters_that_only_look_unusual_are_no_invisible_characters(text: str) -> None:
+    problems = Problems("a")
+    check_text(pa.array([text]), "q", problems)
+    assert not problems.total
 
 
 def test_plain_columns_of_no_rows_hold_no_numbers() -> None:

@@ -16,13 +16,12 @@ from app.scoring.evaluate import Verdict, attacker_json, evaluate, judge
 from app.scoring.excessive.question import Question, checked
 from app.scoring.fingerprint import fingerprint
 from app.scoring.outcomes import Outcome
-from app.scoring.publication import Bound, computed
 from app.scoring.rates import Rate, rate_of_outcome
 from app.scoring.registry import About
 from app.scoring.rules_text import with_threshold, with_weights
 from app.scoring.scales import check_scales, scales
 from app.scoring.toml_writing import with_publication
-from app.services.boards.verdicts import bound_of, numbers
+from app.services.boards.verdicts import numbers
 from app.wire import read
 from tests import small_track
 from tests.small_track import SMALL, Prepared, cases, original, read_answer, text, written
@@ -60,7 +59,7 @@ def test_the_numbers_are_those_worked_out_by_hand() -> None:
     assert (everybody.rate.rate, everybody.rate.risk) == (0.75, 0.5)
     assert (foremost.rate.rate, foremost.rate.baseline) == (1.0, 0.25)
     assert (found.security, found.overall) == (1.0, 1.0)
-    assert (found.excessive, found.violations, found.reach) == (None, (), ())
+    assert (found.excessive, found.violations) == (None, ())
 
 
 def replace_weights(weights: dict[str, float]) -> Any:
@@ -75,7 +74,7 @@ def test_what_is_not_asked_is_not_rated(monkeypatch: pytest.MonkeyPatch) -> None
     assert found.attackers["seen"].rate.details == {"member": 0.25}
     foremost = found.attackers["foremost"].rate
     assert (foremost.rate, foremost.risk, foremost.trials) == (0.0, 0.0, None)
-    assert str(foremost.note) == "this competition does not ask what it answers"
+    assert str(foremost.note) == "this competition does not ask the question that this attacker answers"
     assert found.security == 0.5
 
 
@@ -104,7 +103,7 @@ def test_the_largest_risk_decides_not_the_largest_rate() -> None:
 
 
 def test_a_verdict_is_stored_and_read_back_with_its_risks() -> None:
-    stored = verdict().to_json() | {"resembles": [], "reach": []}
+    stored = verdict().to_json() | {"resembles": []}
     plain = json.loads(json.dumps(stored, allow_nan=False))
     assert is_verdict(plain)
     assert plain["excessive"] is None
@@ -129,7 +128,7 @@ def test_a_verdict_is_stored_and_read_back_with_its_risks() -> None:
     ],
 )
 def test_a_child_that_says_what_the_track_has_not_is_not_believed(wrong: dict[str, Any]) -> None:
-    said = verdict().to_json() | {"resembles": [], "reach": []}
+    said = verdict().to_json() | {"resembles": []}
     assert is_verdict(said)
     more = wrong.get("attackers", {})
     changed = said | wrong | ({"attackers": said["attackers"] | more} if more else {})
@@ -141,27 +140,6 @@ def test_a_verdict_of_a_track_with_distances_has_to_say_them() -> None:
         "rate": 0.5, "correct": 1, "trials": 2, "version": 1, "baseline": 0.1, "interval": [0.1, 0.9]
     }  # fmt: skip
     assert attacker_json(Rate(0.5, 1.0, 2, 0.1, sd=0.2), 1)["sd"] == 0.2
-
-
-def test_nobody_knows_a_rate_in_which_nothing_is_counted() -> None:
-    again = read(verdict().to_json())
-    bounds = {name: bound_of(one) for name, one in again.attackers.items()}
-    assert bounds["everybody"] == Bound(1.0, 1, lots=True)
-    rules = parse_competition(text(more="[scales]\nleft_out = 0.5\nshift = 30.0\n"))
-    values = {name: one.value for name, one in again.measures.items()}
-    found = computed(rules, SMALL, values=values, rounding={}, bounds=bounds, utility=again.utility)
-    (span,) = found.spans
-    assert (span.low, span.high) == (0.0, 1.0)
-    # The shift is known, the other measure reads the answer: the largest is at least the shift.
-    assert span.least == pytest.approx((25 - 35 / 3) / 30)
-    assert span.most == 1.0
-    assert found.drawn == 1.0
-
-
-def test_the_known_part_of_the_largest_loss_is_all_where_nothing_reads_the_answer() -> None:
-    rules = parse_competition(with_weights(text(more="[scales]\nshift = 30.0\n"), {"left_out": 0.0}))
-    found = computed(rules, SMALL, values={"shift": 15.0}, rounding={}, bounds={}, utility=0.9)
-    assert [(one.least, one.most) for one in found.spans] == [(0.5, 0.5)]
 
 
 def test_measures_bring_their_scales() -> None:

@@ -22,11 +22,13 @@ from app.scoring.release import prepare
 from app.scoring.settings import Columns
 from app.scoring.tracks import TRACKS
 from app.scoring.tracks.microdata import MICRODATA
+from tests.properties import examples
 from tests.scoring import tables_to_break, transactions_to_break
 from tests.scoring.test_certified import check, distances, random_distances, s_exact
-from tests.trying import tries
 
-hostile = tries(150)
+pytestmark = pytest.mark.full
+
+hostile = examples(150)
 CASES: dict[str, st.SearchStrategy[Any]] = {
     "microdata": tables_to_break.cases(),
     "transactions": transactions_to_break.cases(),
@@ -138,7 +140,7 @@ def test_prices_that_are_too_high_are_found_out() -> None:
 
 
 @pytest.mark.parametrize(("track", "distance"), EVERY_DISTANCE, ids=[each.name for _, each in EVERY_DISTANCE])
-@tries(40)
+@examples(40)
 @given(data=st.data())
 def test_lists_hold_the_nearest_others(track: str, distance: Distance, data: st.DataObject) -> None:
     case = data.draw(CASES[track])
@@ -146,7 +148,7 @@ def test_lists_hold_the_nearest_others(track: str, distance: Distance, data: st.
 
 
 @pytest.mark.parametrize("track", CASES)
-@tries(60)
+@examples(60)
 @given(data=st.data())
 def test_bounds_by_the_lists_of_distances_enclose_too(track: str, data: st.DataObject) -> None:
     """Of baskets that share nothing with any other too: those list nobody."""

@@ -15,6 +15,7 @@ from app.scoring.csv_text import table_csv
 from app.scoring.files import MAX_CELL, MAX_ROWS
 from app.scoring.settings import Columns
 from app.scoring.tables import parse_original, parse_release
+from tests.properties import examples
 from tests.scoring.table_files import (
     COLUMNS,
     FLOATS,
@@ -38,7 +39,6 @@ from tests.scoring.table_files import (
     quoted,
     refusal,
 )
-from tests.trying import tries
 from tests.work import steps_of
 
 # What goes in comes out.
@@ -149,6 +149,8 @@ def test_quotes_inside_an_unquoted_cell_are_themselves() -> None:
         (b'x,1\n"y\nz",2\n', [(2, "q", "control_character")]),
         (b'x,1\n"y\n\nz",2\nw,3\n', [(2, "q", "control_character")]),
         (b'x,1\n"y\rz",2\n', [(2, "q", "control_character")]),
+        (b"x,1\n\xef\xbb\xbfy,2\n", [(2, "q", "invisible_character")]),
+        ("x,1\ny,\u202e2\n".encode(), [(2, "s", "invisible_character")]),
         (b"x,1\n" + b"y" * (MAX_CELL + 1) + b",2\n", [(2, "q", "cell_too_long")]),
         (b"x,1\ny," + b"1" * (MAX_CELL + 1) + b"\n", [(2, "s", "cell_too_long")]),
         (b"x,1\ny,\n", [(2, "s", "missing_value")]),
@@ -290,7 +292,7 @@ def outcome(content: bytes, columns: Columns) -> pd.DataFrame | None:
         return None
 
 
-@tries(500)
+@examples(500)
 @given(
     content=st.binary(max_size=80),
     prefix=st.sampled_from([b"", b"q,s\n", b"q\n", b"q,s\nx,1\n", b"\xef\xbb\xbf"]),
@@ -316,7 +318,7 @@ def damaged(draw: st.DrawFn) -> Written:
     return Written(content, file.columns)
 
 
-@tries(1000)
+@examples(1000)
 @given(file=damaged())
 @example(file=Written(b'q,s\nx,"1', SMALL))
 @example(file=Written(b'q,s\n"x"y,1', SMALL))
@@ -334,6 +336,7 @@ def test_a_damaged_file_is_refused_or_reads_as_the_standard_library_reads_it(fil
 LONG = 60_000_000
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "content",
     [

@@ -18,11 +18,13 @@ from app.scoring.settings import Excessive, MeasureSettings
 from app.scoring.templates import template
 from app.scoring.toml_text import with_scales, with_tables
 from app.scoring.tracks import TRACKS
+from tests.properties import examples
 from tests.scoring.competition_texts import EXAMPLE, LEAST, PHASE, refusal
-from tests.trying import tries
 from tests.work import steps_of
 
-hostile = tries(200)
+pytestmark = pytest.mark.full
+
+hostile = examples(200)
 JAPAN = timezone(timedelta(hours=9))
 MEASURES = TRACKS["microdata"].measures
 
@@ -245,7 +247,7 @@ fragments = st.sampled_from(
 ) | st.text(max_size=2)  # fmt: skip
 
 
-@tries(1000)
+@examples(1000)
 @given(data=st.data())
 def test_a_damaged_file_is_refused_or_survives_new_scales(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from([LEAST, EXAMPLE, AWKWARD["a text of several lines"]]))

@@ -20,8 +20,8 @@ from app.scoring.rates import Answer, Noted
 from app.scoring.registry import Track
 from app.scoring.tracks import TRACKS
 from app.scoring.utility import TRANSACTION_UTILITIES, UTILITIES
+from tests.properties import examples
 from tests.scoring import tables_to_break, transactions_to_break
-from tests.trying import tries
 
 CASES = {"microdata": tables_to_break.cases(), "transactions": transactions_to_break.cases()}
 ZERO: dict[str, Mapping[str, Measure]] = {"microdata": UTILITIES, "transactions": TRANSACTION_UTILITIES}
@@ -32,7 +32,7 @@ of_tables_and_permutations = pytest.mark.parametrize("track", [TRACKS[name] for 
 
 def holds(track: Track, law: Callable[[Any], None]) -> None:
     """For releases of the track that were made to break numerics."""
-    tries(40)(given(case=CASES[track.name])(lambda case: law(case.release)))()
+    examples(40)(given(case=CASES[track.name])(lambda case: law(case.release)))()
 
 
 def frames(track: Track, release: Any) -> list[pd.DataFrame]:

@@ -17,11 +17,11 @@ from app.scoring.tracks.transactions.steps import null_release
 from app.scoring.transaction_release import TransactionTarget
 from app.scoring.utility import TRANSACTION_UTILITIES
 from app.scoring.utility import transactions as utilities
+from tests.properties import examples
 from tests.scoring.test_laws import public_functions
 from tests.scoring.transactions_to_break import Case, cases
-from tests.trying import tries
 
-hostile = tries(20)
+hostile = examples(20)
 BUILDING_BLOCKS = {
     "signed_row_difference", "deciles", "classes_above", "most_bought", "buyer_counts", "original_records"
 }  # fmt: skip

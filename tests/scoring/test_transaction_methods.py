@@ -30,13 +30,15 @@ from app.scoring.transaction_tables import (
     files_of,
     parse_release,
 )
-from tests.trying import LEFT_OUT, tries
+from tests.properties import examples
+
+pytestmark = pytest.mark.full
 
 CLUSTERINGS = [representative_clusters, jaccard_clusters, tfidf_clusters]
 BY_CLUSTERS = ["add_dummies", "cluster_kmeans_jaccard", "cluster_tfidf", "balance_clusters"]
-LONG_BUT_ONE = [*(pytest.param(name, marks=LEFT_OUT) for name in BY_CLUSTERS[:-1]), BY_CLUSTERS[-1]]
+LONG_BUT_ONE = [*(pytest.param(name, marks=pytest.mark.full) for name in BY_CLUSTERS[:-1]), BY_CLUSTERS[-1]]
 CLAIMS = ["shift", "random_permutation", "group_permutation", "cheating_permutation"]
-hostile = tries(30)
+hostile = examples(30)
 any_method = st.sampled_from(sorted(TRANSACTION_METHODS))
 any_clustering = st.sampled_from(CLUSTERINGS)
 DATES = ["2011-01-05", "2011-06-30", "0001-01-01", "9999-12-31"]

@@ -18,11 +18,11 @@ from app.scoring.transaction_tables import (
     parse_original,
     parse_release,
 )
+from tests.properties import examples
 from tests.scoring.table_files import NOT_NUMBERS, cell_texts, check_list, quoted
 from tests.scoring.transactions_to_break import Case, cases, tables_of
-from tests.trying import tries
 
-hostile = tries(60)
+hostile = examples(60)
 
 Place = tuple[str, int | None, str | None, str]
 PEOPLE = b"customer_id,sex,birthday,country\n"
@@ -284,6 +284,16 @@ def test_bad_customers_are_refused_with_row_column_and_code(
     assert problem.total == len(expected)
 
 
+def test_one_answer_names_the_faults_of_both_tables() -> None:
+    headers = refusal(b"id,sex,birthday,country\n", RECORDS.replace(b"unit_price", b"price"))
+    assert [place[0] for place in places(headers)] == ["customers", "transactions"]
+    cells = refusal(PEOPLE + b"c1,f,soon,\n", RECORDS + record(date="soon"))
+    assert places(cells) == [
+        ("customers", 1, "birthday", "not_a_date"),
+        ("transactions", 1, "date", "not_a_date"),
+    ]
+
+
 BAD_DATES = [
     "", "2011-02-30", "2011-02-29", "2011/1-5", "2011-1/5", "2011-13-01", "2011-00-10", "2011-01-00",
     "11-01-05", "0000-01-01", "20110105", "5/1/2011", "2011-01-05 ", "2011-01-05T00:00", "2011.1.5",
@@ -378,7 +388,7 @@ def outcome(content: bytes) -> pd.DataFrame | None:
         return None
 
 
-@tries(200)
+@examples(200)
 @given(content=damaged() | st.binary(max_size=80).map(lambda tail: RECORDS + tail))
 def test_a_damaged_file_is_refused_or_reads_as_the_standard_library_reads_it(content: bytes) -> None:
     found = outcome(content)

@@ -19,14 +19,14 @@ from app.scoring.attackers import records as by_records
 from app.scoring.attackers import spend as by_spend
 from app.scoring.rates import Noted, rate_of
 from app.scoring.utility import transactions
+from tests.properties import examples
 from tests.scoring import transactions_reference as reference
 from tests.scoring.reference import Guess, as_float
 from tests.scoring.transactions_reference import ABSTAIN, Customer, Record, Side
 from tests.scoring.transactions_to_break import ORDERLY, Case, case_of, cases, wide_cases
-from tests.trying import tries
 
-hostile = tries(50)
-thorough = tries(100)
+hostile = examples(50)
+thorough = examples(100)
 
 ATTACKS: dict[str, Callable[[Any], Any]] = {
     "jaccard": by_goods.jaccard,

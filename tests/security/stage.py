@@ -260,6 +260,10 @@ def an_upload(stage: Stage) -> dict[str, Any]:
     return {"files": {"anonymized": ("a.csv", table), "secret": ("s.csv", secret)}}
 
 
+def a_guess(_: Stage) -> dict[str, Any]:
+    return {"files": {"guess": ("g.csv", b"original_row\n" + b"0\n" * ROWS)}}
+
+
 def a_beat(_: Stage) -> dict[str, Any]:
     turn()
     return {}
@@ -286,6 +290,7 @@ CONTENT: dict[str, Callable[[Stage], dict[str, Any]]] = {
     },
     "POST /api/v1/competitions/{slug}/invites": lambda _: {"json": {}},
     "POST /api/v1/competitions/{slug}/submissions": an_upload,
+    "POST /api/v1/competitions/{slug}/submissions/check": an_upload,
     "POST /api/v1/competitions/{slug}/grants": lambda stage: {
         "json": {"team_id": str(team_of(stage.submission_id)), "cap": "valid_total", "amount": 1}
     },
@@ -300,9 +305,8 @@ CONTENT: dict[str, Callable[[Stage], dict[str, Any]]] = {
         **an_upload(stage),
         "data": {"name": f"baseline {next(numbers)}"},
     },
-    "POST /api/v1/targets/{target_id}/guesses": lambda _: {
-        "files": {"guess": ("g.csv", b"original_row\n" + b"0\n" * ROWS)}
-    },
+    "POST /api/v1/targets/{target_id}/guesses": a_guess,
+    "POST /api/v1/targets/{target_id}/guesses/check": a_guess,
     "PUT /api/v1/submissions/{submission_id}/final": lambda _: {"json": {"final": True}},
     "DELETE /api/v1/competitions/{slug}/teams/{team_id}/approach": lambda stage: stage.telling(),
     "PUT /api/v1/competitions/{slug}/team/approach": lambda _: {"json": {"approach": "Noise."}},

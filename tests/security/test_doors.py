@@ -17,6 +17,8 @@ from tests.arena import API, PASSWORD
 from tests.people import me, person, token_for, told
 from tests.web.spoken import said
 
+pytestmark = pytest.mark.full
+
 PAGES = ("/account", "/organize/new")
 
 

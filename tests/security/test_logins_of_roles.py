@@ -21,6 +21,8 @@ from tests.acting import url_as
 from tests.security.roles import connected, folder, login_url, refusal
 from tests.test_backup import target
 
+pytestmark = pytest.mark.full
+
 __all__ = ["folder", "target"]
 
 

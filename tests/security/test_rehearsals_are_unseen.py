@@ -22,6 +22,8 @@ from tests.rehearsing import Rehearsed
 from tests.security.stage import CONTENT, Stage
 from tests.security.table import TABLE
 
+pytestmark = pytest.mark.full
+
 STRANGERS = ("visitor", "other organizer")
 BY_SLUG = [route for route in TABLE if "{slug}" in route]
 UNKNOWN = "x"

@@ -1,5 +1,6 @@
 """What each process may do in the database: said for every column, held by Postgres, tried by signing in."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from sqlalchemy.exc import ProgrammingError
 from app.config import Settings
 from app.db.models import Base
 from app.db.privileges import CLOCK, DELETES, LONGEST_UPLOAD_H, PRIVILEGES, ROLES, WEB, WORKER
+from app.services.work import health
 from migrations.granting import VERBS
 from tests.acting import acting_as
 from tests.contest import Contest
@@ -105,7 +107,9 @@ DENIED = (
     (CLOCK, "DELETE FROM announcements"),
     (WEB, "UPDATE users SET role = 'administrator'"),
     (WEB, "UPDATE alembic_version SET version_num = '0001'"),
-    (WEB, "UPDATE heartbeats SET at = clock_timestamp()"),
+    (WEB, "UPDATE heartbeats SET task = 'turn'"),
+    (WEB, "INSERT INTO heartbeats VALUES ('turn', clock_timestamp())"),
+    (WEB, "DELETE FROM heartbeats"),
     (WEB, "INSERT INTO witnessed_ends SELECT * FROM witnessed_ends"),
     (WEB, "UPDATE witnessed_ends SET signature = ''"),
     (WEB, "DELETE FROM witnessed_ends"),
@@ -264,8 +268,12 @@ def test_a_web_session_can_cancel_what_has_no_verdict_yet_and_give_it_none(
 GUESSED = (
     "INSERT INTO guesses (id, competition_id, target_id, team_id, user_id, received_at, question, file,"
     " answered, guesses_left, state, attempt) SELECT gen_random_uuid(), competition_id, target_id, team_id,"
-    " user_id, clock_timestamp() + interval '{} hours', question, file, answered, guesses_left, 'QUEUED', 0"
+    " user_id, now() + interval '{} hours', question, file, answered, guesses_left, 'QUEUED', 0"
     " FROM guesses LIMIT 1"
+)
+ENTERED = (
+    "INSERT INTO attempts (id, team_id, user_id, phase, at, senders, counts)"
+    " SELECT gen_random_uuid(), team_id, user_id, 'reidentification', now(), 1, true FROM guesses LIMIT 1"
 )
 SENT = (
     "INSERT INTO submissions (id, competition_id, team_id, user_id, received_at, comment, files, sent, rows,"
@@ -287,18 +295,38 @@ def test_a_worker_sends_what_rehearsals_teams_send_and_nothing_for_others(
         owner.execute(text("UPDATE competitions SET rehearses = id"))
         owner.commit()
     with acted(WORKER) as worker:
+        worker.execute(text(ENTERED))
         assert worker.execute(text(statement.format(0))).rowcount == 1
         assert len(worker.execute(text("SELECT id FROM competitions FOR SHARE")).all()) == 1
 
 
+def test_a_worker_sends_nothing_for_a_real_team_into_a_rehearsal(acted: SignedIn, settings: Settings) -> None:
+    with connected(settings.database_url) as owner:
+        owner.execute(
+            text(
+                "INSERT INTO competitions (id, slug, file, scales, original, rehearses)"
+                " SELECT gen_random_uuid(), 'rehearsal', file, scales, original, id FROM competitions"
+            )
+        )
+        owner.commit()
+    rehearsal = "(SELECT id FROM competitions WHERE rehearses IS NOT NULL)"
+    into_it = SENT.format(0).replace("(), competition_id", f"(), {rehearsal}")
+    with acted(WORKER) as worker:
+        assert "played" in refusal(worker, into_it)
+        assert "rehearses what it did" in refusal(worker, "UPDATE competitions SET rehearses = id")
+
+
 @pytest.mark.parametrize("statement", [GUESSED, SENT])
 def test_a_web_session_dates_what_comes_in_no_longer_back_than_an_upload_takes(
-    acted: SignedIn, statement: str
+    acted: SignedIn, settings: Settings, statement: str
 ) -> None:
+    with connected(settings.database_url) as owner:
+        owner.execute(text("UPDATE competitions SET frozen_at = NULL"))
+        owner.commit()
     with acted(WEB) as web:
         for hours in (-LONGEST_UPLOAD_H - 0.1, 1):
             assert "entered_lately" in refusal(web, statement.format(hours))
-        for hours in (-LONGEST_UPLOAD_H + 1, 0):
+        for hours in (-LONGEST_UPLOAD_H + 1, 0) if statement == SENT else ():
             assert web.execute(text(statement.format(hours))).rowcount == 1
 
 
@@ -317,6 +345,20 @@ def test_a_web_session_cannot_take_back_what_the_clock_has_told(
     with signed_in(WEB) as web:
         assert web.execute(text("SELECT user_id FROM announcements FOR UPDATE")).scalars().all() == [None]
         assert web.execute(text("DELETE FROM announcements")).rowcount == 0
+
+
+def test_a_web_session_writes_its_own_heartbeat_and_never_the_clocks(
+    settings: Settings, signed_in: SignedIn
+) -> None:
+    beat = "INSERT INTO heartbeats VALUES (:task, :at) ON CONFLICT (task) DO UPDATE SET at = :at"
+    with signed_in(CLOCK) as clock:
+        clock.execute(text(beat), {"task": health.TURN, "at": datetime(2020, 1, 1, tzinfo=UTC)})
+        clock.commit()
+    with signed_in(WEB) as web:
+        for _ in range(2):
+            web.execute(text(beat), {"task": health.WRITE_TEST, "at": datetime(2021, 1, 1, tzinfo=UTC)})
+        assert web.execute(text("UPDATE heartbeats SET at = clock_timestamp()")).rowcount == 1
+        assert web.scalar(text("SELECT date_part('year', at) FROM heartbeats WHERE task = 'turn'")) == 2020
 
 
 def test_a_process_in_another_role_is_kept_from_what_it_does_not_need(contest: Contest) -> None:

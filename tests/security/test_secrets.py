@@ -83,6 +83,7 @@ def test_the_receipt_of_an_upload_contains_no_secret(arena: Arena) -> None:
     assert not seen(answer.content, needles(secret))
 
 
+@pytest.mark.full
 def test_no_log_line_of_what_goes_wrong_contains_a_secret_or_a_password(
     arena: Arena,
     settings: Settings,
@@ -121,7 +122,7 @@ def test_an_internal_error_tells_nobody_the_secret_it_happened_on(
     caplog.set_level(logging.DEBUG)
     monkeypatch.setattr(sealing, "seal", broken)
     # Past the check against the document, which knows no 500.
-    arena.client = TestClient(arena.client.app, raise_server_exceptions=False)
+    arena.client = TestClient(arena.client.app, base_url="http://localhost", raise_server_exceptions=False)
     answer = arena.submit("red", seed=31)
     captured = capfd.readouterr()
     assert answer.status_code == 500
@@ -154,6 +155,7 @@ def cells_of_the_database() -> Iterator[tuple[str, bytes]]:
                     yield f"{schema}.{table}.{column}", as_bytes
 
 
+@pytest.mark.full
 def test_the_queue_says_nothing_of_what_was_sent(arena: Arena) -> None:
     _, secret = noisy_release(37, arena.table)
     assert arena.submit("red", seed=37).status_code == 202
@@ -165,6 +167,7 @@ def test_the_queue_says_nothing_of_what_was_sent(arena: Arena) -> None:
     assert len(messages[0]) < 2_000
 
 
+@pytest.mark.full
 def test_no_file_of_the_service_but_the_private_keys_contains_a_secret(
     stage: Stage, settings: Settings, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -241,6 +244,7 @@ def sealed_secret(submission_id: str) -> Secret:
         return session.scalars(select(Secret).where(Secret.submission_id == UUID(submission_id))).one()
 
 
+@pytest.mark.full
 def test_the_settings_of_the_web_process_cannot_open_what_it_sealed(
     stage: Stage, settings: Settings, services: Services, tmp_path: Path
 ) -> None:
@@ -254,9 +258,16 @@ def test_the_settings_of_the_web_process_cannot_open_what_it_sealed(
         with pytest.raises(Unavailable, match="private key"):
             opened(folder)
     shared, web, _ = environment(services, tmp_path / "fresh")
-    assert set(shared | web) == {"DATABASE_URL", "REDIS_URL", "ANONCUP_DATA", "ANONCUP_SEALING_KEY_FILE"}
+    assert set(shared | web) == {
+        "DATABASE_URL",
+        "REDIS_URL",
+        "ANONCUP_DATA",
+        "ANONCUP_SEALING_KEY_FILE",
+        "ANONCUP_SANDBOX",
+    }
 
 
+@pytest.mark.full
 def test_a_sealed_box_moved_to_another_submission_does_not_open_there(
     stage: Stage, settings: Settings
 ) -> None:
@@ -267,6 +278,7 @@ def test_a_sealed_box_moved_to_another_submission_does_not_open_there(
         )
 
 
+@pytest.mark.full
 def test_a_worker_scores_nothing_by_a_box_that_was_moved(stage: Stage) -> None:
     thief = stage.arena.submit("blue", seed=41).json()["id"]
     with transaction() as session:
@@ -283,6 +295,7 @@ def test_a_worker_scores_nothing_by_a_box_that_was_moved(stage: Stage) -> None:
     assert str(found.failure.message) == "a sealed secret belongs to another submission"
 
 
+@pytest.mark.full
 def test_a_damaged_box_does_not_open(stage: Stage, settings: Settings) -> None:
     row = sealed_secret(stage.submission_id)
     damaged = row.sealed[:-1] + bytes([row.sealed[-1] ^ 1])
@@ -305,6 +318,7 @@ def test_the_commitment_is_the_digest_of_the_salt_and_the_secret_file(
     assert shown["commitment"] == row.commitment
 
 
+@pytest.mark.full
 def test_equal_secrets_have_different_commitments_and_boxes(arena: Arena) -> None:
     receipts = [arena.submit(team, seed=43).json() for team in ("red", "red", "blue")]
     assert len({receipt["commitment"] for receipt in receipts}) == 3
@@ -318,6 +332,7 @@ def test_the_private_keys_are_for_their_owner_only(settings: Settings) -> None:
         assert key.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.full
 def test_a_refused_upload_leaves_no_secret_behind(arena: Arena, settings: Settings) -> None:
     _, secret = noisy_release(47, arena.table)
     assert arena.submit("red", seed=47, anonymized=b"wrong").status_code == 422

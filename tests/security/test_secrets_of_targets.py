@@ -18,7 +18,8 @@ from tests.arena import ROWS, numbers
 from tests.contest import Contest, judge_everything, turn
 from tests.security.table import TABLE
 from tests.security.test_secrets import cells_of_the_database, files_below, needles, seen
-from tests.trying import left_out
+
+pytestmark = pytest.mark.full
 
 AUDIENCES = ("visitor", "red", "blue", "organizer")
 ROUTES = [
@@ -141,7 +142,7 @@ def test_after_the_reveal_only_what_reveals_holds_the_secrets(client: TestClient
     assert kept(settings, watched.canaries) == digests
 
 
-@left_out
+@pytest.mark.full
 def test_what_was_opened_for_the_reveal_and_no_further_is_shown_to_nobody(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,7 +163,7 @@ def test_what_was_opened_for_the_reveal_and_no_further_is_shown_to_nobody(
     assert any(seen(content, watched.canaries) for _, content in watched.answers())
 
 
-@left_out
+@pytest.mark.full
 def test_a_guess_that_is_the_secret_is_shown_to_organizers_alone_and_stands_in_no_column_or_log(
     client: TestClient, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:

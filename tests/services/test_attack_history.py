@@ -18,6 +18,8 @@ from tests.arena import ROWS
 from tests.contest import Contest
 from tests.services.test_boards_of_outcomes import Played, best, played, together
 
+pytestmark = pytest.mark.full
+
 __all__ = ["played"]
 START = datetime(2026, 7, 1, tzinfo=UTC)
 
@@ -75,7 +77,7 @@ def test_the_last_steps_are_the_matrix(played: Played) -> None:
 
 
 def test_nobody_gets_it_before_the_reveal_and_nobody_what_is_disqualified_after(client: TestClient) -> None:
-    contest = Contest.opened(client, more='[publication]\nfeedback = "immediate"\nowners = "shown"')
+    contest = Contest.opened(client, more='[publication]\nfeedback = "immediate"')
     red, blue, green = (contest.submit(team) for team in ("red", "blue", "green"))
     contest.attack()
     for team, submission, found in (("red", blue, 3), ("red", green, 9), ("blue", red, 4), ("red", blue, 8)):

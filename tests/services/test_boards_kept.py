@@ -26,6 +26,8 @@ from tests.claims import claim_evaluation
 from tests.contest import Contest
 from tests.crowd import Size
 
+pytestmark = pytest.mark.full
+
 SMALL = Size(teams=6, each=3, targets=8, attackers=4, guesses=2)
 LARGE = Size(teams=24, each=6, targets=30, attackers=12, guesses=3)
 IMMEDIATE = '[publication]\nfeedback = "immediate"'
@@ -158,7 +160,7 @@ def test_what_ended_in_a_transaction_that_failed_is_not_kept(client: TestClient)
 
 
 def numbers() -> Numbers:
-    return Numbers(0.5, 0.5, 0.0, (), {}, {}, {}, {}, {}, {}, {})
+    return Numbers(0.5, 0.5, 0.0, (), {}, {}, {}, {}, {}, {})
 
 
 def endings(count: int) -> list[Ending]:

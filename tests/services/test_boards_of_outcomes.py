@@ -37,6 +37,8 @@ from tests.riddles import ASKED, RIDDLES
 from tests.small_track import SMALL
 from tests.with_track import installed
 
+pytestmark = pytest.mark.full
+
 TEAMS = ("red", "blue", "緑", "barred", "idle")
 QUESTIONS = ("link", "value")
 CHANCE = {"link": 0.0, "value": 0.5, "gone": 0.0}

@@ -23,6 +23,8 @@ from tests.contest import Contest, Here, competition_id, turn
 from tests.services.test_transitions import acts, quick
 from workers.clock import Clock
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def two(client: TestClient) -> tuple[Contest, Contest]:

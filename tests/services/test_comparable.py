@@ -22,7 +22,6 @@ def numbers(security: float = 0.25, **versions: str) -> Numbers:
         attackers={"near": 0.25, "late": 0.75},
         risks={},
         correct={"near": 1, "late": 3},
-        bounds={},
         versions={**found, **{name.replace("_", "."): version for name, version in versions.items()}},
     )
 

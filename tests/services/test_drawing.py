@@ -5,6 +5,7 @@ import hashlib
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+import workers.drawing
 from app.backup import service as backup
 from app.config import Settings, get_settings
 from app.db.models import AuditEntry, Drawn, Seed
+from app.language import LANGUAGES
 from app.roles import Role
 from app.scoring.csv_text import table_csv
 from app.scoring.drawn import Draw
@@ -23,6 +26,7 @@ from app.scoring.files import FileSpec
 from app.scoring.permutation import source_from_secret
 from app.scoring.tracks import TRACKS
 from app.services.attacks import drawing
+from app.services.data import draws as data_draws
 from app.services.people import accounts
 from app.storage import store
 from app.transaction import transaction
@@ -30,7 +34,10 @@ from tests.api.test_submissions import score_everything
 from tests.arena import PASSWORD, ROWS, Arena
 from tests.contest import Contest, competition_id, competition_row, turn, two_phase_file
 from tests.drawing import OWN, draws, labels, own_order, rotations
-from tests.web.reader import send
+from tests.web.reader import page, send
+from tests.web.spoken import said
+
+pytestmark = pytest.mark.full
 
 PATH = "/competitions/small"
 
@@ -133,6 +140,36 @@ def test_nothing_is_drawn_for_teams_before_the_first_phase_nor_without_what_orga
     assert set(rows()) == {"", "red"}
 
 
+def test_a_team_without_data_is_told_what_it_waits_for(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contest = opened(client, monkeypatch, OWN)
+    contest.move(anonymization=(1, 2), reidentification=(3, 4))
+    answers = [own(contest.arena, "red").json()]
+    contest.move(anonymization=(-1, 2))
+    answers.append(own(contest.arena, "red").json())
+    given(contest.arena)
+    answers.append(own(contest.arena, "red").json())
+    assert {answer["code"] for answer in answers} == {"not_drawn_yet"}
+    assert [answer["detail"] for answer in answers] == [
+        data_draws.NOT_BEGUN,
+        data_draws.NOT_GIVEN,
+        data_draws.NOT_YET,
+    ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_team_that_comes_after_the_draws_is_told_that_it_gets_none(contest: Contest, language: str) -> None:
+    contest.arena.team("red")
+    turn()
+    contest.between()
+    late = own(contest.arena, "late")
+    assert (late.status_code, late.json()["code"]) == (409, "drawing_over")
+    shown = page(contest.arena, f"{PATH}/submissions", team="late", language=language)
+    told = said("The anonymization phase is over, and no more data are drawn: your team has none.", language)
+    assert told in unescape(shown.text)
+
+
 def test_a_release_is_scored_against_what_was_drawn_for_its_team(contest: Contest) -> None:
     arena = contest.arena
     arena.team("red")
@@ -184,19 +221,56 @@ def test_what_organizers_hold_is_refused_by_the_track_and_by_name(contest: Conte
     assert given(contest.arena, file="other.csv").json()["code"] == "no_such_file"
 
 
-def test_no_two_teams_have_the_same_until_there_are_none_left(
+def test_as_many_teams_as_there_are_allocations_have_one_each_and_baselines_take_none(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(workers.drawing, "MOST_ATTEMPTS", 100)
     draw = Draw(files=(FileSpec("secret"),), each_team=True, make=rotations(4))
+    contest = opened(client, monkeypatch, draw)
+    teams = ["red", "blue", "green", "black"]
+    for team in teams:
+        contest.arena.team(team)
+    turn()
+    found = rows()
+    assert list(found) == ["", *teams]
+    assert len({found[team].files["secret"] for team in teams}) == 4
+    assert found[""].files["secret"] not in {found[team].files["secret"] for team in teams[:3]}
+    assert all(own(contest.arena, team).status_code == 200 for team in teams)
+    assert submit(contest, "black").status_code == 202
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_team_for_which_no_allocation_is_left_is_told_and_so_are_the_organizers(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    monkeypatch.setattr(workers.drawing, "MOST_ATTEMPTS", 60)
+    draw = Draw(files=(FileSpec("secret"),), each_team=True, make=rotations(2))
     contest = opened(client, monkeypatch, draw)
     for team in ("red", "blue", "green", "black"):
         contest.arena.team(team)
     turn()
     found = rows()
-    assert list(found) == ["", "red", "blue", "green"]
-    assert len({one.files["secret"] for one in found.values()}) == 4
+    assert {team: bool(one.files) for team, one in found.items()} == {
+        "": True, "red": True, "blue": True, "green": False, "black": False
+    }  # fmt: skip
+    assert [entry.after["team"] for entry in acts("own.exhausted")] == ["green", "black"]  # type: ignore[index]
     with transaction() as session:
-        assert drawing.undrawn(session, competition_id()) is not None
+        assert drawing.undrawn(session, competition_id()) is None
+    sent = contest.arena.post(
+        f"{PATH}/submissions", token=contest.arena.team("green"), files={"anonymized": ("a.csv", b"")}
+    )
+    for answer in (own(contest.arena, "green"), own(contest.arena, "green", "secret.csv"), sent):
+        assert (answer.status_code, answer.json()["code"]) == (409, "no_allocation_left")
+    told = said(
+        "All data are assigned to other teams: there are none left for your team. Ask the organizers.",
+        language,
+    )
+    shown = page(contest.arena, f"{PATH}/submissions", team="green", language=language)
+    assert told in unescape(shown.text)
+    desk = page(contest.arena, f"{PATH}/organize", organizer=True, language=language)
+    assert said("duty_unallocated", language, n=2) in unescape(desk.text)
+    turn()
+    assert len(acts("own.exhausted")) == 2
 
 
 def test_teams_may_have_the_same_where_the_competition_says_so(
@@ -232,7 +306,7 @@ def test_who_was_there_first_is_drawn_for_first_whoever_comes_meanwhile(contest:
     assert undrawn is not None
     assert given(contest.arena, labels(ROWS).replace(b"label 3\n", b"other 3\n")).status_code == 200
     with transaction() as session:
-        assert drawing.drawn(session, undrawn, {"secret": "0" * 64}, 0, shared=False)
+        assert drawing.record_allocation(session, undrawn, {"secret": "0" * 64}, 0, shared=False)
     assert rows() == {}
     turn()
     assert b"other 3" in own(contest.arena, "red", "labels.csv").content

@@ -22,6 +22,8 @@ from tests.services.test_drawing import PATH, acts, given, own, rows
 from tests.services.test_transitions_killed import Killed, dying
 from workers import child
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def contest(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Contest:
@@ -113,7 +115,7 @@ def test_a_seed_that_was_exchanged_is_used_for_nothing_and_revealed_to_nobody(co
     with capture_logs() as said:
         turn()
     assert "green" not in rows()
-    assert any("not the one that was committed to" in str(entry.get("reason")) for entry in said)
+    assert any("does not match its commitment" in str(entry.get("reason")) for entry in said)
     contest.attack()
     contest.move(reidentification=(-1, -0.5))
     turn()

@@ -12,6 +12,8 @@ from tests.contest import competition_row, turn
 from tests.drawing import HINTS
 from tests.services.test_drawing import PATH, acts, opened
 
+pytestmark = pytest.mark.full
+
 
 def test_what_is_drawn_for_all_is_given_out_with_the_original_and_again_when_that_changes(
     client: TestClient, monkeypatch: pytest.MonkeyPatch

@@ -17,6 +17,8 @@ from tests.contest import Contest, competition_row, judge_everything, turn
 from tests.sending import Sending, process, sending
 from tests.services.test_transitions import accept, acts, member, score, targets
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def contest(client: TestClient) -> Contest:

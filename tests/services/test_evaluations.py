@@ -102,6 +102,7 @@ def renewed(claimed: Claim, *, step: int, name: str, lease: timedelta = LEASE) -
         return leases.renew(session, *mine, lease=lease, step=step, steps=9, step_name=name)
 
 
+@pytest.mark.full
 def test_a_renewed_claim_is_kept_and_a_lost_one_cannot_be_renewed(arena: Arena) -> None:
     identifier = submitted(arena)
     claimed = taken(identifier, lease=timedelta(0))
@@ -113,6 +114,7 @@ def test_a_renewed_claim_is_kept_and_a_lost_one_cannot_be_renewed(arena: Arena) 
     assert not renewed(claimed, step=4, name="euc2")
 
 
+@pytest.mark.full
 def test_who_counts_other_steps_each_time_is_not_written_down_more_often(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,6 +128,7 @@ def test_who_counts_other_steps_each_time_is_not_written_down_more_often(
     assert told == [(0, 0), (1, 5), (1, 5), (1, 5)]
 
 
+@pytest.mark.full
 def test_a_finished_evaluation_is_never_claimed_again(arena: Arena) -> None:
     identifier = submitted(arena)
     assert recorded(taken(identifier))
@@ -139,6 +142,7 @@ def test_delivering_the_same_message_again_scores_once(arena: Arena) -> None:
     assert (row(identifier).state, row(identifier).attempt) == (State.SCORED, 1)
 
 
+@pytest.mark.full
 def test_an_evaluation_that_was_tried_too_often_ends_in_error(arena: Arena) -> None:
     identifier = submitted(arena)
     for _ in range(3):
@@ -156,6 +160,7 @@ def test_the_sweep_rings_for_queued_work_when_the_queue_was_emptied(arena: Arena
     assert waiting() == 1
 
 
+@pytest.mark.full
 def test_the_sweep_does_not_ring_while_messages_wait(arena: Arena) -> None:
     identifier = submitted(arena)
     age(identifier)
@@ -164,6 +169,7 @@ def test_the_sweep_does_not_ring_while_messages_wait(arena: Arena) -> None:
     assert waiting() == 1
 
 
+@pytest.mark.full
 def test_the_sweep_rings_for_a_lease_that_has_run_out(arena: Arena) -> None:
     identifier = submitted(arena)
     taken(identifier, lease=timedelta(0))
@@ -172,6 +178,7 @@ def test_the_sweep_rings_for_a_lease_that_has_run_out(arena: Arena) -> None:
     assert waiting() == 1
 
 
+@pytest.mark.full
 def test_the_sweep_leaves_running_and_finished_work_alone(arena: Arena) -> None:
     running, finished = submitted(arena), submitted(arena, seed=2)
     taken(running)
@@ -219,6 +226,7 @@ def test_a_child_that_is_killed_gives_the_evaluation_back_and_the_next_try_score
     assert row(identifier).failure is None
 
 
+@pytest.mark.full
 def test_a_child_that_is_asked_nothing_more_is_ended_and_another_scores_what_comes_next(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,6 +238,7 @@ def test_a_child_that_is_asked_nothing_more_is_ended_and_another_scores_what_com
         assert eventually(lambda: child.keeper.child is None)
 
 
+@pytest.mark.full
 def test_a_child_is_replaced_when_it_has_scored_as_much_as_it_may(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,6 +258,7 @@ def limited(settings: Settings, monkeypatch: pytest.MonkeyPatch, **limits: int) 
     monkeypatch.setattr(child.keeper, "child", None)
 
 
+@pytest.mark.full
 def test_scoring_beyond_the_time_limit_ends_in_error_with_the_reason(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -259,6 +269,7 @@ def test_scoring_beyond_the_time_limit_ends_in_error_with_the_reason(
     assert reason_of(identifier) == ("time_limit", {"limit": 0})
 
 
+@pytest.mark.full
 def test_scoring_that_never_fits_into_memory_ends_in_error(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,6 +284,7 @@ def test_scoring_that_never_fits_into_memory_ends_in_error(
     assert "memory" in str(failure.message)
 
 
+@pytest.mark.full
 def test_a_database_that_is_away_is_said_to_be_unavailable(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -287,6 +299,7 @@ def test_a_database_that_is_away_is_said_to_be_unavailable(
         session.execute(text("SELECT 1"))
 
 
+@pytest.mark.full
 def test_who_has_lost_a_claim_neither_ends_nor_gives_back_what_another_has(arena: Arena) -> None:
     identifier = submitted(arena)
     late, now = taken(identifier, lease=timedelta(0)), taken(identifier)

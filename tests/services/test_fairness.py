@@ -24,6 +24,8 @@ from tests.conftest import empty_queue
 from tests.queued import Contest, Piece, contests
 from workers import clock
 
+pytestmark = pytest.mark.full
+
 LEASE = timedelta(minutes=5)
 
 

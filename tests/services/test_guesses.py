@@ -70,6 +70,7 @@ def test_a_guess_is_judged_once_however_often_it_is_delivered(attack: Attack) ->
     assert (row.state, row.correct, row.attempt) == (State.SCORED, RIGHT, 1)
 
 
+@pytest.mark.full
 def test_a_worker_that_comes_too_late_records_nothing(attack: Attack) -> None:
     slow, quick = claim(attack), claim(attack)
     with transaction() as session:
@@ -79,6 +80,7 @@ def test_a_worker_that_comes_too_late_records_nothing(attack: Attack) -> None:
     assert (attack.row.correct, attack.row.attempt) == (RIGHT, 2)
 
 
+@pytest.mark.full
 def test_a_guess_whose_worker_was_killed_is_asked_for_again(attack: Attack) -> None:
     claim(attack)
     empty_queue()
@@ -88,6 +90,7 @@ def test_a_guess_whose_worker_was_killed_is_asked_for_again(attack: Attack) -> N
     assert (attack.row.state, attack.row.attempt) == (State.SCORED, 2)
 
 
+@pytest.mark.full
 def test_a_guess_whose_message_is_lost_is_asked_for_again(attack: Attack) -> None:
     age(attack)
     empty_queue()
@@ -95,6 +98,7 @@ def test_a_guess_whose_message_is_lost_is_asked_for_again(attack: Attack) -> Non
     assert queue.depth() == 1
 
 
+@pytest.mark.full
 def test_a_guess_that_kills_its_workers_ends_in_error_and_the_contest_goes_on(attack: Attack) -> None:
     for _ in range(3):
         claim(attack)
@@ -121,6 +125,7 @@ def test_the_contest_closes_only_when_the_last_guess_is_judged(attack: Attack) -
     assert attack.contest.state() == "closed"
 
 
+@pytest.mark.full
 def test_a_guess_that_cannot_be_read_for_a_while_is_tried_again(attack: Attack, settings: Settings) -> None:
     blob = file_of(settings.data, attack.row.file)
     kept = blob.read_bytes()
@@ -133,6 +138,7 @@ def test_a_guess_that_cannot_be_read_for_a_while_is_tried_again(attack: Attack, 
     assert (attack.row.state, attack.row.correct, attack.row.failure) == (State.SCORED, RIGHT, None)
 
 
+@pytest.mark.full
 def test_a_missing_key_delays_a_guess_and_loses_nothing(
     attack: Attack, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,6 +154,7 @@ def test_a_missing_key_delays_a_guess_and_loses_nothing(
     assert attack.row.correct == RIGHT
 
 
+@pytest.mark.full
 def test_a_database_that_is_away_leaves_the_guess_to_the_sweep(
     attack: Attack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +174,7 @@ def test_a_database_that_is_away_leaves_the_guess_to_the_sweep(
     assert attack.row.correct == RIGHT
 
 
+@pytest.mark.full
 def test_a_queue_that_is_away_delays_the_judging_and_never_the_guess(
     attack: Attack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,6 +196,7 @@ def test_a_queue_that_is_away_delays_the_judging_and_never_the_guess(
         assert sorted(one.correct or 0 for one in session.scalars(select(Guess))) == [3, RIGHT]
 
 
+@pytest.mark.full
 def test_a_guess_of_a_team_disqualified_meanwhile_is_judged_and_counts_only_when_it_is_back(
     attack: Attack,
 ) -> None:

@@ -3,11 +3,14 @@
 from fractions import Fraction
 from itertools import combinations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.services.boards.matrix import by_strength
 from app.wire import Cell, Matrix, MatrixRow, MatrixTarget
+
+pytestmark = pytest.mark.full
 
 RATES = st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.7, 1.0])
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from tests.contest import judge_everything
 from tests.membership_contest import HIDDEN, PATH, ROWS, Played, opened
 from tests.scoring import membership_reference as plain
 from tests.scoring.membership_cases import rows_of
+
+pytestmark = pytest.mark.full
 
 TRACK = TRACKS["membership"]
 
@@ -121,7 +124,7 @@ def test_both_questions_are_asked_judged_and_revealed(played: Played) -> None:
         for one in played.arena.get(f"{PATH}/guesses", token=played.arena.team(team)).json()
     }
     truth = [row[0] for row in rows_of(played.whole.candidates.only(HIDDEN))]
-    beyond = plain.beyond(told, truth, played.members("red").among.tolist(), 0.0)
+    beyond = expected(played, "red", told, truth)
     assert listed[first["id"]]["outcome"]["value"] == 1.0
     assert listed[second["id"]]["outcome"]["value"] == float(beyond) > 0.5
     assert listed[blind["id"]]["outcome"]["value"] == pytest.approx(0.01)
@@ -136,6 +139,21 @@ def test_both_questions_are_asked_judged_and_revealed(played: Played) -> None:
     assert found["red"]["by_question"] == {"membership": 0.0, "attribute": 0.0}
     assert (found["blue"]["rank"], found["red"]["rank"]) == (1, 2)
     check_reveal(played)
+
+
+def expected(played: Played, team: str, told: list[Any], truth: list[Any]) -> Fraction:
+    """What a guess at the hidden column is worth against a reference that learns from the background."""
+    among, background = played.members(team).among.tolist(), played.whole.background
+    names = played.public.candidates.schema.names
+    own, cells = (
+        [cell for cell, inside in zip(column, among, strict=True) if inside] for column in (told, truth)
+    )
+    assert background is not None
+    known = [row[0] for row in rows_of(background.only(HIDDEN))]
+    asked = [row for row, inside in zip(rows_of(played.public.candidates), among, strict=True) if inside]
+    kinds = played.rules.settings.schema.only(HIDDEN).categorical[0].values
+    reference = plain.imputed(rows_of(background.only(*names)), known, asked, kinds)
+    return plain.beyond(own, cells, reference, 0.0)
 
 
 def check_reveal(played: Played) -> None:

@@ -10,6 +10,8 @@ from app.scoring.ranking import overall, ranks
 from app.services.boards.places import Place, Sent, place_of
 from app.wire import Board, BoardRow
 
+pytestmark = pytest.mark.full
+
 START = datetime(2027, 1, 10, tzinfo=UTC)
 OWN = "ours"
 

@@ -29,10 +29,11 @@ from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
 from tests.contest import Contest, turn
 from tests.rehearsing import Rehearsed
-from tests.trying import LEFT_OUT
 from workers import rehearsals as work
 from workers import threshold_reports
 from workers.fitness import FOR_SECRETS
+
+pytestmark = pytest.mark.full
 
 DONE = {State.SCORED, State.CANCELLED}
 
@@ -55,7 +56,7 @@ def rows(kind: Any, slug: str) -> list[Any]:
         return list(session.scalars(mine.where(Competition.slug == slug)))
 
 
-@pytest.mark.parametrize("year", [2016, pytest.param(2015, marks=LEFT_OUT)])
+@pytest.mark.parametrize("year", [2016, pytest.param(2015, marks=pytest.mark.full)])
 def test_sample_teams_play_a_cup_to_its_reveal(client: TestClient, year: int) -> None:
     cup = Rehearsed.of_year(client, year)
     assert {one[3] for one in cup.moves()} == {0}
@@ -293,7 +294,7 @@ def test_a_competition_without_its_data_is_not_rehearsed(arena: Arena) -> None:
 def test_a_rehearsal_has_the_rules_and_the_data_of_what_it_rehearses_but_for_what_outlasts_an_hour(
     client: TestClient,
 ) -> None:
-    more = "[publication]\ndigits = 3\nfrozen_from = 2020-01-01T00:00:00Z\nowners_at_least = 9\n"
+    more = "[publication]\ndigits = 3\nfrozen_from = 2020-01-01T00:00:00Z\n"
     cup = Rehearsed.begun(Contest.opened(client, more=more, notice=48).arena)
     with transaction() as session:
         original = session.scalars(select(Competition).where(Competition.slug == "small")).one()
@@ -303,11 +304,7 @@ def test_a_rehearsal_has_the_rules_and_the_data_of_what_it_rehearses_but_for_wha
         assert row.original_rows == original.original_rows
     assert copied.title == {"en": "Rehearsal: Small cup", "ja": "リハーサル：小さな杯"}
     publication = copied.publication
-    assert (publication.frozen_from, publication.reveal_notice_hours, publication.owners_at_least) == (
-        None,
-        0,
-        1,
-    )
+    assert (publication.frozen_from, publication.reveal_notice_hours) == (None, 0)
     assert publication.digits == rules.publication.digits == 3
     assert (copied.measures, copied.excessive, copied.limits) == (
         rules.measures,

@@ -23,6 +23,8 @@ from tests.patience import eventually
 from tests.services.test_entrances import end_the_first_phase, entering, received, under_way, uploading
 from tests.services.test_transitions import member, score
 
+pytestmark = pytest.mark.full
+
 KEY = "first-try"
 
 

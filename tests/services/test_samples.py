@@ -6,6 +6,8 @@ from app.config import Settings
 from app.services.data import samples
 from app.storage import store
 
+pytestmark = pytest.mark.full
+
 FIRST = samples.Sample(("名前", "x"), (("東京", "1"), ("大阪", "2"), ("京都", "3")))
 LINE = "東京,1\n"
 

@@ -138,6 +138,7 @@ def score(identifier: str) -> None:
     scoring.score(str(found))
 
 
+@pytest.mark.full
 def test_the_clock_waits_for_an_upload_that_holds_the_lock(contest: Contest, settings: Settings) -> None:
     """Entered before the end, being committed after it: the freeze waits, then settles until it is scored."""
     principal, upload = read(contest.arena, "red", settings)
@@ -156,6 +157,7 @@ def test_the_clock_waits_for_an_upload_that_holds_the_lock(contest: Contest, set
     assert [str(target.submission_id) for target in targets()] == [identifier]
 
 
+@pytest.mark.full
 def test_an_upload_knocks_while_the_clock_holds_the_lock_and_is_refused(
     contest: Contest, settings: Settings
 ) -> None:
@@ -187,6 +189,7 @@ def finished_contest(contest: Contest) -> list[str]:
     return sent
 
 
+@pytest.mark.full
 def test_many_clocks_at_once_turn_once(contest: Contest) -> None:
     sent = finished_contest(contest)
     for hours in ((-1, 1), (-1, -0.5)):
@@ -217,6 +220,7 @@ def quick(contest: Contest, team: str) -> str:
     return identifier
 
 
+@pytest.mark.full
 def test_a_contest_that_cannot_be_turned_does_not_hold_up_the_next(
     client: TestClient, settings: Settings
 ) -> None:
@@ -255,6 +259,7 @@ def test_without_the_key_nothing_is_revealed_and_with_it_everything(
     assert competition_row().revealed_at is not None
 
 
+@pytest.mark.full
 def test_a_box_that_is_not_what_was_committed_to_is_never_revealed(contest: Contest) -> None:
     quick(contest, "red")
     contest.move(anonymization=(-3, -2), reidentification=(-1, -0.5))
@@ -265,6 +270,7 @@ def test_a_box_that_is_not_what_was_committed_to_is_never_revealed(contest: Cont
     assert openings() == []
 
 
+@pytest.mark.full
 def test_the_clock_says_that_the_database_is_away(
     monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
@@ -279,6 +285,7 @@ def test_the_clock_says_that_the_database_is_away(
         turn()
 
 
+@pytest.mark.full
 def test_a_deadline_moved_while_the_contest_settles_opens_it_again(contest: Contest) -> None:
     red = contest.submit("red", scored=False)
     contest.move(anonymization=(-3, -1), reidentification=(1, 2))
@@ -346,6 +353,7 @@ def test_a_contest_without_anything_valid_goes_through_all_its_states(contest: C
     assert contest.arena.get(f"{contest.path}/reveal").json() == []
 
 
+@pytest.mark.full
 def test_a_failed_submission_scored_again_while_it_settles_is_a_final(contest: Contest) -> None:
     """After the freeze it is scored as well, and no final any more."""
     waiting, failed = contest.submit("red", scored=False), contest.submit("red", scored=False)

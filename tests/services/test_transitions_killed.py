@@ -10,7 +10,8 @@ import workers.transitions
 from app.services.attacks import transitions
 from tests.contest import Contest, competition_row, turn
 from tests.services.test_transitions import acts, quick, targets
-from tests.trying import LEFT_OUT
+
+pytestmark = pytest.mark.full
 
 
 class Killed(BaseException):
@@ -55,7 +56,9 @@ KILLS = [
     [
         # Most of what is found before a step was left after the one before it.
         pytest.param(
-            kill, id=f"{'before' if kill[2] else 'after'} {kill[1]} {kill[3]}", marks=LEFT_OUT * kill[2]
+            kill,
+            id=f"{'before' if kill[2] else 'after'} {kill[1]} {kill[3]}",
+            marks=pytest.mark.full if kill[2] else (),
         )
         for kill in KILLS
     ],

@@ -78,6 +78,7 @@ def test_an_end_is_witnessed_once_for_each_value(contest: Contest) -> None:
     assert (noted()[-1].ends_at, noted()[-1].notice_hours) == (second.end, 24)
 
 
+@pytest.mark.full
 def test_an_end_that_was_long_known_is_revealed_at(client: TestClient) -> None:
     contest = Contest.opened(client, notice=24)
     contest.move(anonymization=(-3, -2), reidentification=(-1, -0.5))
@@ -96,6 +97,7 @@ def test_an_end_moved_nearer_closes_nothing_and_reveals_nothing_before_its_notic
     assert expected() == known  # three hours ahead: nearer than the notice from now
 
 
+@pytest.mark.full
 def test_a_reveal_moved_nearer_waits_for_the_notice_from_when_it_was_witnessed(contest: Contest) -> None:
     contest.move(reidentification=(-1, 100))
     turn()
@@ -107,6 +109,7 @@ def test_a_reveal_moved_nearer_waits_for_the_notice_from_when_it_was_witnessed(c
     assert contest.state() == "reidentification"
 
 
+@pytest.mark.full
 def test_once_the_notice_has_run_everything_is_revealed(
     contest: Contest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,6 +122,7 @@ def test_once_the_notice_has_run_everything_is_revealed(
     assert "secrets.reveal" in acts()
 
 
+@pytest.mark.full
 def test_setting_closed_at_opens_no_secret(contest: Contest) -> None:
     written(closed_at=func.clock_timestamp())
     assert nothing_is_revealed()
@@ -126,6 +130,7 @@ def test_setting_closed_at_opens_no_secret(contest: Contest) -> None:
     assert nothing_is_revealed()
 
 
+@pytest.mark.full
 def test_forged_rows_count_for_nothing_and_are_told_to_the_organizers(contest: Contest) -> None:
     """With the signature of a real row, with none, and signed by another key."""
     real, stranger = noted()[0], Ring((SigningKey.generate(),))
@@ -159,6 +164,7 @@ def test_forged_rows_count_for_nothing_and_are_told_to_the_organizers(contest: C
     assert acts().count(witnesses.UNSIGNED) == len(forged)
 
 
+@pytest.mark.full
 def test_a_signature_is_of_every_value(contest: Contest) -> None:
     one = noted()[0]
     keys = witnesses.ring()
@@ -192,6 +198,7 @@ def test_a_secret_of_another_competition_is_not_opened_by_a_target_that_claims_i
     assert nothing_is_revealed()
 
 
+@pytest.mark.full
 def test_a_contest_that_was_there_before_witnesses_waits_for_its_notice(client: TestClient) -> None:
     """As after an upgrade: submissions, and no row. Its end counts from when it is first seen."""
     contest = Contest.opened(client, notice=24)
@@ -203,6 +210,7 @@ def test_a_contest_that_was_there_before_witnesses_waits_for_its_notice(client: 
     assert expected() == one.witnessed_at + NOTICE
 
 
+@pytest.mark.full
 def test_a_shorter_notice_is_refused_once_there_are_submissions(contest: Contest) -> None:
     put = {hours: competition_row().file.replace("_hours = 24", f"_hours = {hours}") for hours in (23, 25)}
     path = f"{contest.path}/competition.toml"
@@ -213,6 +221,7 @@ def test_a_shorter_notice_is_refused_once_there_are_submissions(contest: Contest
     assert contest.arena.put(path, content=put[25]).status_code == 200
 
 
+@pytest.mark.full
 def test_a_pause_holds_the_reveal_back(contest: Contest) -> None:
     turn()
     written(paused_at=func.clock_timestamp() - timedelta(hours=1))
@@ -225,6 +234,7 @@ def test_a_pause_holds_the_reveal_back(contest: Contest) -> None:
         assert witnesses.is_time(row, seen, later)
 
 
+@pytest.mark.full
 def test_without_the_key_phases_turn_and_nothing_is_revealed(
     client: TestClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -243,6 +253,7 @@ def test_without_the_key_phases_turn_and_nothing_is_revealed(
     assert competition_row().revealed_at is not None
 
 
+@pytest.mark.full
 def test_rows_that_are_deleted_give_nothing_but_delay(contest: Contest) -> None:
     with transaction() as session:
         session.execute(delete(WitnessedEnd))
@@ -252,6 +263,7 @@ def test_rows_that_are_deleted_give_nothing_but_delay(contest: Contest) -> None:
     assert expected() == noted()[-1].witnessed_at + NOTICE
 
 
+@pytest.mark.full
 def test_the_clock_makes_its_key_where_the_private_keys_are(tmp_path: Path) -> None:
     ready_to_witness(None)
     ready_to_witness(tmp_path / "nowhere")
@@ -264,6 +276,7 @@ def test_the_clock_makes_its_key_where_the_private_keys_are(tmp_path: Path) -> N
     assert witnessing.held(tmp_path).verifies(message, witnessing.held(tmp_path).sign(message))
 
 
+@pytest.mark.full
 def test_a_process_without_a_key_cannot_sign_and_says_how(tmp_path: Path) -> None:
     for ring in (Ring(), witnessing.held(None), witnessing.held(tmp_path)):
         with pytest.raises(Unavailable, match="anoncup keys witness"):
@@ -274,6 +287,7 @@ def test_a_process_without_a_key_cannot_sign_and_says_how(tmp_path: Path) -> Non
         witnessing.held(tmp_path)
 
 
+@pytest.mark.full
 def test_what_any_held_key_has_signed_counts(tmp_path: Path) -> None:
     """After a key was brought back beside one that had been made meanwhile."""
     one, other = tmp_path / "one", tmp_path / "other"
@@ -293,6 +307,7 @@ def told() -> list[dict[str, str]]:
     return [announcements.texts(one) for one in said]
 
 
+@pytest.mark.full
 def test_the_teams_are_told_of_an_end_that_moved_in_both_languages_and_when_secrets_are_revealed(
     contest: Contest,
 ) -> None:
@@ -312,6 +327,7 @@ def test_the_teams_are_told_of_an_end_that_moved_in_both_languages_and_when_secr
         assert (later[language].count("\n\n"), nearer[language].count("\n\n")) == (0, 1)
 
 
+@pytest.mark.full
 def test_before_a_contest_begins_nobody_is_told_of_its_dates(client: TestClient) -> None:
     contest = Contest.opened(client)
     contest.move(anonymization=(1, 2), reidentification=(3, 4))
@@ -321,6 +337,7 @@ def test_before_a_contest_begins_nobody_is_told_of_its_dates(client: TestClient)
     assert (len(noted()), told()) == (2, [])
 
 
+@pytest.mark.full
 def test_the_teams_are_told_though_the_start_was_moved_ahead_as_if_nothing_had_begun(
     contest: Contest,
 ) -> None:
@@ -330,6 +347,7 @@ def test_the_teams_are_told_though_the_start_was_moved_ahead_as_if_nothing_had_b
     assert len(told()) == before + 1
 
 
+@pytest.mark.full
 def test_what_the_service_announced_is_not_withdrawn_by_an_organizer(contest: Contest) -> None:
     contest.move(reidentification=(-1, 2))
     turn()
@@ -340,6 +358,7 @@ def test_what_the_service_announced_is_not_withdrawn_by_an_organizer(contest: Co
     assert newest in contest.arena.get(f"{contest.path}/announcements").json()
 
 
+@pytest.mark.full
 def test_the_description_of_a_competition_says_when_secrets_are_revealed(contest: Contest) -> None:
     path = f"/api/v1{contest.path}"
     known = noted()[-1].ends_at

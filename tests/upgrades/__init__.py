@@ -3,7 +3,6 @@
 The modules of this package are scoring children that have been upgraded; the web process is, by a patch.
 """
 
-import sys
 from collections.abc import Callable, MutableMapping
 from dataclasses import replace
 from typing import Any, cast
@@ -37,8 +36,7 @@ def registries() -> tuple[Registry, Registry]:
     return cast(Registry, track.measures), cast(Registry, track.attackers)
 
 
-def run(change: Change) -> None:
-    """The scoring child, upgraded."""
+def prepare(change: Change, *, warm: bool) -> None:
+    """Prepare the scoring child, upgraded."""
     change(*registries())
-    sys.argv[0] = str(scorer.__file__)
-    scorer.main()
+    scorer.prepare(warm=warm)

@@ -1,6 +1,9 @@
 """The scoring child after an upgrade: see the package."""
 
-from tests import upgrades
+from functools import partial
 
-if __name__ == "__main__":
-    upgrades.run(upgrades.removed)
+from tests import upgrades
+from workers import scorer
+
+prepare = partial(upgrades.prepare, upgrades.removed)
+run = scorer.run

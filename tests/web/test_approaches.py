@@ -10,6 +10,8 @@ from tests.arena import Arena
 from tests.contest import Contest
 from tests.web.reader import page, send
 
+pytestmark = pytest.mark.full
+
 TOLD = "1. Noise\r\n2. <b>swaps</b>"
 SHOWN = "1. Noise\n2. &lt;b&gt;swaps&lt;/b&gt;"
 

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from fastapi.testclient import TestClient
 
 from app.language import LANGUAGES
@@ -9,6 +10,8 @@ from tests.arena import ROWS
 from tests.contest import Contest
 from tests.web.reader import page
 from tests.web.spoken import said
+
+pytestmark = pytest.mark.full
 
 
 def duel(client: TestClient, feedback: str) -> tuple[Contest, str, str]:

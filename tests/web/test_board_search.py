@@ -15,6 +15,8 @@ from tests.contest import Contest
 from tests.web.spoken import said
 from tests.web.test_boards import board_page, text_of
 
+pytestmark = pytest.mark.full
+
 
 def found_in(html: str) -> list[str]:
     """The teams of the rows that are not hidden."""

@@ -18,6 +18,8 @@ from tests.contest import Contest
 from tests.web.reader import page, words_of
 from tests.web.spoken import said
 
+pytestmark = pytest.mark.full
+
 BOARDS = ("anonymization", "reidentification", "matrix")
 READERS: list[dict[str, Any]] = [{}, {"team": "red"}, {"organizer": True}]
 IMMEDIATE = '[publication]\nfeedback = "immediate"'
@@ -104,8 +106,8 @@ def test_every_number_of_the_page_is_that_of_the_interface(crowd: Contest, reade
     assert lines(brief) == [line_of(row, [], digits=digits) for row in board["rows"]]
     assert (
         said(
-            "Until the secrets are revealed, other teams’ U and E are rounded to {digits} decimals, and only the team itself sees the result of each measure and attacker: exact numbers would give away whose target is whose, and more.",
-            digits=2,
+            "Until the secrets are revealed, other teams’ U and E are rounded to {n} decimals, and only the team itself sees its measures and attackers: exact numbers would give away the secrets.",
+            n=2,
         )
         in unescape(html)
     ) == (not reader.get("organizer"))
@@ -236,7 +238,7 @@ def test_hidden_scores_change_nothing_on_any_page_until_the_close(
     assert [masked(board_page(contest.arena, *path, **reader)) for path in paths] == before
     assert all(
         said(
-            "What the teams found out stays hidden until the re-identification phase has closed, so that nobody can use the scores to improve their guesses. It closes"
+            "The results of attacks stay hidden until the re-identification phase has closed, so that nobody can use the scores to improve their guesses. It closes"
         )
         in html
         for html in before

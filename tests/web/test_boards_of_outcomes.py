@@ -22,6 +22,8 @@ from tests.web.spoken import said
 from tests.web.test_boards import board_page, lines, text_of
 from tests.with_track import installed
 
+pytestmark = pytest.mark.full
+
 WORDS_OF_COUNTS = ("Individuals identified", "of individuals", "Share of individuals found")
 SAID_OF_INDIVIDUALS = re.compile(
     r"share of individuals|identifies|re-identification rate|% of the individuals"
@@ -93,7 +95,7 @@ def test_the_matrix_is_shown_of_each_question_and_of_all_together(contest: Conte
     built_in = [row for row in contest.board("matrix", organizer=True)["rows"] if row["built_in"]]
     assert all(cell["by_question"] == {"link": cell["rate"]} for row in built_in for cell in row["cells"])
     line = sheet(contest, "matrix")[0]
-    (name,) = (one["name"] for one in contest.targets("blue") if not one["own"])
+    (name,) = (f"{one['name']} ({one['team']})" for one in contest.targets("blue") if not one["own"])
     assert [line[f"{name}{part}"] for part in ("", " link", " value")] == [
         str(VALUE),
         str(LINKED / ROWS),
@@ -103,13 +105,13 @@ def test_the_matrix_is_shown_of_each_question_and_of_all_together(contest: Conte
 
 def test_the_first_page_says_who_leads_and_what_sets_the_risk(contest: Contest) -> None:
     html = unescape(page(contest.arena, contest.path, organizer=True).text)
-    led = "On the re-identification board {team} leads with {score} of {targets}: what it found in each target, added up."
+    led = "{team} leads the re-identification board with {score} of {targets}: the sum of what it found in each target."
     assert said(led, team="blue", score=notation.score(VALUE), targets=1) in html
     for one in ("", "/boards/anonymization", "/boards/matrix", "/boards/reidentification"):
         found = page(contest.arena, contest.path + one, organizer=True)
         assert found.status_code == 200
         assert not SAID_OF_INDIVIDUALS.search(text_of(found.text)), one
-    attackers = "Every attacker runs on every submission. The risk is the most that one of those that count finds out beyond chance."
+    attackers = "Every attacker runs on every submission. The risk is the largest amount that any counted attacker finds out beyond chance."
     assert said(attackers) in unescape(
         page(contest.arena, f"{contest.path}/organize/measures", organizer=True).text
     )

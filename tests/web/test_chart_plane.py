@@ -36,7 +36,8 @@ def test_teams_at_one_point_are_one_mark_with_their_number_and_all_their_names()
     figure = scatter([*same, Point("noise", 0.3, 0.4, baseline=True), Point("far", 0.6, 0.2)], WORDS)
     (stack,) = marks_of(figure, "own")
     assert (
-        stack.attrib["aria-label"] == "t3 (Rank 3), t1 (Rank 1), t0 (Rank 5), t2: utility loss 0.3, risk 0.4"
+        stack.attrib["aria-label"]
+        == "t3 (Rank 3), t1 (Rank 1), t0 (Rank 5), t2: utility loss 0.3000, risk 0.4000"
     )
     assert [each.text for each in parsed(figure.svg).findall(".//text[@class='count middle']")] == ["4"]
     assert len(marks_of(figure, "baseline")) == len(marks_of(figure, "others")) == 1
@@ -48,7 +49,7 @@ def test_of_five_hundred_at_one_point_some_names_are_said_and_all_are_told() -> 
     figure = scatter([Point(f"team {n}", 0.3, 0.4, rank=1) for n in range(500)], WORDS)
     (mark,) = marks_of(figure, "others")
     assert mark.attrib["aria-label"].count("team ") == 20
-    assert "480 more: utility loss 0.3" in mark.attrib["aria-label"]
+    assert "480 more: utility loss 0.3000" in mark.attrib["aria-label"]
     (one,) = told(figure)["marks"]
     assert one["names"] == [f"team {n}" for n in range(500)]
     assert len(figure.rows) == 500
@@ -90,12 +91,17 @@ def test_few_teams_are_shown_beside_the_baselines_and_many_are_not_squeezed_by_t
         assert (left <= 0.1 <= right and low <= 0.9 <= high) is shown, number
 
 
-def test_what_all_share_is_said_once_and_no_number_in_more_decimals_than_boards_have() -> None:
+def test_what_all_share_is_said_once_and_numbers_have_the_decimals_of_boards() -> None:
     alike = [Point(f"t{n}", 0.123456, 1.0, rank=1) for n in range(3)]
-    assert scatter(alike, WORDS).description == "Teams: 3. Utility loss 0.1235, risk 1."
+    assert scatter(alike, WORDS).description == "Teams: 3. Utility loss 0.1235, risk 1.0000."
     said = scatter([*alike, Point("ours", 0.0170649, 0.75, own=True)], WORDS).description
-    assert "Utility loss from 0.0171 to 0.1235, risk from 0.75 to 1." in said
-    assert said.endswith("ours: utility loss 0.0171, risk 0.75.")
+    assert "Utility loss from 0.0171 to 0.1235, risk from 0.7500 to 1.0000." in said
+    assert said.endswith("ours: utility loss 0.0171, risk 0.7500.")
+    rounded = [Point(f"t{n}", 0.1 * n, 1.0, blur=0.005) for n in range(3)]
+    said = scatter([*rounded, Point("ours", 0.15, 0.3, own=True)], WORDS).description
+    assert said.endswith(
+        "from 0.00 to 0.20, risk from 0.3000 to 1.00. ours: utility loss 0.1500, risk 0.3000."
+    )
 
 
 def test_no_name_stands_on_the_leaders_line() -> None:

@@ -122,7 +122,7 @@ def test_names_are_text_wherever_they_stand() -> None:
 
 def test_a_name_read_from_right_to_left_keeps_the_order_of_the_numbers_beside_it() -> None:
     (mark,) = marks_of(scatter([Point(HOSTILE[3], 0.1, 0.2)], worded(ScatterWords, EN)), "others")
-    assert mark.attrib["aria-label"] == f"\u2068{HOSTILE[3]}\u2069: utility loss 0.1, risk 0.2"
+    assert mark.attrib["aria-label"] == f"\u2068{HOSTILE[3]}\u2069: utility loss 0.1000, risk 0.2000"
 
 
 @pytest.mark.parametrize("name", [*HOSTILE, "日本語" * 30])
@@ -147,7 +147,7 @@ def test_points_stand_where_both_axes_say() -> None:
         x, y = middle(mark)
         name, said = mark.attrib["aria-label"].split(": utility loss ")
         point = by_name[name]
-        assert said == f"{point.utility}, risk {point.security}"
+        assert said == f"{point.utility:.4f}, risk {point.security:.4f}"
         assert value_at(figure, x) == pytest.approx(point.utility, abs=2e-4)
         assert first + (y - low) / (high - low) * (last - first) == pytest.approx(point.security, abs=3e-4)
 

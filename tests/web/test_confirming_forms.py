@@ -31,6 +31,8 @@ from tests.contest import Contest, competition_row
 from tests.web.reader import SAME_ORIGIN, page, send
 from tests.web.spoken import refused as refused_in_words
 
+pytestmark = pytest.mark.full
+
 __all__ = ["contest"]
 
 

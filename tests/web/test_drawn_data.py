@@ -10,6 +10,8 @@ from tests.contest import Contest, turn
 from tests.drawing import HINTS, OWN, draws, labels
 from tests.web.reader import page, send
 
+pytestmark = pytest.mark.full
+
 SENT = "/competitions/small/submissions"
 RULES = "/competitions/small/rules"
 DATA = "/competitions/small/organize/data"

@@ -12,6 +12,8 @@ from tests.arena import Arena, competition_file
 from tests.contest import Contest
 from tests.web.reader import words_of
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def played(arena: Arena) -> Arena:

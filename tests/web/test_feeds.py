@@ -16,6 +16,8 @@ from app.web.visitor.calendar import Event, calendar
 from tests.arena import Arena
 from tests.contest import Contest, competition_row
 
+pytestmark = pytest.mark.full
+
 AT = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 HOSTILE = "A; b, c\\n \\ d\ne 「匿名加工」" + "長い" * 60 + " 😀 <&>\"'"
 

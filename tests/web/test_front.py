@@ -15,6 +15,8 @@ from tests.arena import Arena, competition_file
 from tests.web.reader import page, words_of
 from tests.web.spoken import said
 
+pytestmark = pytest.mark.full
+
 
 def headings(shown: str) -> list[str]:
     """The groups and the titles below them, in their order."""
@@ -98,7 +100,7 @@ def test_who_leads_the_first_that_has_begun_is_shown_with_the_way_to_their_page(
     for reader in ({}, {"team": "blue"}, {"organizer": True}):
         shown = page(arena, "/", **reader).text
         assert f'href="/competitions/{arena.slug}/teams/{row["team_id"]}"' in shown
-        assert f"Risk E ↓ 1 red {row['overall']:.4f}" in " ".join(words_of(shown))
+        assert f"Risk E 1 red {row['overall']:.4f}" in " ".join(words_of(shown))
     another("ending", "Ending", opens=-3, closes=0.5)
     assert "podium" not in page(arena, "/").text  # the first is another one, and nobody leads it
     assert "podium" in page(arena, "/", team="blue").text

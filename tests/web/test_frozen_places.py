@@ -10,6 +10,8 @@ from tests.contest import Contest
 from tests.web.reader import page
 from tests.web.spoken import said
 
+pytestmark = pytest.mark.full
+
 
 def shown(contest: Contest, submission: str, *, team: str = "red") -> str:
     return page(contest.arena, f"/submissions/{submission}", team=team).text
@@ -26,7 +28,7 @@ def test_on_a_frozen_board_a_later_one_is_supposed_among_what_stood_then(client:
         assert "The board is frozen" in shown(contest, submission)
     own = next(row for row in contest.board(team="red")["rows"] if row["own"])
     assert said("Rank {rank} of {teams}.", rank=own["rank"], teams=2) in shown(contest, early)
-    assert said("On the board stands the team’s best submission: rank {rank}.", rank=own["rank"]) in shown(
+    assert said("The board shows the team’s best submission: rank {rank}.", rank=own["rank"]) in shown(
         contest, late
     )
     organizers = page(contest.arena, f"/submissions/{late}", organizer=True).text
@@ -43,7 +45,7 @@ def test_where_sums_of_ranks_decide_no_distance_is_told(client: TestClient, rule
     contest = opened(client, rule=rule)
     sent = {team: contest.submit(team) for team in ("red", "blue", "green")}
     by_sum = said(
-        "The sum of the ranks in each measure and in risk decides here, so no single distance closes the gap."
+        "Here the sum of the ranks in each measure and in risk decides, so the gap cannot be given as one number."
     )
     for team, submission in sent.items():
         found = shown(contest, submission, team=team)

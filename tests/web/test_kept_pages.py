@@ -13,7 +13,8 @@ from app.http.unchanged import Boards, Kept, Shared
 from app.transaction import transaction
 from tests.api.test_boards_by_hand import Drawn, nothing_written_down
 from tests.asked import asked
-from tests.trying import LEFT_OUT
+
+pytestmark = pytest.mark.full
 
 __all__ = ["nothing_written_down"]  # a fixture of every test here
 BOARDS = ("boards/replay", "boards/matrix")
@@ -59,8 +60,8 @@ class Reading:
     ("seed", "rule", "feedback"),
     [
         (6, "score", "daily"),
-        pytest.param(1, "rank_sum", "immediate", marks=LEFT_OUT),
-        pytest.param(2, "score", "hidden", marks=LEFT_OUT),
+        pytest.param(1, "rank_sum", "immediate", marks=pytest.mark.full),
+        pytest.param(2, "score", "hidden", marks=pytest.mark.full),
     ],
 )
 def test_pages_of_what_is_kept_are_those_that_would_be_made_now(

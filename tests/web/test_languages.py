@@ -157,6 +157,7 @@ def test_a_number_gets_the_signs_of_its_language_and_keeps_its_digits(
     assert Words(said, NullTranslations()).written(text) == written
 
 
+@pytest.mark.full
 def test_each_language_that_there_is_can_write_numbers_and_english_and_japanese_write_them_alike() -> None:
     text = "-1,234,567.85 and 12.3%"
     for each in locale_identifiers():
@@ -179,6 +180,7 @@ def seen(arena: Arena, path: str, language: str) -> str:
     )
 
 
+@pytest.mark.full
 def test_pages_and_pictures_have_the_signs_of_the_readers_language_in_every_number(
     arena: Arena, packages: Path
 ) -> None:

@@ -16,6 +16,8 @@ from app.wire import AttackersBoard, AttackersRow, Board, BoardRow
 from tests.arena import competition_file
 from tests.web.test_overview import RULES, board_of, line
 
+pytestmark = pytest.mark.full
+
 EN, JA = words_in("en"), words_in("ja")
 BY_SUM = parse_competition(competition_file(more='[ranking]\nrule = "rank_sum"\n'))
 
@@ -42,7 +44,7 @@ def test_one_leads_and_the_second_is_compared_with_it() -> None:
 def test_two_share_first_place_and_the_next_is_third() -> None:
     text = said(board_with(0.1, 0.1, 0.3))
     assert "2 teams share first place with the lowest overall score, 0.1000: T0 and T1." in text
-    assert "All have the same utility loss, 0.10, and risk, 0.10." in text
+    assert "All have a utility loss of about 0.10 and a risk of about 0.10." in text
     assert "T2 follows at rank 3." in text
     assert "second" not in text
 
@@ -121,7 +123,7 @@ def attacker(team: str, **found: Any) -> AttackersRow:
 
 def test_the_attacks_are_led_by_one_or_shared() -> None:
     one = leading.attacks([attacker("a")], EN, over=False)
-    assert "a leads: 31 of 80 individuals identified in 2 targets." in one
+    assert "a leads the re-identification board: 31 of 80 individuals identified (targets: 2)." in one
     shared = leading.attacks([attacker(name) for name in "abcde"], EN, over=True)
     assert "5 teams share first place with 31 individuals identified each: a, b, c and 2 more." in shared
     uncounted = {"identified": None, "tried": None, "score": 1.5}
@@ -131,7 +133,7 @@ def test_the_attacks_are_led_by_one_or_shared() -> None:
 
 def test_the_attacks_of_a_closed_contest_are_won() -> None:
     text = leading.attacks([attacker("{a}", identified=1031, tried=8000)], EN, over=True)
-    assert text.startswith("The re-identification board is won by {a}: 1,031 of 8,000 individuals identified")
+    assert text.startswith("{a} wins the re-identification board: 1,031 of 8,000 individuals identified")
     assert "優勝は「{a}」です" in leading.attacks([attacker("{a}")], JA, over=True)
 
 
@@ -142,9 +144,12 @@ def test_the_attacks_of_a_closed_contest_are_won() -> None:
             (0.2, 0.3),
             "It is both more useful and safer than T1 in second place (utility loss 0.20, risk 0.30).",
         ),
-        ((0.2, 0.2), "T1 in second place is as safe (risk 0.20) but loses more utility (0.20)."),
+        ((0.2, 0.2), "T1 in second place is about as safe (risk about 0.20) but loses more utility (0.20)."),
         ((0.2, 0.1), "T1 in second place is safer (risk 0.10) but loses more utility (0.20)."),
-        ((0.1, 0.3), "T1 in second place is as useful (utility loss 0.10) but easier to attack (risk 0.30)."),
+        (
+            (0.1, 0.3),
+            "T1 in second place is about as useful (utility loss about 0.10) but easier to attack (risk 0.30).",
+        ),
         (
             (0.05, 0.3),
             "T1 in second place is more useful (utility loss 0.05) but easier to attack (risk 0.30).",
@@ -157,6 +162,21 @@ def test_the_second_is_told_by_what_it_does_better_alike_and_worse(
     first = line(1, team="T0", utility=0.1, security=0.2)
     other = line(2, team="T1", utility=second[0], security=second[1])
     assert said(board_of(first, other, digits=2)).endswith(text)
+
+
+@pytest.mark.parametrize(
+    ("other", "digits", "text"),
+    [
+        (0.0320, 2, "about as useful (utility loss about 0.03)"),
+        (0.0264, 2, "about as useful (utility loss about 0.03)"),
+        (0.02644, None, "about as useful (utility loss about 0.0264)"),
+        (0.0264, None, "T1 in second place is as useful (utility loss 0.0264)"),
+    ],
+)
+def test_two_losses_are_called_equal_only_where_they_are(other: float, digits: int | None, text: str) -> None:
+    first = line(1, team="T0", utility=0.0264, security=0.2)
+    second = line(2, team="T1", utility=other, security=0.3)
+    assert text in said(board_of(first, second, digits=digits))
 
 
 def test_those_who_won_a_board_are_named_with_what_and_led_to_where_they_are_alone() -> None:

@@ -2,12 +2,15 @@
 
 import re
 
+import pytest
 from fastapi.testclient import TestClient
 
 from app.charts.heatmap import hundredths
 from tests.contest import Contest
 from tests.web.spoken import said
 from tests.web.test_boards import IMMEDIATE, READERS, board_page, lines, text_of
+
+pytestmark = pytest.mark.full
 
 
 def test_the_matrix_holds_the_rates_of_the_interface(client: TestClient) -> None:
@@ -17,11 +20,11 @@ def test_the_matrix_holds_the_rates_of_the_interface(client: TestClient) -> None
     contest.guessed("blue", red, 30)
     contest.guessed("red", blue, 0)
     assert "0.75" in board_page(contest.arena, "matrix")
-    assert said(
-        "The targets’ teams are named when the competition closes, together with the rates of the built-in attackers."
-    ) in board_page(contest.arena, "matrix", team="red")
+    hidden = said("What the built-in attackers find is shown after the reveal.")
+    assert hidden in board_page(contest.arena, "matrix", team="red")
     organizers = board_page(contest.arena, "matrix", organizer=True)
     assert said("built-in") in organizers
+    assert hidden not in organizers
     for reader in READERS:
         html = board_page(contest.arena, "matrix", "?order=name", **reader)
         assert matrix_cells(html) == [
@@ -43,7 +46,7 @@ def matrix_heads(html: str) -> tuple[list[str], list[str]]:
     """The names of attackers and of targets, in the page's order."""
     head, _, body = html.partition('<table class="heat')[2].partition("<tbody>")
     targets = re.findall(r'<th scope="col"(?! class="(?:corner|mean))[^>]*><span>([^<]*)', head)
-    return re.findall(r'<th scope="row"[^>]*><span>([^<]*)', body), targets
+    return re.findall(r'<th scope="row"[^>]*><span>([^<]*)', body), [name.strip() for name in targets]
 
 
 def test_the_matrix_stands_in_the_order_of_what_was_found_or_of_names(client: TestClient) -> None:
@@ -68,14 +71,14 @@ def test_the_matrix_stands_in_the_order_of_what_was_found_or_of_names(client: Te
     by_name = board_page(contest.arena, "matrix", "?order=name")
     assert matrix_heads(by_name) == (["blue", "green", "red"], sorted(name.values()))
     (entry,) = (one for one in entries_of(html) if one[0].startswith(name[blue]))
-    assert entry == [f"{name[blue]} mean {hundredths(23 / 80)} · 2 attackers", "green 0.50", "red 0.07"]
+    assert entry == [f"{name[blue]} blue mean {hundredths(23 / 80)} · 2 attackers", "green 0.50", "red 0.07"]
     (entry,) = (
         one for one in entries_of(board_page(contest.arena, "matrix", "?by=attackers")) if one[0][:3] == "red"
     )
     assert entry == [
         f"red mean {hundredths(33 / 80)} · 2 targets",
-        f"{name[green]} 0.75",
-        f"{name[blue]} {hundredths(3 / 40)}",
+        f"{name[green]} green 0.75",
+        f"{name[blue]} blue {hundredths(3 / 40)}",
     ]
 
 

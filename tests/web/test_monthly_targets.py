@@ -11,6 +11,8 @@ from tests.web.reader import page
 from tests.web.spoken import said
 from tests.web.test_targets import text_of
 
+pytestmark = pytest.mark.full
+
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_question_has_a_form_and_all_are_explained_once_with_commands_that_name_files(

@@ -16,6 +16,7 @@ from app import queue
 from app.db.models import Evaluation, State, Team
 from app.language import LANGUAGES
 from app.messages import Message
+from app.processes import sandbox
 from app.roles import Role
 from app.services.work import health
 from app.services.work.leases import clock
@@ -27,6 +28,8 @@ from tests.people import signed_in
 from tests.web.reader import page, send
 from tests.web.spoken import said, sentence
 from tests.web.test_running import DESK, contest, read
+
+pytestmark = pytest.mark.full
 
 __all__ = ["contest"]
 
@@ -49,7 +52,7 @@ def test_an_announcement_is_posted_in_both_languages_read_and_withdrawn(arena: A
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ({"en": " ", "ja": ""}, Message("an announcement has text in at least one language")),
+        ({"en": " ", "ja": ""}, Message("write the announcement in at least one language")),
         (
             {"en": "x" * 4001},
             Message(
@@ -154,7 +157,9 @@ def test_the_health_page_says_that_no_worker_is_there(arena: Arena) -> None:
         session.execute(update(Evaluation).values(created_at=clock(session) - timedelta(minutes=5)))
     shown = read(arena, "/health")
     assert (
-        said("Work has waited for more than a minute and none of it runs: no worker seems to be there.")
+        said(
+            "Work has been waiting for more than a minute and nothing is running: there seems to be no worker."
+        )
         in shown
     )
     assert said("All is well: work gets done, and the regular tasks run.") not in shown
@@ -176,20 +181,20 @@ def test_work_that_waits_behind_another_competitions_lacks_no_worker(arena: Aren
 
 
 def test_the_health_page_says_that_the_regular_tasks_do_not_run(arena: Arena) -> None:
-    assert said("The regular tasks have not run for a minute: phases do not turn.", "ja") in read(
+    assert said("The regular tasks have not run for a minute: phases do not change.", "ja") in read(
         arena, "/health", language="ja"
     )
 
 
 @contextmanager
 def workers_that_say(**said: Mapping[str, object]) -> Iterator[None]:
-    """Some who listen on the queue as workers do, and answer that when they are asked for their walls."""
+    """Some who listen on the queue as workers do, and answer that when they are asked for their sandbox."""
     ended = threading.Event()
     with ExitStack() as stack:
         for name, answer in said.items():
             connection = stack.enter_context(queue.celery.connection_for_read())
             node = queue.celery.control.mailbox.Node(name, channel=connection.default_channel)
-            node.handlers[queue.WALLS] = lambda _, answer=answer: answer
+            node.handlers[queue.SANDBOX] = lambda _, answer=answer: answer
             stack.enter_context(node.listen(callback=node.handle_message))
             thread = threading.Thread(target=listen, args=(connection, ended))
             thread.start()
@@ -204,18 +209,19 @@ def listen(connection: Connection, ended: threading.Event) -> None:
             connection.drain_events(timeout=0.05)  # type: ignore[no-untyped-call]
 
 
-def test_the_health_page_tells_administrators_alone_which_walls_stand(arena: Arena) -> None:
+def test_the_health_page_tells_administrators_alone_how_children_are_sandboxed(arena: Arena) -> None:
     arena.tokens["root"] = signed_in(arena.client, "Root", Role.ADMINISTRATOR)
     said_by: dict[str, Mapping[str, object]] = {
-        "whole": {"standing": "landlock, seccomp", "whole": True},
-        "partly": {"standing": "seccomp", "whole": False},
-        "open": {"standing": "none", "whole": False},
-        "older": {"error": "KeyError('walls')"},
+        "whole": {"standing": "landlock, seccomp", "complete": True},
+        "partly": {"standing": "seccomp", "complete": False},
+        "open": {"standing": "none", "complete": False},
+        "older": {"error": "KeyError('sandbox')"},
     }
     shown = {
+        "web": sandbox.standing("required"),
         "whole": "landlock, seccomp",
-        "partly": f'<strong class="falls">{said("Only a part: {standing}", standing="seccomp")}</strong>',
-        "open": f'<strong class="falls">{said("None. A file that takes a scoring process over reads the private keys and other teams’ secrets.")}</strong>',
+        "partly": f'<strong class="falls">{said("Incomplete: {standing}", standing="seccomp")}</strong>',
+        "open": f'<strong class="falls">{said("Incomplete: {standing}", standing="none")}</strong>',
     }
 
     def rows() -> dict[str, str]:
@@ -225,20 +231,17 @@ def test_the_health_page_tells_administrators_alone_which_walls_stand(arena: Are
     with workers_that_say(**said_by):
         assert eventually(lambda: rows() == shown)
         for language in ("en", "ja"):
-            assert said("Walls around the scoring processes", language) not in read(
+            assert said("Sandbox of the processes that read files", language) not in read(
                 arena, "/health", language=language
             )
 
 
-def test_the_health_page_says_that_no_worker_told_of_its_walls(arena: Arena) -> None:
+def test_the_health_page_says_that_no_worker_reported_its_sandbox(arena: Arena) -> None:
     arena.tokens["root"] = signed_in(arena.client, "Root", Role.ADMINISTRATOR)
     for language in ("en", "ja"):
         shown = unescape(page(arena, DESK + "/health", team="root", language=language).text)
         assert (
-            said(
-                "No worker has answered. One that has much to do may be slow: load the page again.", language
-            )
-            in shown
+            said("No worker has answered. A busy worker may be slow: load the page again.", language) in shown
         )
 
 

@@ -23,12 +23,12 @@ from app.web.site.labels import LABELS, contest, membership, monthly, organizing
 from app.web.site.pages import HERE
 from tests.api.test_submissions import score_everything
 from tests.arena import PASSWORD, Arena, competition_file
-from tests.web.reader import SAME_ORIGIN, page
+from tests.web.reader import SAME_ORIGIN, page, words_of
 from tests.web.spoken import said, sentence
 
 
 def sign_in(client: TestClient, **fields: str) -> Response:
-    headers = SAME_ORIGIN | {"Origin": "http://testserver"}
+    headers = SAME_ORIGIN | {"Origin": "http://localhost"}
     answer: Response = client.post("/sign-in", data=fields, headers=headers, follow_redirects=False)
     return answer
 
@@ -40,6 +40,26 @@ def rei(client: TestClient) -> dict[str, str]:
     return {"name": "Rei", "password": PASSWORD}
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/sign-in",
+        "/competitions/small",
+        "/competitions/none",
+        "/account",
+        "/static/parts.css",
+        "/api/v1/competitions",
+        "/healthz",
+        "/nowhere",
+    ],
+)
+def test_head_is_answered_as_get_without_the_body(arena: Arena, path: str) -> None:
+    got, head = (arena.client.request(method, path, follow_redirects=False) for method in ("GET", "HEAD"))
+    assert (head.status_code, head.content) == (got.status_code, b"")
+    assert head.headers.keys() == got.headers.keys()
+
+
 def test_the_front_page_lists_competitions_with_their_state(arena: Arena) -> None:
     shown = page(arena, "/").text
     assert '<a href="/competitions/small">Small cup</a>' in shown
@@ -48,11 +68,11 @@ def test_the_front_page_lists_competitions_with_their_state(arena: Arena) -> Non
 
 def test_an_empty_service_says_what_to_do(client: TestClient) -> None:
     assert (
-        said("No competition yet. As soon as an organizer has created one, it is listed here.")
+        said("No competition yet. A competition is listed here as soon as an organizer has created it.")
         in client.get("/").text
     )
     assert (
-        said("No competition yet. As soon as an organizer has created one, it is listed here.", "ja")
+        said("No competition yet. A competition is listed here as soon as an organizer has created it.", "ja")
         in client.get("/?lang=ja").text
     )
     assert "<code>anoncup admin create-user NAME --role organizer</code>" in client.get("/").text
@@ -114,7 +134,7 @@ def test_the_page_of_a_submission_is_for_its_team_and_the_organizers(arena: Aren
     score_everything()
     own = page(arena, path, team="red")
     assert own.status_code == 200
-    for text in ("mean_mae", "euc1", "Accepted", "↑"):
+    for text in ("mean_mae", "euc1", "Accepted", "higher is better"):
         assert text in own.text
     other = page(arena, path, team="blue")
     missing = page(arena, "/submissions/00000000-0000-0000-0000-000000000000", team="blue")
@@ -255,7 +275,7 @@ def test_behind_https_the_cookie_is_secure(client: TestClient, rei: dict[str, st
     assert name.startswith("__Host-anoncup_session=")
     assert {"secure", "path=/", "httponly"} <= {flag.lower() for flag in flags}
     assert not any(flag.lower().startswith("domain") for flag in flags)
-    client.base_url = "https://testserver"
+    client.base_url = "https://localhost"
     assert "Sign out" in client.get("/").text
     client.post("/sign-out", headers=SAME_ORIGIN)
     assert "__Host-anoncup_session" not in client.cookies
@@ -296,8 +316,8 @@ OTHER_SITES: list[dict[str, str]] = [
     {"Sec-Fetch-Site": "same-site"},
     {"Origin": "https://evil.example"},
     {"Origin": "null"},
-    {"Origin": "http://testserver.evil.example"},
-    {"Sec-Fetch-Site": "cross-site", "Origin": "http://testserver"},
+    {"Origin": "http://localhost.evil.example"},
+    {"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost"},
     {},
 ]
 
@@ -326,7 +346,7 @@ def living_tokens() -> int:
 
 
 def test_a_browser_that_sends_only_its_origin_may_sign_in(client: TestClient, rei: dict[str, str]) -> None:
-    headers = {"Origin": "http://testserver"}
+    headers = {"Origin": "http://localhost"}
     assert client.post("/sign-in", data=rei, headers=headers, follow_redirects=False).status_code == 303
 
 
@@ -364,6 +384,14 @@ def test_signing_in_leads_back_to_where_one_came_from(
     assert sign_in(client, **rei, to=to).headers["location"] == to
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_page_for_organizers_says_so_to_members_of_teams(arena: Arena, language: str) -> None:
+    refused = page(arena, "/organize/new", team="red", language=language)
+    assert refused.status_code == 403
+    assert said("Only organizers can open this page.", language) in refused.text
+    assert "organize" not in words_of(refused.text)
+
+
 @pytest.mark.parametrize(
     ("number", "text"),
     [
@@ -371,11 +399,18 @@ def test_signing_in_leads_back_to_where_one_came_from(
         (0.0, "0"),
         (1e-16, "≈0"),
         (40.0, "40"),
-        (1234567.0, "1.2346e+06"),
-        (0.00001, "1.0000e-05"),
+        (0.2, "0.2"),
+        (0.12345678, "0.1235"),
+        (12.345678, "12.3457"),
+        (1234.5678, "1,234.6"),
+        (1234567.0, "1,234,567"),
+        (999_999_999.4, "999,999,999.4"),
+        (1.5e9, "1.5×10⁹"),
+        (0.000123456, "0.00012"),
+        (0.00000001, "0.00000001"),
     ],
 )
-def test_numbers_are_shown_short(number: float | None, text: str) -> None:
+def test_numbers_have_one_format_on_all_pages(number: float | None, text: str) -> None:
     assert notation.numeral(number) == text
 
 
@@ -388,5 +423,5 @@ def test_a_body_that_nobody_reads_is_refused_in_the_readers_language(
     kind = {"Content-Type": "multipart/form-data"}
     odd = client.post("/sign-in", content=b"no boundary", headers=head | kind)
     assert (large.status_code, odd.status_code) == (413, 400)
-    assert sentence("a request has at most {most_mb} MB", language, most_mb=2) in large.text
+    assert sentence("a request may have at most {most_mb} MB", language, most_mb=2) in large.text
     assert sentence("this form cannot be read: check what you typed", language) in odd.text

@@ -22,6 +22,7 @@ from tests.web.figures import EN, HOSTILE, JA
 from tests.work import steps_of
 
 OUTSIDE = "https://cup.example.org"
+needs_font = pytest.mark.skipif(not letters.present(), reason="no font is installed")
 
 
 @pytest.fixture
@@ -42,6 +43,7 @@ def picture(contest: Contest, **headers: str) -> tuple[int, bytes, str]:
     return answer.status_code, answer.content, answer.headers["etag"]
 
 
+@needs_font
 def test_the_picture_is_a_png_of_the_size_that_previews_have(contest: Contest) -> None:
     status, content, tag = picture(contest)
     assert status == 200
@@ -55,6 +57,8 @@ def test_the_picture_is_a_png_of_the_size_that_previews_have(contest: Contest) -
     assert other != content
 
 
+@needs_font
+@pytest.mark.full
 def test_it_has_title_phase_and_podium_as_a_visitor_sees_them(contest: Contest) -> None:
     words = seen()
     board = contest.board()
@@ -71,6 +75,8 @@ def signed_in(contest: Contest) -> dict[str, str]:
     return {"Cookie": f"anoncup_session={contest.arena.session(contest.arena.team('red'))}"}
 
 
+@needs_font
+@pytest.mark.full
 @pytest.mark.parametrize("who", ["teams", "organizers"])
 def test_where_the_board_is_not_public_it_has_no_team(client: TestClient, who: str) -> None:
     contest = Contest.opened(client, more=f'[publication]\nboard = "{who}"')
@@ -81,6 +87,7 @@ def test_where_the_board_is_not_public_it_has_no_team(client: TestClient, who: s
     assert not re.search(r"0\.\d", words)
 
 
+@pytest.mark.full
 def test_before_the_reveal_it_is_drawn_from_what_the_board_shows(contest: Contest) -> None:
     with transaction() as session:
         board = preview.public_board(session, "small")
@@ -102,7 +109,7 @@ def test_names_that_no_font_has_are_left_out(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_letter_is_found_where_dejavu_is_the_only_font() -> None:
     fonts = sorted(map(str, Path("/usr/share/fonts").rglob("DejaVuSans.ttf")))
     if not fonts:
-        pytest.skip("skipped: no DejaVuSans.ttf on this machine")
+        pytest.skip("DejaVuSans.ttf is not installed")
     seen = [
         resvg_py.svg_to_bytes(svg_string=letters.alone(one), skip_system_fonts=True, font_files=fonts)
         for one in ("a", " ")
@@ -127,6 +134,8 @@ def told() -> Iterator[None]:
     get_settings.cache_clear()
 
 
+@needs_font
+@pytest.mark.full
 def test_pages_of_a_competition_name_the_picture_by_its_whole_address(contest: Contest, told: None) -> None:
     page = contest.arena.client.get("/competitions/small/rules?lang=ja").text
     found = dict(re.findall(r'<meta (?:property|name)="([\w:]+)" content="([^"]*)">', page))
@@ -154,7 +163,15 @@ def test_a_title_is_broken_into_lines_that_fit(title: str) -> None:
     assert "".join(title.split()).startswith(joined) or "…" in "".join(lines)
 
 
-def test_titles_are_in_the_language_that_was_asked_for(contest: Contest) -> None:
+@pytest.mark.parametrize("has_japanese_font", [True, False])
+def test_the_title_is_in_the_requested_language_if_a_font_has_its_letters(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch, has_japanese_font: bool
+) -> None:
+    scripts = dict.fromkeys(("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "CJK"), has_japanese_font)
+    monkeypatch.setattr(letters, "DRAWN", {"ASCII": True, **scripts})
     with transaction() as session:
-        assert "小さな杯" in preview.preview(session, "small", JA)
+        assert ("小さな杯" in preview.preview(session, "small", JA)) == has_japanese_font
+
+
+def test_a_long_title_costs_little() -> None:
     assert steps_of(lambda: letters.legible("いろは" * 1000)) < 200_000

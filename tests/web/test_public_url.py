@@ -7,12 +7,15 @@ import pytest
 from fastapi.testclient import TestClient
 from pydantic import ValidationError
 
+from app.cli import running
 from app.config import Settings, get_settings
 from app.http.dependencies import COOKIE, ONLY_HTTPS
 from app.http.middleware import strict_transport
 from app.main import create_app
 from tests.arena import API, Arena
 from tests.web.reader import send
+
+pytestmark = pytest.mark.full
 
 OUTSIDE = "https://cup.example.org"
 
@@ -37,12 +40,12 @@ def links_of(arena: Arena) -> list[str]:
 def test_links_are_written_with_the_address_that_the_service_is_told(arena: Arena, told: None) -> None:
     for shown in links_of(arena):
         assert f"{OUTSIDE}/sign-up?invite=" in shown
-        assert "testserver" not in shown
+        assert "localhost" not in shown
 
 
 def test_links_are_written_with_the_address_that_was_asked(arena: Arena) -> None:
     for shown in links_of(arena):
-        assert "http://testserver/sign-up?invite=" in shown
+        assert "http://localhost/sign-up?invite=" in shown
 
 
 def test_the_document_names_the_address_that_the_service_is_told(told: None) -> None:
@@ -51,7 +54,7 @@ def test_the_document_names_the_address_that_the_service_is_told(told: None) -> 
 
 
 def test_the_documented_paths_lead_from_where_the_document_lies(client: TestClient) -> None:
-    where = f"http://testserver{API}/openapi.json"
+    where = f"http://localhost{API}/openapi.json"
     document = client.get(where).json()
     (server,) = document["servers"]
     root = urljoin(where, server["url"]).rstrip("/")
@@ -89,16 +92,48 @@ def test_what_is_no_address_is_refused_at_the_start(wrong: str) -> None:
     ],
 )
 def test_no_other_host_is_answered_than_the_one_it_is_told(told: None, host: str, status: int) -> None:
-    with TestClient(create_app()) as client:
+    with TestClient(create_app(), base_url="http://localhost") as client:
         answer = client.get("/sign-in", headers={"Host": host})
         assert answer.status_code == status
         assert status == 200 or answer.json()["code"] == "other_host"
         assert client.get("/healthz", headers={"Host": host}).status_code == 200
 
 
-def test_without_an_address_every_host_is_answered(client: TestClient) -> None:
-    for host in ("testserver", "10.0.0.7", "["):
-        assert client.get("/sign-in", headers={"Host": host}).status_code == 200
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost", 200),
+        ("localhost:8000", 200),
+        ("LOCALHOST", 200),
+        ("cup.localhost:8000", 200),
+        ("127.0.0.1:8000", 200),
+        ("127.255.0.3", 200),
+        ("[::1]", 200),
+        ("[::1]:8000", 200),
+        ("10.0.0.7:8000", 421),
+        ("0.0.0.0", 421),
+        ("[::]", 421),
+        ("[fe80::1]", 421),
+        ("cup.example.org", 421),
+        ("localhost.evil.example", 421),
+        ("127.0.0.1.evil.example", 421),
+        ("localhost@evil.example", 421),
+        ("evil.example:localhost", 421),
+        ("[", 421),
+        ("", 421),
+    ],
+)
+def test_without_an_address_only_loopback_names_are_answered(
+    client: TestClient, host: str, status: int
+) -> None:
+    answer = client.get("/sign-in", headers={"Host": host})
+    assert answer.status_code == status
+    if status == 421:
+        assert answer.json()["code"] == "other_host"
+        assert "ANONCUP_PUBLIC_URL" in answer.json()["detail"]
+    assert client.get("/healthz", headers={"Host": host}).status_code == 200
+    for path in ("/readyz", "/metrics"):  # orchestrators ask by an address
+        assert client.get(path, headers={"Host": host}).status_code != 421
 
 
 def test_browsers_are_told_to_keep_to_https_where_it_is_the_address(told: None) -> None:
@@ -135,10 +170,44 @@ def test_a_session_is_for_https_only_unless_the_host_is_near_or_somebody_says_ot
     assert Settings(public_url=address, secure_cookies=chosen).only_https(host) is secure
 
 
-def test_a_session_of_the_open_name_opens_nothing_where_it_is_for_https(arena: Arena) -> None:
+def status_of_session(client: TestClient, arena: Arena, cookie: str) -> int:
+    headers = {"Cookie": f"{cookie}={arena.session(arena.organizer)}"}
+    return client.get(f"{API}/me", headers=headers).status_code
+
+
+def test_a_session_of_the_open_name_opens_nothing_where_it_is_for_https(arena: Arena, told: None) -> None:
     """What somebody planted over http, or from another host of the domain, is not read."""
-    near, far = ({"Cookie": f"{name}={arena.session(arena.organizer)}"} for name in (COOKIE, ONLY_HTTPS))
-    outside = {"Host": "cup.example.org"}
-    assert arena.client.get(f"{API}/me", headers=near | outside).status_code == 401
-    assert arena.client.get(f"{API}/me", headers=far | outside).status_code == 200
-    assert arena.client.get(f"{API}/me", headers=far).status_code == 401
+    with TestClient(create_app(), base_url=OUTSIDE) as client:
+        assert status_of_session(client, arena, COOKIE) == 401
+        assert status_of_session(client, arena, ONLY_HTTPS) == 200
+
+
+def test_a_session_for_https_opens_nothing_on_this_machine(arena: Arena) -> None:
+    assert status_of_session(arena.client, arena, COOKIE) == 200
+    assert status_of_session(arena.client, arena, ONLY_HTTPS) == 401
+
+
+@pytest.mark.parametrize(
+    ("host", "url", "warned"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8000", False),
+        ("localhost", "http://localhost:8000", False),
+        ("::1", "http://[::1]:8000", False),
+        ("0.0.0.0", "http://127.0.0.1:8000", True),
+        ("::", "http://[::1]:8000", True),
+        ("192.0.2.7", "http://192.0.2.7:8000", True),
+    ],
+)
+def test_a_server_that_others_cannot_reach_says_so_and_is_reached_from_its_own_machine(
+    host: str, url: str, warned: bool, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert running.local_url(host, 8000) == url
+    running.warn_if_unnamed(host)
+    assert ("ANONCUP_PUBLIC_URL" in caplog.text) is warned
+
+
+def test_a_server_with_a_public_address_warns_of_nothing(
+    told: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    running.warn_if_unnamed("0.0.0.0")
+    assert caplog.text == ""

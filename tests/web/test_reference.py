@@ -10,6 +10,8 @@ from app.wire import codes
 from tests.arena import API
 from tests.contract import document
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def shown(client: TestClient) -> str:

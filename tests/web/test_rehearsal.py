@@ -13,6 +13,8 @@ from tests.web.reader import page, send
 from tests.web.spoken import said
 from tests.web.test_setup import BASICS
 
+pytestmark = pytest.mark.full
+
 DESK = "/competitions/small/organize"
 OF_IT = ("", "/rules", "/boards/anonymization", "/organize", "/organize/phases", "/organize/rehearsal")
 

@@ -3,6 +3,7 @@
 import re
 from datetime import datetime
 
+import pytest
 from fastapi.testclient import TestClient
 
 from app.web.site import notation
@@ -14,6 +15,8 @@ from tests.crowd import Size
 from tests.web.reader import page
 from tests.web.spoken import said
 from tests.web.test_boards import text_of
+
+pytestmark = pytest.mark.full
 
 
 def led(html: str) -> list[list[str]]:
@@ -39,6 +42,18 @@ def test_the_table_says_who_led_and_since_when(client: TestClient) -> None:
     assert led(html)[0][2] == notation.score(round(final["overall"], 4))
     rows = contest.arena.get(f"{contest.path}/boards/anonymization").json()["rows"]
     assert told["own_ranks"][-1]["rank"] == next(row["rank"] for row in rows if row["team"] == "the first")
+
+
+def test_without_scripts_there_are_a_note_and_a_picture_of_every_lead(client: TestClient) -> None:
+    contest = Contest.opened(client)
+    crowd.fill(contest, Size(teams=12, each=4, targets=0))
+    html = page(contest.arena, f"{contest.path}/boards/replay", team="the first").text
+    shown = html.partition("<noscript>")[2].partition("</noscript>")[0]
+    assert (
+        said("The replay needs JavaScript. Without it, the picture and the table show who led and when.")
+        in shown
+    )
+    assert shown.count('role="img"') == len(led(html)) > 1
 
 
 def test_a_replay_that_is_not_open_or_empty_says_so(client: TestClient) -> None:

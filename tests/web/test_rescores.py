@@ -3,6 +3,7 @@
 import re
 from html import unescape
 
+import pytest
 from fastapi.testclient import TestClient
 
 from tests.api.test_submissions import score_everything
@@ -11,6 +12,8 @@ from tests.web.reader import page, send
 from tests.web.spoken import said
 from tests.web.test_rulings import DESK, sent
 from tests.web.test_running import read
+
+pytestmark = pytest.mark.full
 
 
 def rules(threshold: str = "0.2", **weights: str) -> dict[str, str]:
@@ -95,7 +98,7 @@ def test_a_set_is_begun_by_the_whole_file_and_cancelled(arena: Arena) -> None:
         "There is an open re-score set: apply or cancel it first." in second.text,
     ) == (409, True)
     assert send(arena, f"{DESK}{made}/cancel", organizer=True).status_code == 303
-    assert said("The set was dropped; nothing changed.") in read(arena, made)
+    assert said("The set was cancelled; nothing changed.") in read(arena, made)
 
 
 def test_rules_that_cannot_be_are_refused_and_what_was_typed_stays(arena: Arena) -> None:

@@ -13,6 +13,8 @@ from tests.web.reader import page
 from tests.web.spoken import said
 from tests.web.test_running import extension, read
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
@@ -36,7 +38,7 @@ def test_a_reveal_that_waits_is_on_the_first_page_and_on_the_organizers(
             language,
         ),
         said(
-            "The end was moved nearer: this waits until its notice has run. Until then the end can still be moved.",
+            "The end was brought forward: this waits until the notice period is over. Until then the end can still be moved.",
             language,
         ),
     )
@@ -52,7 +54,7 @@ def test_a_reveal_that_waits_is_on_the_first_page_and_on_the_organizers(
 def test_the_preview_of_a_nearer_end_says_what_waits(contest: Contest, language: str) -> None:
     waits, told = (
         said(
-            "The secrets and the hidden scores wait until {hours} hours after this change was announced, unless the end as it stands now comes before that.",
+            "The secrets and the hidden scores stay hidden until {hours} h after this change was announced, or until the present end if that is earlier.",
             language,
             hours=24,
         ),
@@ -69,13 +71,13 @@ def test_an_end_that_nobody_has_signed_and_rows_without_a_signature_are_told_to_
     contest: Contest, language: str
 ) -> None:
     assert said(
-        "The clock has not signed this end yet; until it has, nothing is revealed. If this stays, its log says why.",
+        "The clock process has not signed this end yet; nothing is revealed until it has. If this does not change, see the log of the clock process.",
         language,
     ) not in read(contest.arena, "/phases", language=language)
     with transaction() as session:
         session.execute(delete(WitnessedEnd))
     assert said(
-        "The clock has not signed this end yet; until it has, nothing is revealed. If this stays, its log says why.",
+        "The clock process has not signed this end yet; nothing is revealed until it has. If this does not change, see the log of the clock process.",
         language,
     ) in read(contest.arena, "/phases", language=language)
     forged = WitnessedEnd(competition_id=competition_id(), phase="reidentification", notice_hours=0)
@@ -85,8 +87,8 @@ def test_an_end_that_nobody_has_signed_and_rows_without_a_signature_are_told_to_
         session.add(forged)
     turn()
     assert words_in(language).ngettext(
-        "Somebody without the service’s key has noted {n} end as witnessed. It does not count. See end.unsigned in the log of acts, and tell the administrator.",
-        "Somebody without the service’s key has noted {n} ends as witnessed. They do not count. See end.unsigned in the log of acts, and tell the administrator.",
+        "{n} recorded end was not signed with the service’s key and is ignored. See end.unsigned in the audit log, and tell the administrator.",
+        "{n} recorded ends were not signed with the service’s key and are ignored. See end.unsigned in the audit log, and tell the administrator.",
         1,
     ) in read(contest.arena, "/phases", language=language)
 

@@ -90,6 +90,7 @@ def test_what_formulas_say_beside_is_about_measures_that_there_are() -> None:
     assert said <= named("measures")
 
 
+@pytest.mark.full
 def test_a_part_that_nobody_has_described_is_shown_by_its_own_name(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:

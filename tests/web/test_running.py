@@ -20,6 +20,8 @@ from tests.contest import Contest, competition_row, turn
 from tests.web.reader import page, send
 from tests.web.spoken import said, sentence
 
+pytestmark = pytest.mark.full
+
 DESK = "/competitions/small/organize"
 
 
@@ -120,7 +122,8 @@ def pause_between(file: str) -> timedelta:
 def test_an_earlier_end_warns_the_organizers(contest: Contest) -> None:
     contest.arena.team("red")
     assert said(
-        "Teams ({n}) have less time than they were told. Who planned on the old end will miss it.", n=1
+        "Teams ({n}) have less time than they were told. Teams that planned for the old end will miss it.",
+        n=1,
     ) in read(contest.arena, extension(0.5))
 
 
@@ -129,10 +132,10 @@ def test_an_end_that_cannot_be_is_refused_in_words_with_what_was_typed(contest: 
         (extension(-1), Message("the new end must lie ahead, after the phase's start"), 422),
         (
             extension(2.5, follow=False),
-            Message("it would run into the following phase: move that as well"),
+            Message("the phase would overlap with the next one: move that as well"),
             409,
         ),
-        ("/phases/anonymization/extend?end=soon", Message("a date and a time are needed"), 422),
+        ("/phases/anonymization/extend?end=soon", Message("enter a date and a time"), 422),
         (
             "/phases/reidentification/pause",
             Message("the {phase} phase is not open", phase=Message("reidentification")),
@@ -170,7 +173,9 @@ def test_the_form_of_an_end_holds_its_seconds_and_leads_to_the_starts(contest: C
 def test_a_phase_is_paused_and_resumed_by_clicking(contest: Contest) -> None:
     shown = read(contest.arena, "/phases/anonymization/pause")
     assert (
-        said("Uploads are refused from this moment on, with the reason; one on its way may still be refused.")
+        said(
+            "Uploads are refused from this moment on, with the reason; an upload in progress may be refused, too."
+        )
         in shown
     )
     path = DESK + "/phases/anonymization/"
@@ -178,7 +183,7 @@ def test_a_phase_is_paused_and_resumed_by_clicking(contest: Contest) -> None:
     assert competition_row().paused_at is not None
     assert said("duty_paused") in read(contest.arena)
     shown = read(contest.arena, "/phases/anonymization/resume")
-    assert said("Uploads are taken in again at once.") in shown
+    assert said("Uploads are accepted again at once.") in shown
     assert competition_row().paused_at is not None
     assert send(contest.arena, path + "resume", fields_of(shown), organizer=True).status_code == 303
     assert competition_row().paused_at is None
@@ -197,7 +202,9 @@ def test_a_phase_that_has_turned_shows_what_happened_and_offers_nothing(contest:
     contest.submit("red")
     contest.attack()
     shown = read(contest.arena, "/phases")
-    assert said("What was frozen stays frozen: this phase cannot be changed any more.") in shown
+    assert said("This phase is completed and can no longer be changed.") in shown
     assert 'id="end-anonymization"' not in shown
     assert 'id="end-reidentification"' in shown
-    assert "The anonymization phase has ended and turned." in read(contest.arena, extension(4), status=409)
+    assert "The anonymization phase has ended and can no longer be changed." in read(
+        contest.arena, extension(4), status=409
+    )

@@ -9,6 +9,8 @@ from tests.web.spoken import refused as said_of
 from tests.web.test_running import fields_of
 from tests.web.test_setup import BASICS, ORGANIZE, PUBLICATION, stored
 
+pytestmark = pytest.mark.full
+
 RULE = {"approach": "II", "distance": "gower", "rule": "average", "threshold": "0.25"}
 FORMS = {
     "basics": (BASICS, {"title_en": "Another"}),

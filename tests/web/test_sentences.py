@@ -89,10 +89,14 @@ FAULTS: dict[str, Callable[[], object]] = {
     "secret NUL": lambda: secret(b"original_row\n\x00\n"),
     "secret length": lambda: secret(b"original_row\n1\n"),
     "secret range": lambda: secret(b"original_row\n1\n4\n"),
+    "secret from 0": lambda: secret(b"original_row\n1\n0\n"),
     "secret words": lambda: secret(b"original_row\n1\nx\n"),
     "secret twice": lambda: secret(b"original_row\n1\n1\n"),
     "secret missing": lambda: secret(b"anonymized_row\n1\n0\n0\n"),
     "secret lines": lambda: secret(b"\n" * 5000),
+    "secret of a longer original": lambda: secret(b"anonymized_row\n1\n"),
+    "secret invisible": lambda: secret("original_row\n1\n\u200b2\n".encode()),
+    "secret header invisible": lambda: secret("original_row\u200b\n1\n2\n".encode()),
     "guess header": lambda: guess(b"row\n1\n2\n"),
     "guess length": lambda: guess(b"original_row\n1\n"),
 }
@@ -269,6 +273,7 @@ def test_a_message_of_a_part_from_outside_is_said_as_it_is() -> None:
     assert sentence(Message("{name}: new", name="x"), EN) == "x: new."
 
 
+@pytest.mark.full
 def test_what_only_who_runs_commands_reads_is_not_translated() -> None:
     said_by = {place for one in extracted() for place, _ in one.locations}
     assert said_by

@@ -23,6 +23,8 @@ from tests.arena import PASSWORD, Arena, numbers, original_table
 from tests.web.reader import page, send, words_of
 from tests.web.spoken import said
 
+pytestmark = pytest.mark.full
+
 ORGANIZE = "/competitions/small/organize"
 BASICS = {
     "start": "microdata",
@@ -49,8 +51,7 @@ PUBLICATION = {
     "attempts_total": "200",
     "guesses_per_target": "4",
     "digits": "1",
-    "owners": "shown",
-    "owners_at_least": "3",
+    "owners": "hidden",
     "file_mb": "8",
 }
 
@@ -102,6 +103,12 @@ def test_an_organizer_comes_from_nothing_to_a_competition_that_is_set_up(beginne
     ]
     assert dict(found.title) == {"en": "Fresh cup", "ja": "新しい“杯”"}
     assert stored("fresh").original_rows == len(beginner.table)
+
+
+def test_to_start_from_ones_own_table_is_offered_at_once(beginner: Arena) -> None:
+    first = page(beginner, "/organize/new", organizer=True).text.partition("<details")[0]
+    assert said("choose_start_microdata") in first
+    assert 'value="microdata"' in first
 
 
 @pytest.mark.parametrize(
@@ -331,8 +338,7 @@ def test_publication_is_saved_and_shown_as_it_was_chosen(arena: Arena) -> None:
     found = rules()
     assert (found.publication.board, found.publication.feedback) == ("teams", "daily")
     assert found.publication.shuffle_targets is True
-    assert (found.publication.digits, found.publication.owners) == (1, "shown")
-    assert found.publication.owners_at_least == 3
+    assert (found.publication.digits, found.publication.owners) == (1, "hidden")
     assert found.publication.reveal_notice_hours == 36
     assert found.publication.frozen_from.isoformat() == "2031-01-20T09:00:00+09:00"
     assert (found.ranking.rule, found.ranking.finals) == ("rank_sum", 3)

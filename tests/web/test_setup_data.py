@@ -20,6 +20,8 @@ from tests.web.reader import page, send
 from tests.web.spoken import said
 from tests.web.test_setup import BASICS, beginner, rules, stored, upload
 
+pytestmark = pytest.mark.full
+
 __all__ = ["beginner"]
 
 DATA = "/competitions/fresh/organize/data"
@@ -80,7 +82,7 @@ def test_a_file_without_a_header_is_one_finding_and_gets_names(beginner: Arena, 
 
 def test_an_id_that_is_kept_all_the_same_is_warned_about_with_figures(beginner: Arena) -> None:
     offered = upload(begun(beginner), (HEADER + PEOPLE).encode())
-    assert "“id” has 80 different values in 80 rows: everybody is unique by it." in offered.text
+    assert "“id” has 80 different values in 80 rows: it identifies everybody." in offered.text
     fields = form_of(offered.text, "/names")
     assert fields.pop("leave_0") == "yes"
     path = "/competitions/fresh/organize/original/original.csv/names"
@@ -88,7 +90,7 @@ def test_an_id_that_is_kept_all_the_same_is_warned_about_with_figures(beginner: 
     assert content() == (HEADER + PEOPLE).encode()
     shown = page(beginner, DATA, organizer=True).text
     look = shown.partition('id="look"')[2]
-    assert "“id” has 80 different values in 80 rows: everybody is unique by it." in look
+    assert "“id” has 80 different values in 80 rows: it identifies everybody." in look
     roles = form_of(shown, 'id="roles"')
     assert roles["role_4"] == "sensitive"  # numbers that nobody else has are no quasi-identifier
     out = send(beginner, DATA, roles | {"role_0": "left_out"}, organizer=True)
@@ -132,7 +134,7 @@ def test_roles_are_looked_at_before_they_are_saved(arena: Arena, language: str) 
     none = {name: "sensitive" for name in roles if name.startswith("role_")}
     lacking = send(arena, f"{path}/check", roles | none, organizer=True, language=language)
     assert (
-        said("Every column has a role, and each role a column at least.", language)
+        said("Every column needs a role, and each role needs at least one column.", language)
         in lacking.text.partition('id="look"')[2]
     )
 
@@ -149,7 +151,7 @@ def test_a_cross_table_that_would_be_nearly_empty_takes_fewer_columns(beginner: 
     assert beginner.put("/competitions/fresh/competition.toml", content=file).status_code == 200
     look = page(beginner, DATA, organizer=True).text.partition('id="look"')[2]
     assert "The cross-table of your 4 columns has 2,574 cells, 95.3% of them empty" in look
-    assert said("It will say little: choose fewer columns for it, or coarser values.") in look
+    assert said("Such a table says little: choose fewer columns for it, or coarser values.") in look
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -283,7 +285,7 @@ def test_free_text_with_line_breaks_is_said_briefly_and_offered_to_be_left_out(b
 def test_a_date_of_birth_that_is_nearly_everybodys_own_is_warned_of_and_kept(beginner: Arena) -> None:
     rows = "".join(f"{1930 + n // 2}-01-{10 + n % 60},{'fm'[n % 2]},{n}\n" for n in [*range(58), 1, 1])
     refused = upload(begun(beginner), f"born,sex,rent\n{rows}".encode())
-    assert "“born” has 58 different values in 60 rows: nearly everybody is unique by it." in refused.text
+    assert "“born” has 58 different values in 60 rows: it identifies nearly everybody." in refused.text
     assert "leave_0" not in form_of(refused.text, "/names")
 
 
@@ -296,11 +298,45 @@ def test_amounts_with_words_for_what_is_missing_are_told(beginner: Arena) -> Non
     missing = ["NA", "N/A", "", "."]
     cells = [missing[n // 10 % 4] if n % 10 == 0 else str(1000 + n) for n in range(100)]
     table = "".join(f"{'fm'[n % 2]},{cell},{n}.5,{n % 3 or 'NA'}\n" for n, cell in enumerate(cells))
-    assert upload(begun(beginner), f"sex,income,rent,answer\n{table}".encode()).status_code == 303
+    asked = upload(begun(beginner), f"sex,income,rent,answer\n{table}".encode()).text
+    fields = form_of(asked, "/names")
+    assert (fields.pop("fill_1"), "fill_3" in fields) == ("yes", False)
+    path = "/competitions/fresh/organize/original/original.csv/names"
+    assert send(beginner, path, fields, organizer=True).status_code == 303
+    assert content() == f"sex,income,rent,answer\n{table}".encode()
     look = page(beginner, DATA, organizer=True).text.partition('id="look"')[2]
     rows = sum(not cell.isdigit() for cell in cells)
-    told = re.findall(
-        r"“(\w+)” would hold amounts, and could be sensitive, but for (.*?) in (\d+) rows", look
-    )
+    told = re.findall(r"“(\w+)” could be sensitive: all values are numbers, except (.*?) in (\d+) rows", look)
     assert told == [("income", "NA, N/A, (empty), .", str(rows))]
-    assert said("Nothing stands against these roles.") not in look
+    assert said("No problem was found with these roles.") not in look
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_income_with_empty_cells_becomes_sensitive_with_zeros_in_them(
+    beginner: Arena, language: str
+) -> None:
+    rows = "".join(f"{'fm'[n % 2]},{n % 9},{'' if n % 4 else 1000 + 7 * n},{n % 5}\n" for n in range(200))
+    asked = upload(begun(beginner), f"sex,size,py010n,kids\n{rows}".encode(), language=language)
+    assert (asked.status_code, 'role="alert"' in asked.text) == (422, False)
+    assert said("Some numbers are missing.", language) in asked.text
+    assert "150" in asked.text
+    fields = form_of(asked.text, "/names")
+    assert fields["fill_2"] == "yes"
+    path = "/competitions/fresh/organize/original/original.csv/names"
+    assert send(beginner, path, fields, organizer=True, language=language).status_code == 303
+    lines = content().decode().splitlines()
+    assert lines[1:3] == ["f,0,1000,0", "m,1,0,1"]
+    assert rules("fresh").columns == Columns(("sex", "size", "kids"), ("py010n",))
+
+
+def test_a_number_of_a_household_is_offered_to_be_left_out_and_else_warned_of(beginner: Arena) -> None:
+    rows = "".join(f"{n // 3 + 7},{n % 9},{n * 7919 % 1009}.5\n" for n in range(600))
+    asked = upload(begun(beginner), f"db,size,wages\n{rows}".encode()).text
+    words = "“db” numbers small groups such as households: 200 different values in 600 rows."
+    assert words in asked
+    fields = form_of(asked, "/names")
+    assert fields.pop("leave_0") == "yes"
+    path = "/competitions/fresh/organize/original/original.csv/names"
+    assert send(beginner, path, fields, organizer=True).status_code == 303
+    assert rules("fresh").columns == Columns(("db", "size"), ("wages",))
+    assert words in page(beginner, DATA, organizer=True).text.partition('id="look"')[2]

@@ -12,6 +12,8 @@ from tests.web.spoken import said
 from tests.web.test_setup import beginner, rules, stored, upload
 from tests.web.test_setup_data import begun, form_of
 
+pytestmark = pytest.mark.full
+
 __all__ = ["beginner"]
 
 ORGANIZE = "/competitions/fresh/organize"

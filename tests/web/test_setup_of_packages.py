@@ -16,6 +16,8 @@ from app.web.site.labels import LABELS
 from tests.arena import Arena
 from tests.web.reader import page
 
+pytestmark = pytest.mark.full
+
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_a_package_brings_to_start_from_is_named_by_it_or_by_its_track_or_by_nothing_else(

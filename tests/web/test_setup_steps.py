@@ -106,11 +106,11 @@ def test_a_contest_that_would_be_over_before_it_begins_is_not_made(beginner: Are
     over = BASICS | {"anonymization_start": "2026-01-09T09:00", "anonymization_end": PAST}
     refused = send(beginner, "/organize/new", over, organizer=True)
     assert refused.status_code == 422
-    assert re.search(r'id="anonymization_end-error">[^<]*This time is over', refused.text)
+    assert re.search(r'id="anonymization_end-error">[^<]*This time is in the past', refused.text)
     begun = BASICS | {"anonymization_start": PAST}
     assert send(beginner, "/organize/new", begun, organizer=True).status_code == 303
     moved = send(beginner, "/competitions/fresh/organize/basics", over, organizer=True)
-    assert (moved.status_code, "This time is over" in moved.text) == (422, True)
+    assert (moved.status_code, "This time is in the past" in moved.text) == (422, True)
 
 
 def test_the_last_step_shows_the_others_until_somebody_has_submitted(arena: Arena) -> None:

@@ -17,6 +17,8 @@ from tests.web.reader import page, send
 from tests.web.spoken import said
 from tests.with_track import installed
 
+pytestmark = pytest.mark.full
+
 LANGUAGES = ("en", "ja")
 
 
@@ -121,13 +123,6 @@ def test_a_whole_contest_of_it_is_played_and_revealed(client: TestClient) -> Non
     small = contest.arena
     sent = {team: submitted(small, team, seed) for seed, team in enumerate(("red", "blue", "green"), 1)}
     contest.attack()
-    # U has two decimals, and every risk is 1: a target may be of whoever's U is as far as two decimals tell.
-    numbers = {team: small.submission(one, team)["result"]["utility"] for team, one in sent.items()}
-    alike = {
-        team: sum(round(u, 2) == round(own, 2) for u in numbers.values()) for team, own in numbers.items()
-    }
-    for team, one in sent.items():
-        assert alike[team] <= contest.target_of(one)["owners"] <= 3
     answers = {team: small_track.SMALL.answers.read(small_track.files(seed)["secret"], about(text))
                for seed, team in enumerate(sent, 1)}  # fmt: skip
     right = small_track.MEMBER.write(small_track.MEMBER.perfect(answers["red"]))

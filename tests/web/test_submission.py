@@ -28,6 +28,8 @@ from tests.web.spoken import said
 from tests.web.test_running import failed
 from tests.yesterday import attackers, verdict
 
+pytestmark = pytest.mark.full
+
 VALUES = {"mean_mae": 1.0, "information_loss": 0.5}
 
 
@@ -121,7 +123,7 @@ def test_its_team_and_the_organizers_see_which_methods_it_resembles(arena: Arena
     ):
         assert (
             said(
-                "Which sample methods leave the same measures changed and unchanged: several may, and none of them need be the one that was used. Only your team and the organizers see this."
+                "Sample methods that change and preserve the same measures. There may be several, and the team need not have used any of them. Only your team and the organizers see this."
             )
             in shown.text
         )
@@ -207,9 +209,9 @@ def test_one_that_is_not_the_best_leads_to_what_stands_and_supposes_its_rank(are
     best, other = sorted(sent, key=lambda one: overall[one])
     shown = page(arena, f"/submissions/{other}", team="red").text
     assert f'<a href="/submissions/{best}">' in shown
-    assert said("In its place this one would have rank {first}.", first=1) in shown
+    assert said("With this one instead, the rank would be {first}.", first=1) in shown
     organizers = page(arena, f"/submissions/{other}", organizer=True).text
-    assert said("On the board stands the team’s best submission: rank {rank}.", rank=1) in organizers
+    assert said("The board shows the team’s best submission: rank {rank}.", rank=1) in organizers
     assert arena.post(f"/submissions/{other}/disqualify").status_code == 200
     barred = page(arena, f"/submissions/{other}", team="red").text
     assert said("Rank and distance") not in barred

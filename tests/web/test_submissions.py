@@ -6,6 +6,7 @@ from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
@@ -15,12 +16,22 @@ from app.db.models import Submission
 from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
 from app.scoring.files import any_number
+from app.scoring.permutation import secret_csv
 from app.scoring.tracks import TRACKS
-from tests.api.test_submissions import BAD_UPLOADS, GOOD_SECRET, GOOD_TABLE, counted, score_everything
+from tests.api.test_submissions import (
+    BAD_UPLOADS,
+    GOOD_SECRET,
+    GOOD_TABLE,
+    counted,
+    cut,
+    score_everything,
+)
 from tests.arena import Arena, competition_file, noisy_release
 from tests.contest import competition_row
 from tests.web.reader import SAME_ORIGIN, page, send, words_of
 from tests.web.spoken import said, sentence
+
+pytestmark = pytest.mark.full
 
 PATH = "/competitions/small/submissions"
 
@@ -111,7 +122,7 @@ MISTAKES = {
     "row labels": (
         "anonymized",
         b",sex,age,income,rent\n0,f,20,1,1\n",
-        "the first column holds row labels: write the file without them, in pandas by to_csv(…, index=False)",
+        "the first column holds row labels: write the file without them; in pandas use to_csv(…, index=False)",
     ),
     "a spreadsheet": (
         "anonymized",
@@ -121,12 +132,12 @@ MISTAKES = {
     "exchanged": (
         "anonymized",
         GOOD_SECRET,
-        "This looks like the other file of the release: were the two exchanged?",
+        "this looks like the secret: were the files swapped?",
     ),
     "the other way round": (
         "secret",
         GOOD_TABLE,
-        "This looks like the other file of the release: were the two exchanged?",
+        "this looks like the release: were the files swapped?",
     ),
     "from zero": (
         "secret",
@@ -146,7 +157,6 @@ MISTAKES = {
 def test_a_common_mistake_is_recognized(arena: Arena, case: tuple[str, bytes, str], language: str) -> None:
     file, content, mistake = case
     files = files_of() | {file: ("x.csv", content)}
-    # A table is read before its secret, so a wrong one hides the other.
     answer = send(arena, PATH, files=files, team="red", language=language)
     (box,) = re.findall(rf'<div class="problems" id="{file}-problems".*?</div>', answer.text, re.DOTALL)
     assert sentence(mistake, language) in unescape(box)
@@ -172,7 +182,7 @@ def test_columns_that_are_missing_or_too_many_are_named(arena: Arena) -> None:
 
 
 def test_a_form_that_came_after_the_session_is_said_to_be_lost(arena: Arena) -> None:
-    headers = SAME_ORIGIN | {"Referer": f"http://testserver{PATH}?cursor=x"}
+    headers = SAME_ORIGIN | {"Referer": f"http://localhost{PATH}?cursor=x"}
     answer = arena.client.post(PATH, files=files_of(), headers=headers, follow_redirects=False)
     assert answer.status_code == 303
     shown = page(arena, answer.headers["location"]).text
@@ -290,7 +300,7 @@ def test_a_disqualified_team_is_told_on_every_page_and_offered_nothing(arena: Ar
         shown = page(arena, path, team="red", language=language).text
         assert (
             said(
-                "It can send nothing and choose no finals, and it stands on no board.",
+                "It cannot send anything or choose finals, and it is not on any board.",
                 language,
             )
             in shown
@@ -301,7 +311,7 @@ def test_a_disqualified_team_is_told_on_every_page_and_offered_nothing(arena: Ar
     rivals = page(arena, "/competitions/small", team="blue", language=language).text
     assert (
         said(
-            "It can send nothing and choose no finals, and it stands on no board.",
+            "It cannot send anything or choose finals, and it is not on any board.",
             language,
         )
         not in rivals
@@ -309,6 +319,19 @@ def test_a_disqualified_team_is_told_on_every_page_and_offered_nothing(arena: Ar
     assert said("upload_disqualified") in page(arena, PATH, team="red").text
     assert send(arena, f"/submissions/{identifier}/final", {"final": "true"}, team="red").status_code == 403
     assert not arena.submission(identifier, "red")["final"]
+
+
+def test_a_rejected_submission_has_no_overall_score_in_the_list(arena: Arena) -> None:
+    few = cut(GOOD_TABLE, lambda rows: rows[:11]), secret_csv(np.arange(10)[::-1])
+    identifier = arena.submit("red", anonymized=few[0], secret=few[1]).json()["id"]
+    score_everything()
+    result = arena.submission(identifier, "red")["result"]
+    (line,) = re.findall(r'<li class="entry.*?</li>', page(arena, PATH, team="red").text, re.DOTALL)
+    assert said("state_REJECTED") in line
+    scores = re.findall(r'<dd class="number[^>]*>([^<]*)</dd>', line)
+    assert scores == ["–", f"{result['utility']:.4f}", f"{result['security']:.4f}"]
+    picture = page(arena, PATH, team="red").text.partition('id="course"')[2].partition("</figure>")[0]
+    assert f"{result['overall']:.4f}" not in picture
 
 
 def test_a_disqualified_submission_is_only_that_and_cannot_be_chosen(arena: Arena) -> None:
@@ -322,7 +345,7 @@ def test_a_disqualified_submission_is_only_that_and_cannot_be_chosen(arena: Aren
         assert said("state_DISQUALIFIED") in shown
         assert said("state_SCORED") not in shown
         assert f'action="/submissions/{identifier}/final"' not in shown
-    assert said("It stands on no board, and a target made of it is withdrawn.") in shown
+    assert said("It is not on any board, and any target made of it is withdrawn.") in shown
 
 
 def judge(arena: Arena, path: str) -> None:
@@ -340,15 +363,14 @@ def test_finals_are_chosen_and_left_by_forms(client: TestClient) -> None:
     score_everything()
     assert (
         said(
-            "No finals are chosen. Unless you choose some, your best accepted submissions (up to {most}) are taken at the deadline.",
-            most=1,
+            "No final is chosen. Unless you choose one, your best accepted submission is taken at the deadline.",
         )
         in page(arena, PATH, team="red").text
     )
     answer = send(arena, f"/submissions/{first}/final", {"final": "true"}, team="red")
     assert urlsplit(answer.headers["location"]).path == PATH
     assert parse_qs(urlsplit(answer.headers["location"]).query)["done"] == ["final_marked"]
-    assert "1 of 1 finals" in page(arena, PATH, team="red").text
+    assert "Finals chosen: 1 of 1." in page(arena, PATH, team="red").text
     refused = send(arena, f"/submissions/{second}/final", {"final": "true"}, team="red")
     assert refused.status_code == 409
     assert "All finals (1) are marked already; unmark one first." in refused.text

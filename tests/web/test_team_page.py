@@ -38,7 +38,14 @@ def told(html: str) -> list[str]:
     return [text_of(one) for one in re.findall(r"<dd>(.*?)</dd>", listed, re.DOTALL)]
 
 
-@pytest.mark.parametrize("reader", [{}, {"team": "red"}, {"organizer": True}])
+@pytest.mark.parametrize(
+    "reader",
+    [
+        {},
+        pytest.param({"team": "red"}, marks=pytest.mark.full),
+        pytest.param({"organizer": True}, marks=pytest.mark.full),
+    ],
+)
 def test_the_page_says_what_the_boards_say_until_and_after_the_reveal(
     client: TestClient, reader: dict[str, Any]
 ) -> None:
@@ -79,6 +86,7 @@ def text_with_bold(html: str) -> str:
     return " ".join(html.split())
 
 
+@pytest.mark.full
 def test_who_does_not_stand_on_the_board_has_no_page(client: TestClient) -> None:
     contest = Contest.opened(client)
     contest.submit("red")
@@ -115,6 +123,7 @@ def whys(contest: Contest, **reader: Any) -> list[str | None]:
     return [step["why"] for team in teams if team["team"] == "red" for step in team["steps"]]
 
 
+@pytest.mark.full
 def test_why_a_score_changed_is_told_to_those_who_may_see_all_of_it(client: TestClient) -> None:
     contest = Contest.opened(client, more=IMMEDIATE)
     red, _ = contest.submit("red"), contest.submit("blue")

@@ -18,12 +18,15 @@ from app.scoring.tracks.microdata import MICRODATA
 from app.services.contest import competitions
 from app.services.data.threshold_reports import MOST_UNFINISHED
 from app.transaction import transaction
+from app.web.site.notation import numeral
 from tests.api.test_threshold_reports import unfinished
 from tests.arena import Arena
 from tests.web.reader import page, send
 from tests.web.spoken import said, sentence
 from tests.yesterday import ANSWERS, Json
 from workers import threshold_reports
+
+pytestmark = pytest.mark.full
 
 PATH = "/competitions/small/organize/threshold"
 QUESTION = {"groups": "sex", "asked_distance": "gower", "bits": "4", "draws": "20", "seconds": "0"}
@@ -72,7 +75,7 @@ def test_a_report_is_waited_for_then_shown_in_words_and_pictures(arena: Arena) -
     found = report(path)
     shown = page(arena, path, organizer=True).text
     assert '<meta http-equiv="refresh"' not in shown
-    assert f"<strong>{found['evidence']['threshold']:.5g}</strong>" in shown
+    assert f"<strong>{numeral(found['evidence']['threshold'])}</strong>" in shown
     assert shown.count("<svg") >= 3
     for bound in found["bounds"]:
         assert f'<th scope="row" class="number">{bound["fixed"]}</th>' in shown
@@ -117,7 +120,7 @@ def test_a_report_shows_both_errors_and_says_why_it_recommends(arena: Arena, lan
     for reason in found["reasons"]:
         assert sentence(reason["template"], language, **reason["values"]) in shown
     for at in found["errors"]:
-        assert f'<th scope="row" class="number">{at["threshold"]:.5g}</th>' in shown
+        assert f'<th scope="row" class="number">{numeral(at["threshold"])}</th>' in shown
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -163,26 +166,53 @@ def test_where_no_threshold_separates_the_page_says_what_to_change(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(("draws", "remedy"), [("0", "not_simulated"), ("20", "useless")])
+@pytest.mark.parametrize(("draws", "remedy"), [("0", "not_simulated"), ("20", "inseparable")])
 def test_where_no_threshold_is_recommended_the_page_says_so_and_what_to_do(
     arena: Arena, draws: str, remedy: str, language: str
 ) -> None:
     path = made(arena, groups="age", bits="900", draws=draws)
-    found = report(path)
-    if remedy == "useless" and found["evidence"]["threshold"] is not None:
-        with transaction() as session:  # these data tell them apart; others do not
-            row = session.scalars(select(ThresholdReport)).one()
-            useless = Statement("useless", Message("every threshold makes as many errors as none at all"))
-            reasons = [kept(useless.code, useless.message), *found["evidence"]["reasons"]]
-            row.report = found | {"evidence": found["evidence"] | {"threshold": None, "reasons": reasons}}
+    if remedy == "inseparable":
+        overlap(path)
     shown = page(arena, path, organizer=True, language=language).text
-    assert said("No threshold can be recommended on these data.", language) in shown
+    verdicts = {"not_simulated": said("No threshold can be recommended on these data.", language)}
+    verdicts["inseparable"] = sentence(OVERLAP.message.template, language, **OVERLAP.message.values)
+    assert [code for code, verdict in verdicts.items() if verdict in shown] == [remedy]
+    assert 'class="recommended"' not in shown
+    assert said("Use this threshold", language) not in shown
     assert said(f"adv_remedy_{remedy}", language) in shown
     text = re.sub(r"<[^>]*>", " ", shown.replace("&#39;", "'"))
     for words in ("ecommended threshold: –", "推奨しきい値：–", "at – or above", "– 以上"):
         assert words not in text
     listed = page(arena, PATH, organizer=True, language=language).text
     assert f'<td class="number">{said("none", language)}</td>' in listed
+    assert send(arena, f"{path}/use", organizer=True).status_code == 409
+
+
+OVERLAP = Statement(
+    "inseparable",
+    Message(
+        "no threshold separates honest work from cheats: sample releases reach {most:.6g}, simulated cheats "
+        "begin at {least:.6g}; another distance or other group columns may tell them apart",
+        most=0.3,
+        least=0.2,
+    ),
+)
+
+
+def overlap(path: str) -> None:
+    """Let a report say that honest work and cheats overlap, although it names a threshold."""
+    with transaction() as session:
+        row = session.get_one(ThresholdReport, UUID(path.rsplit("/", 1)[1]))
+        found = {"separates": False, "reasons": [kept(OVERLAP.code, OVERLAP.message)], "threshold": 0.101}
+        row.report = report(path) | {"evidence": report(path)["evidence"] | found}
+
+
+def test_a_report_shows_its_verdict_and_one_picture_and_folds_the_rest(arena: Arena) -> None:
+    shown = page(arena, made(arena), organizer=True).text
+    first, *folds = re.sub(r"<figure.*?</figure>", "<figure>", shown, flags=re.DOTALL).split("<details>")
+    assert (first.count("<figure>"), len(folds)) == (1, 3)
+    assert "<table" not in first
+    assert "Recommended threshold" in first
 
 
 def test_the_list_of_reports_has_what_each_recommends_not_what_it_guarantees(arena: Arena) -> None:
@@ -190,7 +220,7 @@ def test_the_list_of_reports_has_what_each_recommends_not_what_it_guarantees(are
     found = report(path)
     assert found["threshold"] != found["evidence"]["threshold"]
     listed = page(arena, PATH, organizer=True).text
-    assert f'<td class="number">{found["evidence"]["threshold"]:.5g}</td>' in listed
+    assert f'<td class="number">{numeral(found["evidence"]["threshold"])}</td>' in listed
 
 
 def test_a_report_about_other_data_is_not_used(arena: Arena) -> None:
@@ -308,5 +338,5 @@ def test_a_report_too_many_is_refused_in_the_readers_language(arena: Arena, lang
     unfinished(MOST_UNFINISHED)
     refused = send(arena, f"{PATH}/reports", QUESTION, organizer=True, language=language)
     assert refused.status_code == 429
-    why = "{most} reports of this competition are unfinished: ask again when one is there"
+    why = "{most} reports of this competition are unfinished: ask again when one is finished"
     assert sentence(why, language, most=MOST_UNFINISHED) in refused.text

@@ -28,6 +28,8 @@ from tests.web.reader import page
 from tests.web.spoken import said
 from tests.yesterday import verdict
 
+pytestmark = pytest.mark.full
+
 TRACK = TRACKS["microdata"]
 
 
@@ -137,7 +139,7 @@ def test_the_page_computes_with_what_is_typed_and_says_what_is_wrong(arena: Aren
     assert 'value="&lt;b&gt;"' in wrong
     assert (
         said(
-            "A weight is a number, 0 or more. Not one: {names}.",
+            "Weights must be numbers, 0 or more. Please correct: {names}.",
             language,
             names=said("measure_mean_mae", language),
         )

@@ -10,6 +10,8 @@ from tests.web.reader import page, send
 from tests.web.spoken import said
 from tests.web.test_setup import ORGANIZE, stored
 
+pytestmark = pytest.mark.full
+
 
 def test_the_file_is_compared_before_it_is_saved(arena: Arena) -> None:
     path, before = f"{ORGANIZE}/file", stored().file
@@ -34,14 +36,14 @@ def test_the_file_is_compared_before_it_is_saved(arena: Arena) -> None:
         (
             "threshold = 0.2",
             "threshold = 0.25",
-            "There are submissions: saving scores all of them by the new rules as a re-score set. Nothing changes for the teams until you apply it.",
+            "There are already submissions. Saving starts a re-score: every submission is scored under the new rules. Nothing changes for the teams until you apply it.",
         ),
         (
             "Small cup",
             "Little cup",
             "No result depends on this: it is saved at once, and nothing is scored again.",
         ),
-        ("title", "# a remark\ntitle", "Only remarks and spacing differ: no rule changes."),
+        ("title", "# a remark\ntitle", "Only comments and spacing differ: no rule changes."),
     ],
 )
 def test_the_comparison_says_whether_anything_is_scored_again(
@@ -54,13 +56,13 @@ def test_the_comparison_says_whether_anything_is_scored_again(
         arena, f"{ORGANIZE}/file", {"text": before.replace(old, new, 1), "do": "compare"}, organizer=True
     )
     every = (
-        "There are submissions: saving scores all of them by the new rules as a re-score set. Nothing changes for the teams until you apply it.",
+        "There are already submissions. Saving starts a re-score: every submission is scored under the new rules. Nothing changes for the teams until you apply it.",
         "No result depends on this: it is saved at once, and nothing is scored again.",
-        "Only remarks and spacing differ: no rule changes.",
+        "Only comments and spacing differ: no rule changes.",
     )
     expected = {told} | (
         {"No result depends on this: it is saved at once, and nothing is scored again."}
-        if told == "Only remarks and spacing differ: no rule changes."
+        if told == "Only comments and spacing differ: no rule changes."
         else set()
     )
     assert {key for key in every if said(key) in unescape(shown.text)} == expected
@@ -85,4 +87,4 @@ def test_a_file_is_uploaded_and_what_is_wrong_with_it_is_said(arena: Arena) -> N
 def test_other_columns_in_the_file_are_said_to_drop_the_data(arena: Arena) -> None:
     other = stored().file.replace('"sex", "age"', '"sex", "years"')
     shown = send(arena, f"{ORGANIZE}/file", {"text": other, "do": "compare"}, organizer=True)
-    assert "saving drops the data" in shown.text
+    assert "saving deletes the data" in shown.text

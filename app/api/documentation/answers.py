@@ -18,7 +18,7 @@ SIGNED_IN = "not_signed_in invalid_token scope_missing"
 BY_COOKIE = "cross_site"
 """Of a browser's session, where the request would change something."""
 THROTTLED = "too_many_tries"
-STORED = "database_unavailable"
+STORED = "database_unavailable database_full database_read_only"
 PARAMETERS = "invalid_request"
 """Where a parameter is more than a text."""
 
@@ -65,7 +65,9 @@ JUDGED = "not_organizer nothing_to_change invalid_reason"
 BOARD = "scope_missing board_not_open"
 NEW_NAME = "name_length name_blank name_characters"
 BUSY = "storage_unavailable file_damaged sealing_unavailable busy"
-UPLOAD = f"not_in_a_team disqualified quota_used_up {BUSY} unavailable"
+PARSING = "parsing_memory_limit parsing_time_limit"
+UPLOAD = f"not_in_a_team disqualified quota_used_up {BUSY} unavailable {PARSING}"
+CHECK = f"not_in_a_team disqualified too_many_checks {READ} busy unavailable {PARSING}"
 
 
 def refusing(*codes: str) -> dict[int | str, dict[str, Any]]:

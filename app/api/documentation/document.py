@@ -17,6 +17,7 @@ from app.http.dependencies import COOKIE, ONLY_HTTPS, client_address, shown_by, 
 from app.http.paging import paging
 from app.http.problems import TITLES, body
 from app.messages import Message
+from app.scoring.files import too_large
 from app.wire.codes import ERRORS
 from app.wire.form import ID
 
@@ -271,5 +272,5 @@ def more(code: str) -> Json:
     if code == "invalid_request":
         return {"fields": [{"field": "body.name", "message": "Field required"}]}
     if code == "too_large":
-        return {"values": {"file": "anonymized", "most_mb": 64}, "file": "anonymized"}
+        return particulars(too_large("anonymized", 64))
     return {}

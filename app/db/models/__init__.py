@@ -15,7 +15,7 @@ from app.db.models.draws import Drawn, Seed, SeedOpening, Truth
 from app.db.models.people import Invite, Member, PasswordLink, Team, Token, User
 from app.db.models.rehearsals import RehearsalMove
 from app.db.models.submissions import Attempt, Evaluation, Grant, Rescore, Secret, Submission
-from app.db.models.targets import Guess, Opening, Target
+from app.db.models.targets import Guess, GuessTerms, Opening, Target
 from app.wire import TokenKind
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "Evaluation",
     "Grant",
     "Guess",
+    "GuessTerms",
     "Heartbeat",
     "Invite",
     "Member",

@@ -1,12 +1,12 @@
 """What teams hand in, and how it is scored."""
 
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, func, select, tuple_
 from sqlalchemy import text as sql
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy.orm import Mapped, column_property, mapped_column, relationship
 
 from app import wire
 from app.db.models.declarations import UNFINISHED, Base, Work, identifier, moment_of_insert
@@ -84,6 +84,10 @@ class Submission(Base):
     disqualified_for: Mapped[str | None]
     """Why, as its team reads it."""
 
+    if TYPE_CHECKING:
+        number: Mapped[int]
+        """1, 2, 3, … among the submissions of its team, in the order of receipt."""
+
     team: Mapped[Team] = relationship(lazy="raise")
     evaluation: Mapped["Evaluation"] = relationship(
         lazy="raise",
@@ -96,6 +100,17 @@ class Submission(Base):
     def said(self) -> list[wire.Said]:
         """The remarks, read."""
         return [wire.Said.model_validate(one) for one in self.remarks]
+
+
+up_to_this = Submission.__table__.alias("up_to_this")
+Submission.number = column_property(
+    select(func.count())
+    .select_from(up_to_this)
+    .where(up_to_this.c.team_id == Submission.team_id)
+    .where(tuple_(up_to_this.c.received_at, up_to_this.c.id) <= tuple_(Submission.received_at, Submission.id))
+    .scalar_subquery(),
+    deferred=True,
+)
 
 
 class Secret(Base):

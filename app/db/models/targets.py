@@ -14,7 +14,7 @@ from app.db.models.submissions import Submission
 
 
 class Target(Base):
-    """A final of the first phase, frozen under an opaque name, for the other teams to attack."""
+    """A final of the first phase, frozen for the other teams to attack."""
 
     __tablename__ = "targets"
     __table_args__ = (UniqueConstraint("competition_id", "name"),)
@@ -42,6 +42,22 @@ class Opening(Base):
     salt: Mapped[bytes]
     secret: Mapped[str]
     """SHA-256 of the secret file in the store."""
+
+
+class GuessTerms(Base):
+    """When a competition takes guesses and how many, as the clock last read it from the competition's file.
+
+    The database holds the other processes to it (``migrations.guards``); only the clock may write it.
+    """
+
+    __tablename__ = "guess_terms"
+
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    starts_at: Mapped[datetime]
+    ends_at: Mapped[datetime]
+    guesses_per_target: Mapped[int]
+    grace_s: Mapped[int]
+    """How many seconds after the end a guess may arrive that entered before it."""
 
 
 class Guess(Work, Base):

@@ -237,8 +237,8 @@ def _cheapest(matrix: FloatArray | None, bounds: tuple[Bound, ...]) -> float | N
 def _remedy(low: float, cheats: tuple[Cheat, ...], sizes: IntArray) -> Message:
     if low == 0.0 and int(sizes.sum()) > 1 and cheats[2].fixed < int(sizes.sum()):
         return Message(
-            "two individuals have the same data, or nobody has a neighbour at all: no distance tells them "
-            "apart; use another distance or other columns, or remove the repetitions"
+            "two individuals have the same data, or nobody has a neighbour: the distance cannot "
+            "distinguish them; use another distance or other columns, or remove the repetitions"
         )
     if cheats[2].fixed > 2 * cheats[1].fixed:
         return _of_small_groups(int((sizes == 1).sum()), len(sizes))
@@ -254,8 +254,8 @@ def _of_small_groups(alone: int, groups: int) -> Message:
             "columns, or merge rare values"
         )
     return Message(
-        "{alone} of {groups} groups have one individual, who stays in place whatever the cheat: "
-        "name fewer group columns, or merge rare values",
+        "in {alone} of {groups} groups there is only one individual, whom no cheat can move: name "
+        "fewer group columns, or merge rare values",
         alone=alone,
         groups=groups,
     )

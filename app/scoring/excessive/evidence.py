@@ -1,8 +1,8 @@
 """What a threshold does on the very data: honest work that it rejects, and cheats that it lets through.
 
 The interval that is guaranteed holds against every permutation that moves enough people, however well chosen.
-Where honest work does not fit below it, a threshold is recommended by both errors, as far as they are seen:
-those on sample methods, and on simulated permutations, which choose nobody.
+Where honest work does not fit below it, a threshold is recommended that separates sample releases from
+simulated permutations, which choose nobody. Where none separates them, none is recommended.
 """
 
 import math
@@ -19,8 +19,6 @@ from app.scoring.excessive.trials import Honest, Mixture, Trials
 
 LISTED = 10
 """Round thresholds at which both errors are told, at most."""
-AS_GOOD = 0.01
-"""Where no threshold is without errors, those are as good whose two shares add up to this much more."""
 DIGITS = 16
 """Most digits of a recommended threshold."""
 SMALLEST, LARGEST = 1e-290, 1e290
@@ -52,7 +50,7 @@ class Evidence:
     """``honest_to``: the largest mean distance of a sample release; ``cheats_from``: the least of a simulated
     permutation; ``separates``: whether some threshold accepts all of the one and rejects all of the other.
     ``alike``: the cheapest permutation found that exchanges (nearly) everybody with somebody alike, None if
-    none was looked for. ``threshold``: the one that is recommended, None if none is better than no rule.
+    none was looked for. ``threshold``: the one that is recommended, None if none separates.
     """
 
     individuals: int
@@ -100,7 +98,7 @@ def evidence(
 
     threshold, reasons = _recommended(honest, simulated, guarantee)
     if threshold is not None and len(honest):
-        reasons += _said_of(errors_at(threshold), guarantee, len(honest), len(mixed), alike)
+        reasons += _said_of(errors_at(threshold), guarantee, len(mixed), alike)
     shown = _round_numbers(max([*honest, *mixed, *(means[-1] for means in simulated.values()), 0.0]))
     listed = sorted({*shown, *(each for each in (threshold, guarantee.threshold) if each is not None)})
     return Evidence(
@@ -125,7 +123,7 @@ def share_up_to(means: FloatArray, threshold: float) -> float:
 def _recommended(
     honest: FloatArray, cheats: Mapping[str, FloatArray], guarantee: Guarantee
 ) -> tuple[float | None, list[Statement]]:
-    """The guaranteed threshold if all honest releases stay below it, else by both errors."""
+    """Return the guaranteed threshold if it accepts all honest releases, else one that separates."""
     sure = guarantee.threshold
     if not len(honest):
         return sure, [Statement("no_sample", Message("no sample method can be tried on these data"))]
@@ -136,27 +134,23 @@ def _recommended(
     if not cheats:
         said = Message("no cheats were simulated, so only what is guaranteed can be said")
         return sure, [*strict, Statement("not_simulated", said)]
-    total, low, high = least_errors(honest, cheats)
-    least = min(float(means[0]) for means in cheats.values())
-    if total == 0:
+    most, least = float(honest[-1]), min(float(means[0]) for means in cheats.values())
+    if most < least:
         said = Message(
             "all {honest} sample releases lie at {most:.6g} or below, all simulated cheats at {least:.6g} or "
             "above",
             honest=len(honest),
-            most=float(honest[-1]),
+            most=most,
             least=least,
         )
-        return round_middle(low, high), [Statement("separates", said), *strict]
+        return round_middle(most, least), [Statement("separates", said), *strict]
     said = Message(
         "no threshold separates honest work from cheats: sample releases reach {most:.6g}, simulated cheats "
         "begin at {least:.6g}; another distance or other group columns may tell them apart",
-        most=float(honest[-1]),
+        most=most,
         least=least,
     )
-    if total < 1:
-        return round_middle(low, high), [Statement("inseparable", said), *strict]
-    useless = Message("every threshold makes as many errors as none at all")
-    return None, [Statement("inseparable", said), Statement("useless", useless), *strict]
+    return None, [Statement("inseparable", said), *strict]
 
 
 def _too_strict(honest: FloatArray, sure: float) -> Statement:
@@ -170,28 +164,13 @@ def _too_strict(honest: FloatArray, sure: float) -> Statement:
     return Statement("too_strict", said)
 
 
-def _said_of(
-    errors: Errors, guarantee: Guarantee, honest: int, mixed: int, alike: float | None
-) -> list[Statement]:
-    """Both errors of the recommended threshold, and what it leaves open."""
-    through = 100 * max(errors.passing.values(), default=0.0)
-    found = [
-        Statement(
-            "errors",
-            Message(
-                "at {threshold}, {rejected} of {honest} sample releases are rejected, and of each kind of "
-                "simulated cheats at most {through:.6g}% pass",
-                threshold=errors.threshold,
-                rejected=errors.rejected,
-                honest=honest,
-                through=through,
-            ),
-        )
-    ] if errors.passing else []  # fmt: skip
+def _said_of(errors: Errors, guarantee: Guarantee, mixed: int, alike: float | None) -> list[Statement]:
+    """Return what the recommended threshold leaves open."""
+    found = []
     if mixed:
         said = Message(
-            "{passing} of {mixed} sample releases pass in which a share of the individuals, or all of them, "
-            "claims the rows of others",
+            "{passing} of {mixed} sample releases in which some or all individuals were swapped pass this "
+            "threshold",
             passing=errors.mixed,
             mixed=mixed,
         )
@@ -204,37 +183,15 @@ def _said_of(
 def _beyond(threshold: float, guarantee: Guarantee, alike: float | None) -> Message:
     if alike is None or alike > threshold:
         return Message(
-            "the guarantee ends at {high:.6g}: beyond it a cheat who chooses whom to exchange may pass",
+            "the guarantee ends at {high:.6g}: beyond it a cheat that chooses whom to swap could pass",
             high=guarantee.high,
         )
     return Message(
-        "the guarantee ends at {high:.6g}: who exchanges everybody with the most alike moves them by "
-        "{alike:.6g} only, and passes",
+        "the guarantee ends at {high:.6g}: a cheat that swaps everybody with their most similar other has "
+        "distance {alike:.6g} and could pass",
         high=guarantee.high,
         alike=alike,
     )
-
-
-def least_errors(honest: FloatArray, cheats: Mapping[str, FloatArray]) -> tuple[float, float, float]:
-    """The least sum of both errors, and the open interval of thresholds that make about as few.
-
-    The errors: the share of honest releases that is rejected, and the largest share over the kinds of cheats
-    that passes. All arrays sorted. Without any error the interval is exact: between the two.
-    """
-    ends = np.unique(np.concatenate([honest, *cheats.values()]))
-    rejected = 1.0 - np.searchsorted(honest, ends, side="right") / len(honest)
-    shares = [np.searchsorted(means, ends, side="right") / len(means) for means in cheats.values()]
-    total = rejected + np.max(shares, axis=0)
-    if len(ends) < 2:
-        return 1.0, float(ends[0]), float(ends[0])
-    best = int(total[:-1].argmin())
-    good = total[:-1] <= total[best] + (AS_GOOD if total[best] > 0 else 0.0)
-    first = last = best
-    while first > 0 and good[first - 1]:
-        first -= 1
-    while last + 1 < len(good) and good[last + 1]:
-        last += 1
-    return float(total[best]), float(ends[first]), float(ends[last + 1])
 
 
 def round_middle(low: float, high: float) -> float:

@@ -1,4 +1,4 @@
-"""What cheating by permutation costs: d(T, T; p)/n over many random permutations (P2 §5, Figs. 8-10)."""
+"""Mean distance of cheats by permutation: d(T, T; p)/n over many random permutations (P2 §5, Figs. 8-10)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -10,7 +10,6 @@ from app.scoring.kernels import (
     baskets,
     eights,
     groups,
-    limits,
     nearest,
     neighbours,
     others,
@@ -29,7 +28,6 @@ from app.scoring.kernels.baskets import (
 from app.scoring.kernels.compiled import Compiled
 from app.scoring.kernels.eights import grow_eights, scan, search, several
 from app.scoring.kernels.groups import find, first_alike, join_digits, number_texts, place_by_group, plant
-from app.scoring.kernels.limits import add_least, fill_shifts
 from app.scoring.kernels.nearest import gower_rows_apart, nearest_other
 from app.scoring.kernels.neighbours import gower_several
 from app.scoring.kernels.others import nearest_baskets
@@ -39,7 +37,7 @@ from app.scoring.kernels.trees import grow
 
 
 def load() -> None:
-    """Compile all there is, or load it from the cache: to be done before walls stand."""
+    """Compile all there is, or load it from the cache: to be done before a process enters its sandbox."""
     warm()
     warm_bounds()
 
@@ -47,22 +45,34 @@ def load() -> None:
 def keep_nothing() -> None:
     """What is compiled from now on stays in this process: the cache is code that others run."""
     Compiled.kept = False
-    for module in (
+    for loop in list_loops():
+        loop.stays_here()
+
+
+def open_caches() -> None:
+    """Compile what every table needs, and let this process load the rest from the cache and write nothing.
+
+    To be done before it enters a sandbox: numba opens no cache that it could not write.
+    """
+    warm_tables()
+    for loop in list_loops():
+        loop.open_cache()
+
+
+def list_loops() -> list[Compiled]:
+    modules = (
         assignment,
         baskets,
         eights,
         groups,
-        limits,
         nearest,
         neighbours,
         others,
         pairing,
         paths,
         trees,
-    ):
-        for loop in vars(module).values():
-            if isinstance(loop, Compiled):
-                loop.stays_here()
+    )
+    return [loop for module in modules for loop in vars(module).values() if isinstance(loop, Compiled)]
 
 
 def warm() -> None:
@@ -71,15 +81,23 @@ def warm() -> None:
     warm_baskets()
 
 
-def warm_microdata() -> None:
-    numbers, cells, codes = np.zeros(1, dtype=np.int64), np.zeros((1, 1)), np.zeros((1, 1), dtype=np.int64)
-    leaf, found = np.full(1, -1, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
-    tree = (cells, numbers, numbers, numbers + 1, leaf, numbers, cells, cells)
+def warm_tables() -> None:
+    """Compile what reading and preparing a table needs."""
+    numbers, codes = np.zeros(1, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
     bounds, letters = np.frombuffer(bytes(16), dtype=np.int64), np.frombuffer(b"", dtype=np.uint8)
-    number_texts(bounds, letters, leaf.copy(), numbers.copy(), numbers.copy(), numbers.copy())
+    number_texts(
+        bounds, letters, np.full(1, -1, dtype=np.int64), numbers.copy(), numbers.copy(), numbers.copy()
+    )
     join_digits(codes, numbers + 1, numbers.copy())
     plant(numbers, np.full(2, -1))
     find(numbers.copy(), numbers, np.full(2, -1))
+
+
+def warm_microdata() -> None:
+    warm_tables()
+    numbers, cells, codes = np.zeros(1, dtype=np.int64), np.zeros((1, 1)), np.zeros((1, 1), dtype=np.int64)
+    leaf, found = np.full(1, -1, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
+    tree = (cells, numbers, numbers, numbers + 1, leaf, numbers, cells, cells)
     place_by_group(numbers, numbers.copy(), leaf.copy())
     first_alike(numbers, cells, numbers, cells, np.full(2, -1), True, leaf.copy())
     index = (numbers, np.arange(2), leaf, *(cells, codes, numbers, numbers > 0, cells, cells, codes))
@@ -93,9 +111,6 @@ def warm_microdata() -> None:
         cells, spans, short, numbers, short, blocks, widths, widths, numbers, *tree, cells.copy(), found
     )
     nearest_other(codes, cells)
-    both, sides, groups_of = np.zeros(2), np.zeros((4, 1)), np.zeros((3, 1), dtype=np.int64)
-    fill_shifts(both, np.arange(2), 1, np.zeros((2, 2)))
-    add_least(both, np.arange(2), numbers, numbers, np.zeros((2, 2)), groups_of, numbers.copy(), sides)
     gower_rows_apart(short, cells, short, cells, widths)
     grow(1, 1, cells, numbers, numbers, numbers + 1, leaf, numbers, cells, cells, leaf.copy())
     place_rows(numbers, numbers, numbers, numbers, widths, widths, widths, widths, leaf.copy(), leaf.copy())

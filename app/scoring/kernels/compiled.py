@@ -21,23 +21,35 @@ def compiled(function: Function) -> Function:
     return cast(Function, Compiled(function))
 
 
+class LoopsNotLoaded(Exception):
+    """This process was started without the compiled loops."""
+
+
 class Compiled:
     """A loop, and what numba makes of it; numba is loaded no sooner."""
 
     kept = True
     """Whether what is compiled is written to the disk."""
+    refused = False
+    """Whether this process does without numba: a sandboxed one cannot load it later."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
     @cached_property
     def loop(self) -> Any:
+        if self.refused:
+            raise LoopsNotLoaded
         return njit(cache=self.kept, error_model="numpy")(self.function)
 
     def stays_here(self) -> None:
         """What is compiled for other types from now on is not written."""
         if "loop" in vars(self):
             self.loop._cache.disable()
+
+    def open_cache(self) -> None:
+        """Load what is in the cache when it is called, and write nothing."""
+        self.loop._cache.save_overload = write_nothing
 
     @property
     def _numba_type_(self) -> Any:
@@ -46,3 +58,7 @@ class Compiled:
 
     def __call__(self, *arguments: Any) -> Any:
         return self.loop(*arguments)
+
+
+def write_nothing(*_: Any) -> None:
+    """In place of what writes to the cache."""

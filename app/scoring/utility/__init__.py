@@ -43,7 +43,6 @@ UTILITIES = {
         1,
         _by("microdata.information_loss"),
         weighs=True,
-        cells=_by("microdata.cells_of_loss"),
     ),
     "row_difference": Measure(
         "row_difference",

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from app.scoring.arrays import FloatArray, IntArray, columns_at
-from app.scoring.distances import differences, ranges
+from app.scoring.distances import differences
 from app.scoring.encoding import group_rows
 from app.scoring.magnitude import (
     LARGEST,
@@ -21,7 +21,6 @@ from app.scoring.magnitude import (
     restored,
     standard_deviation,
 )
-from app.scoring.reach import Cells
 from app.scoring.release import PreparedOriginal, Release, Target, kept_of_few, once, places_of
 
 
@@ -75,18 +74,6 @@ def information_loss(release: Release) -> float:
     losses = differences(release)
     with np.errstate(over="ignore"):
         return min(float((losses / max(losses.size, 1)).sum()), LARGEST)
-
-
-def cells_of_loss(target: Target) -> Cells:
-    """What :func:`information_loss` is the mean difference of: the cells in ranges of X, above its least."""
-    before, (rooms, widths) = target.original.values, ranges(target.original)
-    constant, scaled = widths == 0, np.ldexp(before, rooms)
-    with np.errstate(over="ignore"):
-        x, y = (
-            (each - scaled.min(axis=0)) / np.where(constant, 1.0, widths)
-            for each in (scaled, np.ldexp(target.values, rooms))
-        )
-    return Cells(x, np.where(constant, target.values != before[0], y))
 
 
 def row_difference(release: Release) -> float:

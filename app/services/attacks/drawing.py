@@ -83,7 +83,7 @@ def awaited(session: Session, row: Competition, now: datetime) -> Awaited | None
         return None
     if not row.drawing["each_team"]:
         return Awaited(row.undrawn, NOBODY, None) if row.undrawn else None
-    if not has_begun(row, now) or held.lacking(session, row):
+    if not phases.first_has_begun(row, now) or held.lacking(session, row):
         return None
     names, mine = tuple(row.drawing["files"]), Drawn.competition_id == row.id
     if not session.scalar(select(exists().where(mine, Drawn.team == NOBODY))):
@@ -105,13 +105,15 @@ def undrawn(session: Session, competition_id: UUID) -> Undrawn | None:
     return Undrawn(row.id, row.file, row.given, found.names, means, found.team_id)
 
 
-def has_begun(row: Competition, now: datetime) -> bool:
-    """Whether teams may have their own files: from the first phase's start on."""
-    first = phases.timetable_of(row).phase(phases.ANONYMIZATION)
-    return first is not None and first.start <= (row.paused_at or now)
-
-
-def drawn(session: Session, done: Undrawn, files: Mapping[str, str], attempt: int, *, shared: bool) -> bool:
+def record_allocation(
+    session: Session,
+    done: Undrawn,
+    files: Mapping[str, str],
+    attempt: int,
+    *,
+    shared: bool,
+    avoid_baselines: bool = True,
+) -> bool:
     """Note what was drawn; False if an earlier team has the same and they are not ``shared``.
 
     What was drawn from something that has changed since is let go, and so is what another clock has noted.
@@ -123,7 +125,7 @@ def drawn(session: Session, done: Undrawn, files: Mapping[str, str], attempt: in
         row.drawn = {**row.drawn, **files}
         noted(session, row, "data.draw", **files)
         return True
-    if not shared and is_taken(session, row.id, files):
+    if not shared and files in list_allocated_files(session, row.id, with_baselines=avoid_baselines):
         return False
     team = done.means.team
     made = Drawn(competition_id=row.id, team=team, team_id=done.team_id, attempt=attempt, files=dict(files))
@@ -133,10 +135,23 @@ def drawn(session: Session, done: Undrawn, files: Mapping[str, str], attempt: in
     return True
 
 
-def is_taken(session: Session, competition_id: UUID, files: Mapping[str, str]) -> bool:
-    """Whether somebody has exactly these files."""
-    others = session.scalars(select(Drawn.files).where(Drawn.competition_id == competition_id))
-    return any(one == files for one in others)
+def list_allocated_files(
+    session: Session, competition_id: UUID, *, with_baselines: bool = True
+) -> list[dict[str, str]]:
+    """Return the files that teams have, and those of the baselines if they count."""
+    others = select(Drawn.files).where(Drawn.competition_id == competition_id)
+    return list(session.scalars(others if with_baselines else others.where(Drawn.team != NOBODY)))
+
+
+def note_exhausted(session: Session, done: Undrawn, attempts: int) -> None:
+    """Note that no allocation is left for a team: a row without files, so that nobody waits for it."""
+    row = session.get_one(Competition, done.competition_id, with_for_update=True, populate_existing=True)
+    if undrawn(session, row.id) != done:
+        return
+    team = done.means.team
+    session.add(Drawn(competition_id=row.id, team=team, team_id=done.team_id, attempt=attempts, files={}))
+    noted(session, row, "own.exhausted", team=team)
+    log.error("no_allocation_left", competition=str(row.id), team=team)
 
 
 def sealed_seed(session: Session, competition_id: UUID) -> Box | None:

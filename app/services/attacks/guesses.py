@@ -7,14 +7,19 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import func, select, tuple_
+from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.orm import Session, joinedload
 
-from app import beside, queue, wire
+from app import queue, wire
 from app.contest import Contest, read_file
 from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
+from app.db.privileges import GUESS_GUARD
 from app.errors import Conflict, InvalidInput, NotAllowed
-from app.scoring.files import GUESS
+from app.messages import Message
+from app.processes import parser_process
+from app.scoring.files import GUESS, Remark
 from app.scoring.outcomes import Outcome
 from app.scoring.registry import About, Question, Sizes
 from app.scoring.tracks import TRACKS
@@ -26,6 +31,8 @@ from app.services.people.accounts import Principal
 from app.services.submissions import attempts, quota, uploads
 from app.services.work import leases
 from app.storage import store
+
+NO_ANSWER = Remark("no_answer", Message("no line is answered, so the guess finds nobody"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,15 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
+class ParsedGuess:
+    """What a parser finds in a guess: its lines as the service writes them, and how many say anything."""
+
+    content: bytes
+    answered: int
+    remarks: tuple[Remark, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """What a worker needs to judge one guess, and the attempt that is its right to record."""
 
@@ -109,6 +125,20 @@ def entrance(session: Session, principal: Principal, target_id: UUID, *, key: st
     # Under a key that has been used, the target may be another one: then it is no retry.
     asked = replace(before(contest, target, key=key), target_id=target_id)
     return replace(asked, attempt=attempt, repeats=repeats.id if repeats else None)
+
+
+def enter_check(session: Session, principal: Principal, target_id: UUID) -> tuple[Entrance, UUID]:
+    """Return what a dry run of a guess is read against, and the id of the team that asks for it.
+
+    A team may check a guess on any target that it can see and that is not its own. Nothing is counted.
+    """
+    principal.require("submit")
+    target = targets.visible(session, principal, target_id)
+    contest = Contest(session.get_one(Competition, target.competition_id))
+    team = teams.require_team(session, contest.id, principal)
+    uploads.require_qualified(team)
+    require_attackable(target, team)
+    return before(contest, target, key=None), team.id
 
 
 def before(contest: Contest, target: Target, *, key: str | None) -> Entrance:
@@ -196,10 +226,23 @@ def admit(
         fingerprint=given.fingerprint,
     )
     session.add(made)
-    session.flush()
+    flush_guess(session)
     attempts.end(session, at.attempt)
     queue.defer(session, queue.JUDGE)
     return made
+
+
+def flush_guess(session: Session) -> None:
+    """Insert it. Conflict if the database refuses: the clock has not noted changed rules yet."""
+    try:
+        session.flush()
+    except ProgrammingError as problem:
+        cause = problem.orig
+        if isinstance(cause, InsufficientPrivilege) and cause.diag.constraint_name == GUESS_GUARD:
+            raise Conflict(
+                "the competition has changed meanwhile; send it again", code="changed_meanwhile"
+            ) from problem
+        raise
 
 
 def read(content: bytes, at: Entrance, question: str) -> Given:
@@ -207,16 +250,56 @@ def read(content: bytes, at: Entrance, question: str) -> Given:
 
     Needs no session: what is well-formed is in the store before anything is locked.
     """
-    told = replace(at, attempt=None)  # a row, which means something in this process only
-    return beside.call(beside.UPLOADS, read_beside, content, told, question)
-
-
-def read_beside(content: bytes, at: Entrance, named: str) -> Given:
-    rules, question = read_file(at.competition_file), at.asked[named]
-    original = partial(competitions.original_tables, at.original, at.competition_file)
-    guess = question.read(content, About(rules, at.sizes, original))
+    parsed = call_parser(content, at, question)
     printed = uploads.fingerprint({"guess": content})
-    return Given(named, store().put(question.write(guess)), question.answered(guess), printed)
+    return Given(question, store().put(parsed.content), parsed.answered, printed)
+
+
+def call_parser(content: bytes, at: Entrance, question: str) -> ParsedGuess:
+    return parser_process.call_reading(
+        parser_process.UPLOADS,
+        dict(at.original).values(),
+        parse_guess,
+        content,
+        at.competition_file,
+        at.original,
+        question=question,
+        sizes=dict(at.sizes),
+    )
+
+
+def parse_guess(
+    content: bytes,
+    competition_file: str,
+    digests: tuple[tuple[str, str], ...],
+    *,
+    question: str,
+    sizes: dict[str, int],
+) -> ParsedGuess:
+    """Parse the answer to a question; called in the parser."""
+    rules = read_file(competition_file)
+    asked = TRACKS[rules.track].asked(rules)[question]
+    original = partial(competitions.original_tables, digests, competition_file)
+    guess = asked.read(content, About(rules, sizes, original))
+    answered = asked.answered(guess)
+    remarks = asked.remarks(guess) if answered else [NO_ANSWER]
+    return ParsedGuess(asked.write(guess), answered, tuple(remarks))
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A well-formed guess that was read and not kept; ``answered``: on how many of its lines it says
+    anything."""
+
+    question: str
+    answered: int
+    remarks: tuple[Remark, ...]
+
+
+def check(content: bytes, at: Entrance, question: str) -> Checked:
+    """Read a guess as ``read`` does and store nothing."""
+    parsed = call_parser(content, at, question)
+    return Checked(question, parsed.answered, parsed.remarks)
 
 
 def repeated(session: Session, accepted: UUID, fingerprint: str, target_id: UUID, question: str) -> Guess:

@@ -1,8 +1,8 @@
-"""Targets: what may be attacked, under opaque names, with its manifest, and in the end its secret."""
+"""Targets: what may be attacked, with its manifest, and in the end its secret."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, and_, func, select
@@ -12,7 +12,7 @@ from sqlalchemy.sql.base import ExecutableOption
 from app.contest import Contest
 from app.db.models import Competition, Evaluation, Guess, Opening, Secret, State, Submission, Target, Team
 from app.errors import NotFound
-from app.services.attacks import owners
+from app.services.boards.spreadsheet import csv_text
 from app.services.contest import competitions, visibility
 from app.services.contest.visibility import Audience
 from app.services.people.accounts import Principal
@@ -21,9 +21,11 @@ from app.services.submissions import quota
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A target as one person may see it. ``team``: whose it is, where that is known; ``left``: the guesses
-    that the person's own team has by question, None where it cannot guess. ``owners``: of how many teams it
-    could be for all that is published; None where that is no question."""
+    """A target as one person may see it.
+
+    ``team``: its team's name, None while that is hidden. ``left``: how many guesses the person's team has
+    left, by question; None if it cannot guess.
+    """
 
     target: Target
     commitment: str
@@ -31,7 +33,6 @@ class Shown:
     withdrawn: bool
     team: str | None
     left: dict[str, int] | None
-    owners: int | None = None
 
     @property
     def guesses_left(self) -> int | None:
@@ -79,13 +80,9 @@ def listed(session: Session, principal: Principal, slug: str) -> list[Shown]:
     found = session.scalars(joined().where(Target.competition_id == contest.id).order_by(Target.name)).all()
     used = guesses_used(session, contest.row, viewer)
     limit = guess_limit(session, contest, viewer)
-    possible = owners.by_submission(session, contest)
     questions = contest.track.asked(contest.rules)
     return [
-        replace(
-            shown(contest, target, viewer, left_of(limit, used[target.id], questions)),
-            owners=possible.get(target.submission_id),
-        )
+        shown(contest, target, viewer, left_of(limit, used[target.id], questions))
         for target in found
         if may_see(target, viewer)
     ]
@@ -154,13 +151,20 @@ def of_others(session: Session, principal: Principal, slug: str) -> list[Shown]:
 
 def in_manifest(
     session: Session, principal: Principal | None, slug: str, *options: ExecutableOption
-) -> tuple[Competition, Sequence[Target]]:
-    """All targets, withdrawn ones too, for the public list of their digests and commitments."""
-    row = competitions.find(session, principal, slug).row
-    if row.published_at is None:
+) -> tuple[Contest, Sequence[Target]]:
+    """Return all targets, withdrawn ones too, for the public list of their digests and commitments."""
+    contest = competitions.find(session, principal, slug)
+    if contest.row.published_at is None:
         raise NotFound("the targets are not published yet", code="no_targets_yet")
-    mine = joined().options(*options).where(Target.competition_id == row.id).order_by(Target.name)
-    return row, session.scalars(mine).all()
+    mine = joined().options(*options).where(Target.competition_id == contest.id).order_by(Target.name)
+    return contest, session.scalars(mine).all()
+
+
+def with_teams(session: Session, principal: Principal | None, slug: str) -> list[tuple[Target, str | None]]:
+    """Return the manifest's targets, each with its team's name, None while that is hidden."""
+    contest, found = in_manifest(session, principal, slug)
+    known = visibility.owners_are_known(contest, visibility.audience(session, contest.row, principal))
+    return [(target, target.submission.team.name if known else None) for target in found]
 
 
 def sums(targets: Sequence[Target]) -> str:
@@ -173,16 +177,16 @@ def sums(targets: Sequence[Target]) -> str:
     return "".join(lines)
 
 
-def commitments(targets: Sequence[Target]) -> str:
-    """The commitment of every target's secret: SHA-256 of the salt, then the secret file."""
-    lines = [f"{target.name},{target.submission.secret.commitment}\n" for target in targets]
-    return "".join(["target,commitment\n", *lines])
+def commitments(targets: Sequence[Shown]) -> str:
+    """Return each target's team, blank while hidden, and its commitment to the secret."""
+    rows = [(each.target.name, each.team or "", each.commitment) for each in targets]
+    return csv_text(["target", "team", "commitment"], rows)
 
 
 def revealed(session: Session, principal: Principal | None, slug: str) -> Sequence[Target]:
-    """All targets with owner, salt and secret, once they are revealed."""
-    row, found = in_manifest(session, principal, slug, joinedload(Target.opening))
-    visibility.require_reveal(row)
+    """Return all targets with salt and secret, once they are revealed."""
+    contest, found = in_manifest(session, principal, slug, joinedload(Target.opening))
+    visibility.require_reveal(contest.row)
     return found
 
 

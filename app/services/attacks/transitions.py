@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition, Evaluation, Guess, Opening, Secret, Submission, Target, WitnessedEnd
 from app.errors import CompetitionUnavailable
 from app.services.attacks import candidates, drawing
-from app.services.contest import phases, witnesses
+from app.services.contest import guess_terms, phases, witnesses
 from app.services.contest.held import Box
 from app.services.people import audit
 from app.services.submissions import attempts
@@ -73,13 +73,15 @@ def due(session: Session) -> Found:
     rows = session.scalars(unrevealed.order_by(Competition.created_at)).all()
     now = clock(session)
     noted = witnesses.book(session, [row.id for row in rows], witnesses.ring())
+    terms = guess_terms.list_noted(session, [row.id for row in rows])
     found = Found([], [], {}, noted.unsigned)
     for row in rows:
         seen = noted.of(row.id)
         try:
             if witnesses.is_new(row, seen):
                 found.unwitnessed.append(row.id)
-            if is_due(row, seen, now) or drawing.is_due(session, row, now):
+            outdated = guess_terms.is_outdated(row, terms.get(row.id))
+            if outdated or is_due(row, seen, now) or drawing.is_due(session, row, now):
                 found.due.append(row.id)
         except CompetitionUnavailable as problem:
             found.unreadable[row.id] = str(problem)
@@ -104,28 +106,22 @@ def next_step(session: Session, competition_id: UUID) -> bool:
         # A deadline waits for no key.
         return freeze(session, competition_id) or commit(session, competition_id)
     if row.published_at is None:
-        return not awaits_owners(row) and publish(session, competition_id)
+        return publish(session, competition_id)
     if row.closed_at is None:
         return close(session, competition_id)
     return reveal(session, competition_id)
 
 
 def awaits_work(session: Session, competition_id: UUID) -> bool:
-    """Whether files are to be written, owners to be counted or secrets to be opened before the next step."""
+    """Whether files are to be written or secrets to be opened before the next step."""
     row = session.get_one(Competition, competition_id)
-    if awaits_owners(row) or drawing.awaited(session, row, clock(session)) is not None:
+    if drawing.awaited(session, row, clock(session)) is not None:
         return True
     mine = Target.competition_id == competition_id
     if session.scalar(select(exists().where(mine, Target.files.is_(None)))):
         return True
     sealed = session.scalar(select(exists().where(mine, is_sealed())))
     return bool(sealed or drawing.sealed_seed(session, row.id)) and may_open(session, row)
-
-
-def awaits_owners(row: Competition) -> bool:
-    """Whether the targets are published only where each could be of several teams, which is long work."""
-    taken = row.frozen_at is not None and row.published_at is None
-    return taken and phases.timetable_of(row).owners_at_least > 1
 
 
 def commit(session: Session, competition_id: UUID) -> bool:

@@ -1,6 +1,6 @@
-"""The matrix as it came to be: for each team and target, when its best became better, and what it was then.
+"""The history of the matrix: when each team's best guess on each target improved, and to what.
 
-Only once the secrets are revealed: before that the moments would tell whose guess changed a row.
+It is available after the reveal only: numbers of hits are not shown before.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

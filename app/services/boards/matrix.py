@@ -27,15 +27,15 @@ DECIMALS = 9
 
 
 def board(session: Session, sight: Sight, *, of_team: UUID | None = None) -> Matrix:
-    """The matrix as it may be seen: built-in attackers once it is known whose target is whose.
+    """Return the matrix as this audience may see it; built-in attackers only where exact values are shown.
 
-    ``of_team``: only those targets that the reader knows to be this team's.
+    ``of_team``: only the targets of this team, none while their teams are hidden.
     """
     contest, view = sight.contest, sight.view
     rules = in_force.rules(session, contest, view.as_of)
     columns = trials.attacked(session, contest.row, view) if view.finals_only else []
     if of_team is not None:
-        columns = [one for one in columns if one.finished.team_id == of_team and owner_known(one, view)]
+        columns = [one for one in columns if one.finished.team_id == of_team and shows_team(one, view)]
     rows = teams_rows(session, contest.row, view, rules, columns)
     if view.digits is None:
         found = verdicts.numbers_of(session, [one.finished.ending for one in columns])
@@ -57,11 +57,11 @@ def board(session: Session, sight: Sight, *, of_team: UUID | None = None) -> Mat
 
 
 def column(target: Attacked, view: View) -> MatrixTarget:
-    team = target.finished.team if owner_known(target, view) else None
+    team = target.finished.team if shows_team(target, view) else None
     return MatrixTarget(target=target.name, rows=target.rows, own=is_own(target, view), team=team)
 
 
-def owner_known(target: Attacked, view: View) -> bool:
+def shows_team(target: Attacked, view: View) -> bool:
     return is_own(target, view) or view.owners_known
 
 
@@ -172,7 +172,7 @@ def as_csv(matrix: Matrix) -> str:
     """Rates; a column per target and, where several questions are asked, one for each of these beside it."""
     asked = matrix.several
     head = [
-        name for one in matrix.targets for name in (one.target, *(f"{one.target} {each}" for each in asked))
+        name for one in matrix.targets for name in (one.label, *(f"{one.label} {each}" for each in asked))
     ]
     rows = (
         [

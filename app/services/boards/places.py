@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.contest import Contest
 from app.db.models import State, Submission
-from app.scoring.publication import OVERALL_DIGITS
+from app.scoring.settings import OVERALL_DIGITS
 from app.services.boards import in_force, verdicts
 from app.services.boards.comparable import comparable
 from app.services.contest.visibility import ALWAYS, Sight

@@ -4,14 +4,11 @@ A verdict is a large JSON and never changes once its evaluation has ended; wheth
 of the database every time. A few thousand are kept, so that a board that was read before costs no parsing.
 """
 
-from array import array
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from itertools import chain
-from math import isclose
 from sys import intern
 from threading import Lock
 from uuid import UUID
@@ -22,7 +19,6 @@ from sqlalchemy.orm import Session
 from app import wire
 from app.db.models import Evaluation
 from app.scoring.counted import Versions
-from app.scoring.publication import Bound
 
 MOST_KEPT = 8_192
 """At about 4 KB each."""
@@ -37,10 +33,7 @@ class Numbers:
     answer several; ``correct``: how many records each identified, maybe expected, if it counts them.
 
     ``violations``: their codes, of a rejected one. ``rounding``: by measure, below which a value is none;
-    a verdict of an older version may not say it. ``bounds``: what each attacker's answer, which anyone can
-    compute, tells of its rate; all rows where an older version did not say how many. ``versions``: of each,
-    as in ``[scored_by]``. ``reach``: what E tells of U, its triples one after the other; none in a verdict of
-    an older version.
+    a verdict of an older version may not say it. ``versions``: of each, as in ``[scored_by]``.
     """
 
     utility: float
@@ -52,9 +45,7 @@ class Numbers:
     attackers: Mapping[str, float]
     risks: Mapping[str, Mapping[str, float]]
     correct: Mapping[str, float]
-    bounds: Mapping[str, Bound]
     versions: Versions
-    reach: Sequence[float] = ()
 
 
 class Kept:
@@ -119,17 +110,8 @@ def numbers(verdict: wire.Verdict) -> Numbers:
         attackers={name: one.taken for name, one in attackers.items()},
         risks={name: one.risks for name, one in attackers.items() if one.risks},
         correct={name: one.correct for name, one in attackers.items() if one.correct is not None},
-        bounds={name: bound_of(one) for name, one in attackers.items()},
         versions=shared(tuple(versions_in(verdict))),
-        reach=array("d", chain.from_iterable(verdict.reach)),
     )
-
-
-def bound_of(one: wire.Attacked) -> Bound:
-    """Of a rate that is no share of what is counted nobody knows anything without the answer."""
-    if one.trials is None or one.correct is None or not isclose(one.correct, one.taken * one.trials):
-        return Bound(1.0, 1, lots=True)
-    return Bound(one.trials if one.most is None else one.most, one.trials, lots=one.sd is not None)
 
 
 def versions_in(verdict: wire.Verdict) -> Iterator[tuple[str, str]]:

@@ -40,7 +40,7 @@ def clean(text: dict[str, str]) -> dict[str, str]:
     kept = {language: tidy(text.get(language, "")) for language in LANGUAGES}
     kept = {language: said for language, said in kept.items() if said}
     if not kept:
-        raise InvalidInput("an announcement has text in at least one language", code="no_text")
+        raise InvalidInput("write the announcement in at least one language", code="no_text")
     for language, said in kept.items():
         if not readable(said, most=LONGEST):
             raise InvalidInput(
@@ -95,7 +95,9 @@ def withdraw(session: Session, principal: Principal, announcement_id: UUID) -> N
         raise NotFound("there is no such announcement", code="no_such_announcement")
     competitions.require_organizer(session, said.competition_id, principal)
     if said.user_id is None:
-        raise Conflict("what the service has announced itself stays", code="service_announcement")
+        raise Conflict(
+            "announcements made by the service itself cannot be withdrawn", code="service_announcement"
+        )
     principal.require_confirmed()
     audit.record(
         session,

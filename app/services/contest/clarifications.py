@@ -39,7 +39,7 @@ def ask(session: Session, principal: Principal, slug: str, question: str) -> Ask
     waits = select(func.count()).where(Clarification.team_id == team.id, Clarification.answer.is_(None))
     if session.scalars(waits).one() >= MOST_OPEN:
         raise Conflict(
-            "{most} questions of your team wait for an answer: ask more when they have one",
+            "{most} questions of your team are waiting for an answer: ask again when they have been answered",
             code="questions_wait",
             most=MOST_OPEN,
         )
@@ -70,7 +70,7 @@ def answer(
         Clarification, clarification_id, with_for_update={"of": Clarification}, options=[WITH_TEAM]
     )
     if found is None or not competitions.is_known(session, principal, found.competition_id):
-        raise NotFound("nobody has asked such a question", code="no_such_clarification")
+        raise NotFound("there is no such question", code="no_such_clarification")
     competitions.require_organizer(session, found.competition_id, principal)
     before = {"answer": found.answer, "public": found.public}
     found.answer, found.public = clean(text), public

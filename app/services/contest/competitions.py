@@ -104,7 +104,7 @@ def require_no_rehearsal(row: Competition) -> None:
     """Refuse to let anybody into a rehearsal."""
     if row.rehearses is not None:
         raise Conflict(
-            "nobody joins a rehearsal: its organizers are those of the competition that it rehearses",
+            "nobody can join a rehearsal: its organizers are those of the rehearsed competition",
             code="is_rehearsal",
         )
 
@@ -136,14 +136,14 @@ def create(session: Session, principal: Principal, text: str) -> Contest:
     rules = hostable(text)
     if RESERVED.fullmatch(rules.slug):
         # To refuse those alone that are taken would tell of rehearsals.
-        raise Conflict("names that end in “-rehearsal” are kept for rehearsals", code="slug_reserved")
+        raise Conflict("addresses that end in “-rehearsal” are reserved for rehearsals", code="slug_reserved")
     row = Competition(slug=rules.slug, file=text, scales={}, original={}, drawing=drawing(rules))
     session.add(row)
     try:
         session.flush()
     except IntegrityError:
         raise Conflict(
-            "there is a competition {name!r} already", code="slug_taken", name=rules.slug
+            "there is already a competition {name!r}", code="slug_taken", name=rules.slug
         ) from None
     session.add(Organizer(competition_id=row.id, user_id=principal.user_id))
     audit.record(

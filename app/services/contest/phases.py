@@ -77,6 +77,12 @@ def timetable_of(row: Competition) -> Timetable:
         raise CompetitionUnavailable(problem.message) from None
 
 
+def first_has_begun(row: Competition, now: datetime) -> bool:
+    """Whether teams may have their own files: from the first phase's start on."""
+    first = timetable_of(row).phase(ANONYMIZATION)
+    return first is not None and first.start <= (row.paused_at or now)
+
+
 def has_begun(session: Session, row: Competition) -> bool:
     """Whether the contest is under way, or was: who moves a passed start ahead takes back no submission."""
     submitted = exists().where(Submission.competition_id == row.id)

@@ -7,12 +7,12 @@ from uuid import UUID
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from app import beside
 from app.contest import Contest, parsed, read_file
 from app.db.models import Competition, Rescore, Truth
 from app.deferred import deferred
 from app.errors import CompetitionUnavailable, Conflict, NotFound
 from app.messages import N_, Message
+from app.processes import parser_process
 from app.scoring.disclosure import discloses_more
 from app.scoring.files import FileSpec, Remark
 from app.scoring.rules import Rules
@@ -31,7 +31,7 @@ else:
     check_scales = deferred("app.scoring.scales.check_scales")
     scales = deferred("app.scoring.scales.scales")
 
-DRAWN_ALREADY = N_("teams have got what was drawn for them: what it is drawn from is fixed")
+DRAWN_ALREADY = N_("the teams' data have been drawn: their source can no longer be changed")
 
 State = tuple[str, dict[str, str]]
 """A competition's file, and the digests of its original."""
@@ -47,6 +47,15 @@ class Revision:
     scales: dict[str, float]
     replaces: State
     remarks: tuple[Remark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedOriginal:
+    """What a parser finds in an original; ``individuals``: None while a file is missing."""
+
+    individuals: int | None
+    scales: dict[str, float]
+    remarks: tuple[Remark, ...]
 
 
 def revision_of_file(contest: Contest, file: str) -> Revision:
@@ -79,13 +88,13 @@ def revision_of_original(contest: Contest, name: str, content: bytes, file: str 
     first = contest.track.original_files[0]
     if name != first and first not in contest.row.original:
         raise Conflict(
-            "{first}.csv comes first: {name}.csv is read against it",
+            "upload {first}.csv first: {name}.csv is checked against it",
             code="first_file_missing",
             first=first,
             name=name,
         )
     spec = next(each for each in contest.track.original if each.name == name)
-    beside.call(beside.ORIGINALS, check_first_line, content, name, names_in(spec, contest.rules))
+    parser_process.call(parser_process.ORIGINALS, check_header, content, name, names_in(spec, contest.rules))
     kept = {} if name == first else contest.row.original
     contents = competitions.contents_of(kept) | {name: content}
     return revision(contest.row, contest.row.file if file is None else file, contents)
@@ -99,29 +108,43 @@ def names_in(spec: FileSpec, rules: Rules) -> tuple[str, ...]:
     return (*rules.columns.quasi_identifiers, *rules.columns.sensitive)
 
 
+def check_header(content: bytes, name: str, names: tuple[str, ...]) -> None:
+    check_first_line(content, name, names)
+
+
 def revision(row: Competition, file: str, contents: dict[str, bytes]) -> Revision:
-    """``file`` with the original ``contents``: stored, and, once complete, parsed and its scales computed."""
-    state, in_use = (row.file, dict(row.original)), bool(row.scored_by)
-    return beside.call(beside.ORIGINALS, revised, state, file, contents, in_use=in_use)
+    """Parse and store ``file`` with the original ``contents``; compute the scales once it is complete."""
+    parsed_original = parser_process.call(
+        parser_process.ORIGINALS, parse_original, file, contents, in_use=bool(row.scored_by)
+    )
+    return Revision(
+        file,
+        {name: store().put(content) for name, content in contents.items()},
+        parsed_original.individuals,
+        parsed_original.scales,
+        (row.file, dict(row.original)),
+        parsed_original.remarks,
+    )
 
 
-def revised(replaces: State, file: str, contents: dict[str, bytes], *, in_use: bool) -> Revision:
-    """``in_use``: somebody has been scored by it."""
+def parse_original(file: str, contents: dict[str, bytes], *, in_use: bool) -> ParsedOriginal:
+    """Parse the files of an original by a competition's file; called in the parser.
+
+    ``in_use``: somebody has been scored by it.
+    """
     rules = parsed(file)
     track = TRACKS[rules.track]
     missing = [file.name for file in track.original if file.required and file.name not in contents]
     if missing:
         if contents:
             track.check_part(contents, rules)
-        stored = {name: store().put(content) for name, content in contents.items()}
-        return Revision(file, stored, None, {}, replaces, tuple(map(awaited, missing)) if stored else ())
+        return ParsedOriginal(None, {}, tuple(map(awaited, missing)) if contents else ())
     tables, remarks = track.parse_original(contents, rules)
     original = track.prepare(tables, rules)
     found = {**scales(track, original, rules.measures), **rules.scales}
     if not in_use:
         check_scales(track, original, rules, found)
-    stored = {name: store().put(content) for name, content in contents.items()}
-    return Revision(file, stored, track.individuals(tables), found, replaces, tuple(remarks))
+    return ParsedOriginal(track.individuals(tables), found, tuple(remarks))
 
 
 def part_of_original(contest: Contest, file: str) -> str:
@@ -133,7 +156,7 @@ def part_of_original(contest: Contest, file: str) -> str:
 
 
 def awaited(name: str) -> Remark:
-    message = Message("{name}.csv is still to be uploaded; until then nobody sees the data", name=name)
+    message = Message("{name}.csv is not uploaded yet; until then nobody sees the data", name=name)
     return Remark("file_missing", message)
 
 
@@ -264,11 +287,15 @@ def check_fixed_parts(session: Session, contest: Contest, new: Revision) -> None
         raise Conflict("address and track of a competition are fixed", code="fixed")
     for name, turned_at in (("anonymization", row.frozen_at), ("reidentification", row.closed_at)):
         if turned_at is not None and before.phase(name) != after.phase(name):
-            raise Conflict("the {phase} phase has ended and turned", code="phase_turned", phase=Message(name))
+            raise Conflict(
+                "the {phase} phase has ended and can no longer be changed",
+                code="phase_turned",
+                phase=Message(name),
+            )
     if row.drawn_at is not None and (row.original != new.original or drawn_by(before) != drawn_by(after)):
         raise Conflict(DRAWN_ALREADY, code="drawn_already")
     if row.paused_at is not None and before.phases != after.phases:
-        raise Conflict("a phase is paused: resume it before its windows are changed", code="phase_paused")
+        raise Conflict("a phase is paused: resume it before changing the schedule", code="phase_paused")
     require_no_open_rescore(session, row.id)
     require_notice(session, row, before, after)
     same = row.original == new.original and rules_of(before, row.scales) == rules_of(after, new.scales)
@@ -298,7 +325,11 @@ def check_repair(session: Session, row: Competition, new: Revision, after: Rules
     for name, turned_at in (("anonymization", row.frozen_at), ("reidentification", row.closed_at)):
         phase = after.phase(name)
         if turned_at is not None and (phase is None or phase.end > turned_at):
-            raise Conflict("the {phase} phase has ended and turned", code="phase_turned", phase=Message(name))
+            raise Conflict(
+                "the {phase} phase has ended and can no longer be changed",
+                code="phase_turned",
+                phase=Message(name),
+            )
     require_no_open_rescore(session, row.id)
     if row.original != new.original and row.drawn_at is not None:
         raise Conflict(DRAWN_ALREADY, code="drawn_already")

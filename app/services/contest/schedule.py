@@ -108,7 +108,11 @@ def turnable(row: Competition, name: str) -> Phase:
 def require_not_turned(row: Competition, name: str) -> None:
     turned_at = row.frozen_at if name == ANONYMIZATION else row.closed_at
     if turned_at is not None:
-        raise Conflict("the {phase} phase has ended and turned", code="phase_turned", phase=Message(name))
+        raise Conflict(
+            "the {phase} phase has ended and can no longer be changed",
+            code="phase_turned",
+            phase=Message(name),
+        )
 
 
 def shifted(row: Competition, phase: Phase, by: timedelta, *, move_following: bool) -> tuple[Phase, ...]:
@@ -124,7 +128,7 @@ def shifted(row: Competition, phase: Phase, by: timedelta, *, move_following: bo
     try:
         return tuple(moved(one) for one in timetable_of(row).phases)
     except OverflowError:
-        raise InvalidInput("a later phase would move beyond all calendars", code="end_too_far") from None
+        raise InvalidInput("a later phase would move too far into the future", code="end_too_far") from None
 
 
 def put_phases(
@@ -139,7 +143,7 @@ def put_phases(
     """Write the windows into the competition's file, which is where they stand."""
     before = windows(timetable_of(row).phases)
     if any(later.start < earlier.end for earlier, later in pairwise(phases)):
-        raise Conflict("it would run into the following phase: move that as well", code="phases_overlap")
+        raise Conflict("the phase would overlap with the next one: move that as well", code="phases_overlap")
     file = with_phases(row.file, phases)
     parsed(file)  # what cannot be read is refused here, not by whoever reads it next
     revisions.require_confirmed_ends(session, principal, row, phases)

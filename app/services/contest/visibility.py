@@ -19,8 +19,7 @@ from sqlalchemy.orm import Session
 from app.contest import Contest, read_file
 from app.db.models import AuditEntry, Competition, Rescore
 from app.errors import NotAllowed, NotFound
-from app.scoring.publication import OVERALL_DIGITS
-from app.scoring.settings import Publication
+from app.scoring.settings import OVERALL_DIGITS, Publication
 from app.services.contest import competitions, phases
 from app.services.people import teams
 from app.services.people.accounts import Principal
@@ -48,8 +47,8 @@ class View:
 
     ``as_of``: the boards as they stood then (frozen), or, ``ALWAYS``, as they stand. ``guesses_before``: of
     guesses those accepted earlier; None: of none. ``finals_only``: the board compares the frozen finals.
-    ``owners_known``: whose target is whose. ``digits``: the decimals of U and E of others; None: everything
-    is shown in full. ``compared_with``: the moment whose ranks stand beside those of now.
+    ``owners_known``: targets show their teams. ``digits``: the decimals of U and E of others; None:
+    everything is shown in full. ``compared_with``: the moment whose ranks stand beside those of now.
     """
 
     audience: Audience
@@ -186,11 +185,14 @@ def everything(row: Competition) -> View:
 
 
 def require_board(publication: Publication, audience: Audience) -> None:
+    if not may_see_boards(publication, audience):
+        raise NotAllowed("this board is not open to you", code="board_not_open")
+
+
+def may_see_boards(publication: Publication, audience: Audience) -> bool:
     """The competition file says whether visitors and teams see the boards."""
     open_to = publication.board
-    if audience.organizer or open_to == "public" or (open_to == "teams" and audience.team_id):
-        return
-    raise NotAllowed("this board is not open to you", code="board_not_open")
+    return audience.organizer or open_to == "public" or (open_to == "teams" and audience.team_id is not None)
 
 
 def frozen_since(contest: Contest, audience: Audience, now: datetime) -> datetime:
@@ -216,9 +218,10 @@ def is_exact(row: Competition, audience: Audience) -> bool:
 
 
 def owners_are_known(contest: Contest, audience: Audience) -> bool:
-    """Targets stand under opaque names until the reveal, unless the competition shows their owners."""
-    shown = contest.rules.publication.owners == "shown"
-    return shown or is_exact(contest.row, audience)
+    """Whether targets show their teams to this audience; to visitors only where the boards show teams."""
+    publication = contest.rules.publication
+    may_know = audience.team_id is not None or may_see_boards(publication, audience)
+    return is_exact(contest.row, audience) or (publication.owners == "shown" and may_know)
 
 
 def require_targets(session: Session, contest: Contest, audience: Audience) -> None:

@@ -41,7 +41,7 @@ MOVED = N_(
 MOVED_AND_WAITS = N_(
     "The end of the re-identification phase has moved from {before} to {end} ({zone}). "
     "The secrets of the targets are revealed at {reveal}.\n\n"
-    "That is later than the end, for a reveal that comes nearer is told of in advance. "
+    "That is later than the end because an earlier reveal must be announced in advance. "
     "Until then the end can still be moved: if something is wrong, tell the organizers now."
 )
 

@@ -10,12 +10,17 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition, Drawn, SeedOpening, Team
 from app.errors import Conflict, NotFound
 from app.messages import N_
-from app.services.contest import competitions, visibility
-from app.services.contest.held import NOBODY
+from app.services.contest import competitions, phases, visibility
+from app.services.contest.held import NOBODY, lacking
 from app.services.people import teams
 from app.services.people.accounts import Principal
+from app.services.work.leases import clock
 
-NOT_YET = N_("what the service draws is not there yet; it will be in a moment")
+NOT_YET = N_("the data that the service draws are not ready yet; try again in a moment")
+NOT_BEGUN = N_("the service draws the data of teams when the anonymization phase begins")
+NOT_GIVEN = N_("the organizers have not given yet what the data of teams are drawn from; ask them")
+OVER = N_("the anonymization phase is over, and no more data are drawn: your team has none")
+NONE_LEFT = N_("all data are assigned to other teams; ask the organizers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +32,10 @@ class Revealed:
 
 
 def own(session: Session, competition_id: UUID, team_id: UUID | None) -> Mapping[str, str] | None:
-    """SHA-256 of each of a team's own files, of the baselines' without a team; None: not drawn yet."""
+    """Return the SHA-256 of each of a team's own files, of the baselines' without a team.
+
+    None: not drawn yet. Empty: other teams have all that there are.
+    """
     whose = Drawn.team_id == team_id if team_id else Drawn.team == NOBODY
     query = select(Drawn.files).where(Drawn.competition_id == competition_id, whose)
     return session.scalar(query)
@@ -39,14 +47,27 @@ def require_drawn(session: Session, row: Competition, team: Team | None) -> Mapp
         return {}
     found = own(session, row.id, team.id if team else None) if row.drawing["each_team"] else {}
     if found is None or row.undrawn:
-        raise Conflict(NOT_YET, code="not_drawn_yet")
+        raise refusal_before_draw(session, row)
+    if not found and row.drawing["each_team"]:
+        raise Conflict(NONE_LEFT, code="no_allocation_left")
     return found
+
+
+def refusal_before_draw(session: Session, row: Competition) -> Conflict:
+    """Say what a team waits for that has no data yet, or that it waits for nothing."""
+    if not row.drawing["each_team"]:
+        return Conflict(NOT_YET, code="not_drawn_yet")
+    if row.frozen_at is not None:
+        return Conflict(OVER, code="drawing_over")
+    if not phases.first_has_begun(row, clock(session)):
+        return Conflict(NOT_BEGUN, code="not_drawn_yet")
+    return Conflict(NOT_GIVEN if lacking(session, row) else NOT_YET, code="not_drawn_yet")
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
     """The names of a team's own files, none where teams have none; ``files``: SHA-256 of each once they are
-    drawn."""
+    drawn, empty if none are left for the team."""
 
     names: tuple[str, ...]
     files: Mapping[str, str] | None
@@ -68,8 +89,16 @@ def of_team(session: Session, principal: Principal, slug: str) -> Drawn:
         raise NotFound("the service draws nothing for teams of this competition", code="nothing_drawn")
     found = session.scalar(select(Drawn).where(Drawn.team_id == team.id))
     if found is None:
-        raise Conflict(NOT_YET, code="not_drawn_yet")
+        raise refusal_before_draw(session, row)
+    if not found.files:
+        raise Conflict(NONE_LEFT, code="no_allocation_left")
     return found
+
+
+def teams_without(session: Session, competition_id: UUID) -> int:
+    """Return how many teams have no data because other teams have all there are."""
+    found = session.scalars(select(Drawn.files).where(Drawn.competition_id == competition_id))
+    return sum(not files for files in found)
 
 
 def own_files(row: Competition) -> tuple[str, ...]:
@@ -94,4 +123,4 @@ def revealed(session: Session, principal: Principal | None, slug: str) -> Reveal
     if opening is None:
         raise NotFound("the service has drawn nothing in this competition", code="nothing_drawn")
     mine = select(Drawn).where(Drawn.competition_id == contest.id).order_by(Drawn.made_at, Drawn.team)
-    return Revealed(opening.seed, session.scalars(mine).all())
+    return Revealed(opening.seed, [one for one in session.scalars(mine) if one.files])

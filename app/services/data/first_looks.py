@@ -1,18 +1,19 @@
 """What organizers are told of a table before it is given out, and how its columns get names."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from app import beside
 from app.contest import Contest, read_file
 from app.db.models import Competition
 from app.deferred import deferred
 from app.errors import Conflict, InvalidUpload, Unavailable
+from app.processes import parser_process
+from app.processes.parser_process import ORIGINALS
 from app.scoring.drafting import PLACEHOLDERS, with_columns_of
-from app.scoring.looks import FEWEST, Classes, CrossTable, Foreign, Naming, Telling
+from app.scoring.looks import FEWEST, Classes, CrossTable, Foreign, Gaps, IdentifyingColumn, Naming
 from app.scoring.rules import Rules
 from app.scoring.settings import Columns
 from app.scoring.tracks import TRACKS
@@ -20,8 +21,9 @@ from app.storage import store, waiting
 
 if TYPE_CHECKING:
     from app.scoring.headers import arranged as columns_in_order
-    from app.scoring.headers import naming, with_names, without
-    from app.scoring.looking import classes_of, cross_tables, few_alone, telling_texts, text_table
+    from app.scoring.headers import naming, with_names, with_zeros, without
+    from app.scoring.identifiers import find_gaps, find_identifiers, read_texts
+    from app.scoring.looking import classes_of, cross_tables, few_alone
     from app.scoring.spreadsheets import in_commas
 else:
     columns_in_order = deferred("app.scoring.headers.arranged")
@@ -31,9 +33,14 @@ else:
     classes_of = deferred("app.scoring.looking.classes_of")
     cross_tables = deferred("app.scoring.looking.cross_tables")
     few_alone = deferred("app.scoring.looking.few_alone")
-    telling_texts = deferred("app.scoring.looking.telling_texts")
-    text_table = deferred("app.scoring.looking.text_table")
+    find_gaps = deferred("app.scoring.identifiers.find_gaps")
+    find_identifiers = deferred("app.scoring.identifiers.find_identifiers")
+    read_texts = deferred("app.scoring.identifiers.read_texts")
+    with_zeros = deferred("app.scoring.headers.with_zeros")
     in_commas = deferred("app.scoring.spreadsheets.in_commas")
+
+
+Named = TypeVar("Named", IdentifyingColumn, Gaps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +54,15 @@ class Look:
 @dataclass(frozen=True, slots=True)
 class Repair:
     """What to decide of a file before it is taken. ``required``: its names are not free, ``fits``: unless the
-    competition takes them over. ``telling``: columns that had better be left out. ``foreign``: what the
-    service would write another way."""
+    competition takes them over. ``identifying``: columns that name or number individuals. ``foreign``: what
+    the service would write another way. ``gaps``: columns of amounts with cells without a number."""
 
     naming: Naming
     required: tuple[str, ...] | None
-    telling: tuple[Telling, ...]
+    identifying: tuple[IdentifyingColumn, ...]
     fits: bool = False
     foreign: Foreign | None = None
+    gaps: tuple[Gaps, ...] = ()
 
     @property
     def fixed(self) -> bool:
@@ -64,7 +72,7 @@ class Repair:
     def asks(self) -> bool:
         """Whether somebody has to decide; else its reader says what is wrong, if anything is."""
         others = self.fits and self.naming.found != self.required
-        return self.names_ask or bool(self.telling) or others or self.foreign is not None
+        return self.names_ask or bool(self.identifying or self.gaps) or others or self.foreign is not None
 
     @property
     def names_ask(self) -> bool:
@@ -75,7 +83,9 @@ class Repair:
 def look(digest: str, file: str, columns: Columns, fewest: int = FEWEST) -> Look:
     """A stored table with these roles, by the competition file; InvalidCompetition if it cannot have them."""
     used = crossed(read_file(with_columns_of(file, columns)))
-    return beside.call(beside.ORIGINALS, looked_at, digest, columns.quasi_identifiers, used, fewest)
+    return parser_process.call_reading(
+        ORIGINALS, (digest,), looked_at, digest, columns.quasi_identifiers, used, fewest
+    )
 
 
 def crossed(rules: Rules) -> dict[str, tuple[str, ...]]:
@@ -91,7 +101,7 @@ def crossed(rules: Rules) -> dict[str, tuple[str, ...]]:
 
 
 def looked_at(digest: str, quasi: Sequence[str], used: Mapping[str, Sequence[str]], fewest: int) -> Look:
-    table = text_table(store().get(digest), "original").to_pandas()
+    table = read_texts(store().get(digest), "original").to_pandas()
     return Look(classes_of(table, quasi, fewest), cross_tables(table, used))
 
 
@@ -105,18 +115,18 @@ def shared_columns(row: Competition, columns: tuple[str, ...]) -> tuple[str, ...
 
 @lru_cache(maxsize=32)
 def shared_in(first: tuple[str, str], columns: tuple[str, ...]) -> tuple[str, ...]:
-    return beside.call(beside.ORIGINALS, shared_of, first, columns)
+    return parser_process.call_reading(ORIGINALS, (first[1],), shared_of, first, columns)
 
 
 def shared_of(first: tuple[str, str], columns: tuple[str, ...]) -> tuple[str, ...]:
     name, digest = first
-    return few_alone(text_table(store().get(digest), name).to_pandas(), columns)
+    return few_alone(read_texts(store().get(digest), name).to_pandas(), columns)
 
 
 def repair(contest: Contest, name: str, content: bytes) -> Repair | None:
     """None of a file that cannot be read at all. Needs no session."""
     try:
-        return beside.call(beside.ORIGINALS, repair_of, contest.row.file, name, content)
+        return parser_process.call(ORIGINALS, repair_of, contest.row.file, name, content)
     except InvalidUpload:
         return None
 
@@ -133,11 +143,17 @@ def repair_of(file: str, name: str, content: bytes) -> Repair:
         if fits and not (found.is_data or found.respelled):
             found = naming(content, name, None)  # its own names may become those of the contest
         named = with_names(content, found.names, name, first_is_data=found.is_data)
-        telling = [one for one in telling_texts(named, name) if one.name not in required] if fits else []
-        return Repair(found, required, tuple(telling), fits=fits, foreign=foreign)
+        identifying = find_identifiers(named, name) if fits else ()
+        return Repair(found, required, others_than(required, identifying), fits=fits, foreign=foreign)
     named = with_names(content, found.names, name, first_is_data=found.is_data)
-    telling = [one for one in telling_texts(named, name) if one.name not in known]
-    return Repair(found, None, tuple(telling), foreign=foreign)
+    identifying = others_than(known, find_identifiers(named, name))
+    gaps = others_than([*known, *(one.name for one in identifying)], find_gaps(named, name))
+    return Repair(found, None, identifying, foreign=foreign, gaps=gaps)
+
+
+def others_than(names: Sequence[str], columns: Iterable[Named]) -> tuple[Named, ...]:
+    """Return the columns that have none of these names."""
+    return tuple(one for one in columns if one.name not in names)
 
 
 def known_columns(rules: Rules) -> tuple[str, ...]:
@@ -147,26 +163,33 @@ def known_columns(rules: Rules) -> tuple[str, ...]:
     return (*rules.columns.quasi_identifiers, *rules.columns.sensitive)
 
 
-def repaired(
-    name: str, content: bytes, names: Sequence[str], left_out: Sequence[str], *, first_is_data: bool
-) -> bytes:
-    """The file under these names, without some of them; InvalidUpload. Needs no session."""
-    return beside.call(
-        beside.ORIGINALS, rewritten, name, content, names, left_out, first_is_data=first_is_data
-    )
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """How a file is rewritten: under these names, without some columns, and with zeros for missing numbers in
+    others. ``first_is_data``: the first line is a row, and stays."""
+
+    names: tuple[str, ...]
+    left_out: tuple[str, ...]
+    filled: tuple[str, ...]
+    first_is_data: bool
 
 
-def rewritten(
-    name: str, content: bytes, names: Sequence[str], left_out: Sequence[str], *, first_is_data: bool
-) -> bytes:
+def rewrite(name: str, content: bytes, rewriting: Rewriting) -> bytes:
+    """Return the file as it was asked for; InvalidUpload. Needs no session."""
+    return parser_process.call(ORIGINALS, rewritten, name, content, rewriting)
+
+
+def rewritten(name: str, content: bytes, rewriting: Rewriting) -> bytes:
     content = in_commas(content, name)[0]
-    named = with_names(content, names, name, first_is_data=first_is_data)
-    return without(named, left_out, name) if left_out else named
+    found = with_names(content, rewriting.names, name, first_is_data=rewriting.first_is_data)
+    if rewriting.left_out:
+        found = without(found, rewriting.left_out, name)
+    return with_zeros(found, rewriting.filled, name) if rewriting.filled else found
 
 
 def arranged(name: str, content: bytes, sources: Mapping[str, int | str], *, first_is_data: bool) -> bytes:
     """The file with the columns that it must have; ``sources``: where each comes from. Needs no session."""
-    return beside.call(beside.ORIGINALS, in_order, name, content, sources, first_is_data=first_is_data)
+    return parser_process.call(ORIGINALS, in_order, name, content, sources, first_is_data=first_is_data)
 
 
 def in_order(name: str, content: bytes, sources: Mapping[str, int | str], *, first_is_data: bool) -> bytes:
@@ -183,7 +206,7 @@ def held(contest: Contest, name: str, key: str) -> bytes:
     marked = mark(contest, name)
     content = waiting.kept(key)
     if content is None or not content.startswith(marked):
-        raise Conflict("the file is not kept any more: upload it again", code="changed_meanwhile")
+        raise Conflict("the file is no longer stored: upload it again", code="changed_meanwhile")
     return content.removeprefix(marked)
 
 

@@ -24,12 +24,14 @@ README = (
     N_("## Taking part"),
     "{pages}",
     N_(
-        "The command `anoncup` does the same from a terminal, and scores on your own machine without using up\n"
-        "attempts. It needs Linux and Python 3.11 or newer, and comes with the service's source code, here of\n"
+        "The command `anoncup` does the same from a terminal, and scores on your own machine "
+        "without using up\n"
+        "attempts. It needs Linux and Python 3.11 or newer, and comes with the service's source "
+        "code, here of\n"
         "version {version}."
     ),
     "{source}",
-    N_("In the folder of the code, make the command, let the shell find it, and come back:"),
+    N_("Install the command in the folder of the code, `CODE`, and come back here:"),
     "{made}",
     N_("## Check, score, submit with the command"),
     N_("Check that a release is well-formed and within the rules, then score it as the service will:"),
@@ -46,21 +48,24 @@ PAGE = N_("Its page: {address}/competitions/{slug}")
 SOURCE = N_("The code is at {source}.")
 ASK = N_("Ask the organizers where the code is.")
 SEND = N_("Send it:")
-SEND_TO = N_(
-    "Send it, `ADDRESS` being what the address of the service's pages begins with, as far as the first single slash:"
-)
+SEND_TO = N_("Send it. `ADDRESS` is the address of the service's pages up to the first single slash:")
+INSTALL = ("./bootstrap requirements.lock", "source .venv/bin/activate")
 SENT = {
     "contents": N_(
         "| | |\n"
         "|---|---|\n"
         "| `competition.toml` | the competition's rules, the very file that the service scores by |\n"
         "| `original/` | the original data |\n"
-        "| `example/` | a release that the rules accept, with its secret: it shows the form, it protects little |"
+        "| `example/` | a release that the rules accept, with its secret: it shows the form, it "
+        "protects little |"
     ),
     "pages": N_(
-        "On the service's pages: join with an invite code from the organizers or from a team, open **Submissions**,\n"
-        "choose the release and the secret, send them. The page shows the scores as soon as they are there. In the\n"
-        "re-identification phase **Targets** has what to attack, and takes your guesses. No command is needed for\n"
+        "On the service's pages: join with an invite code from the organizers or from a team, open "
+        "**Submissions**,\n"
+        "choose the release and the secret, send them. The page shows the scores as soon as they "
+        "are there. In the\n"
+        "re-identification phase **Targets** has what to attack, and takes your guesses. No command "
+        "is needed for\n"
         "this."
     ),
     "answer": N_("## The secret"),
@@ -72,12 +77,16 @@ DRAWN = {
         "|---|---|\n"
         "| `competition.toml` | the competition's rules, the very file that the service scores by |\n"
         "| `original/` | the original data |\n"
-        "| `example/` | a release that the rules accept, and what its team would have been given: it shows the form, it protects little |"
+        "| `example/` | a release that the rules accept, and what its team would have been given: "
+        "it shows the form, it protects little |"
     ),
     "pages": N_(
-        "On the service's pages: join with an invite code from the organizers or from a team, open **Submissions**,\n"
-        "fetch what your team alone is given, choose the release you made of it, send it. The page shows the scores\n"
-        "as soon as they are there. In the re-identification phase **Targets** has what to attack, and takes your\n"
+        "On the service's pages: join with an invite code from the organizers or from a team, open "
+        "**Submissions**,\n"
+        "fetch what your team alone is given, choose the release you made of it, send it. The page "
+        "shows the scores\n"
+        "as soon as they are there. In the re-identification phase **Targets** has what to attack, "
+        "and takes your\n"
         "guesses. No command is needed for this."
     ),
     "answer": N_("## What your team alone is given"),
@@ -86,21 +95,27 @@ DRAWN = {
 SECRETS = {
     "permutation": (
         N_(
-            "A file of one column. Line j below the header line says which {individual} of the original, counted from 1,\n"
+            "A file of one column. Line j below the header line says which {individual} of the "
+            "original, counted from 1,\n"
             "{individual} j of the release comes from:"
         ),
         "{secret}",
         N_(
-            "Or the other way round: headed `anonymized_row`, one line for each {individual} of the original, with the\n"
-            "{individual} of the release that it became, 0 if it was deleted. Nobody sees your secret before the\n"
-            "competition is over. Put the {individual}s of the release in a random order: traces of the original's are a\n"
+            "Or the other way round: headed `anonymized_row`, one line for each {individual} of the "
+            "original, with the\n"
+            "{individual} of the release that it became, 0 if it was deleted. Nobody sees your "
+            "secret before the\n"
+            "competition is over. Put the {individual}s of the release in a random order: traces of "
+            "the original's are a\n"
             "gift to attackers."
         ),
     ),
     "months": (
         N_(
-            "A line for each {individual} with the pseudonym in each month, `DEL` where none of the month's rows is left. It\n"
-            "must agree with the release, whose order tells the same: nobody sees either before the competition is over."
+            "A line for each {individual} with the pseudonym in each month, `DEL` where none of the "
+            "month's rows is left. It\n"
+            "must agree with the release, whose order tells the same: nobody sees either before the "
+            "competition is over."
         ),
         "{secret}",
     ),
@@ -168,7 +183,7 @@ def of_service(service: Service, rules: Rules, track: Track, t: Words) -> dict[s
         "version": service.version,
         "page": t(PAGE, address=address, slug=rules.slug) if address else "",
         "source": t(SOURCE, source=service.source) if service.source else t(ASK),
-        "made": quoted("./bootstrap requirements.lock", 'export PATH="$PWD/.venv/bin:$PATH"', "cd -"),
+        "made": quoted("cd CODE", *INSTALL, "cd -"),
         "send": t(SEND if address else SEND_TO),
         "remote": quoted(
             f"anoncup login --url {shlex.quote(address or 'ADDRESS')}",

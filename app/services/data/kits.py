@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from app.contest import read_file
 from app.deferred import deferred
+from app.processes import parser_process
+from app.processes.parser_process import ORIGINALS
 from app.scoring.registry import Tables, Track
 from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
@@ -44,7 +46,8 @@ def files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
     rules = read_file(kit.file)
     track = TRACKS[rules.track]
     originals = [name for name, _ in kit.original]
-    example = example_release(rules, track, competitions.original_tables(kit.original, kit.file))
+    digests = dict(kit.original).values()
+    example = parser_process.call_reading(ORIGINALS, digests, make_example, kit.file, kit.original)
     yield "README.md", kit_words.readme(rules, track, headers(example), originals, kit.service).encode()
     yield "competition.toml", kit.file.encode()
     for name, content in example.items():
@@ -56,6 +59,12 @@ def files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
 def headers(example: Mapping[str, bytes]) -> dict[str, str]:
     """The header line of each file of a release, and of its secret."""
     return {name: content.partition(b"\n")[0].decode() for name, content in example.items()}
+
+
+def make_example(file: str, original: tuple[tuple[str, str], ...]) -> dict[str, bytes]:
+    """Make the example of a competition; called in the parser."""
+    rules = read_file(file)
+    return example_release(rules, TRACKS[rules.track], competitions.original_tables(original, file))
 
 
 def example_release(rules: Rules, track: Track, original: Tables) -> dict[str, bytes]:

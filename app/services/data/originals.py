@@ -5,14 +5,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from app import beside
 from app.contest import Contest, read_file
 from app.deferred import deferred
 from app.errors import Conflict, InvalidCompetition, InvalidUpload
 from app.messages import Message
+from app.processes import parser_process
+from app.processes.parser_process import ORIGINALS
 from app.scoring.drafting import with_columns_of
 from app.scoring.files import Remark
-from app.scoring.looks import FEWEST, Values
+from app.scoring.looks import FEWEST, IdentifyingColumn, Values
 from app.scoring.rules_text import with_weights
 from app.scoring.settings import Columns
 from app.scoring.toml_text import with_tables
@@ -27,22 +28,18 @@ if TYPE_CHECKING:
 
     from app.scoring.column_roles import fits, suggested
     from app.scoring.headers import without
-    from app.scoring.looking import (
-        all_numbers,
-        few_empty,
-        text_table,
-        values_of,
-        words_among_amounts,
-    )
+    from app.scoring.identifiers import find_identifiers, read_texts, words_among_amounts
+    from app.scoring.looking import all_numbers, few_empty, values_of
 else:
     fits = deferred("app.scoring.column_roles.fits")
     suggested = deferred("app.scoring.column_roles.suggested")
     without = deferred("app.scoring.headers.without")
     all_numbers = deferred("app.scoring.looking.all_numbers")
     few_empty = deferred("app.scoring.looking.few_empty")
-    text_table = deferred("app.scoring.looking.text_table")
+    find_identifiers = deferred("app.scoring.identifiers.find_identifiers")
+    read_texts = deferred("app.scoring.identifiers.read_texts")
     values_of = deferred("app.scoring.looking.values_of")
-    words_among_amounts = deferred("app.scoring.looking.words_among_amounts")
+    words_among_amounts = deferred("app.scoring.identifiers.words_among_amounts")
 
 
 FEW_WORDS = 5
@@ -53,7 +50,8 @@ NO_SCALE, WEIGHT_TAKEN = "scale_zero", "weight_taken"
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column of the original: how its values are held, how many cells are empty, between what it lies;
-    ``numeric``: it holds numbers only; ``words``: if it holds amounts but for these, in so many rows."""
+    ``numeric``: it holds numbers only; ``words``: if it holds amounts but for these, in so many rows;
+    ``identifying``: if it names or numbers individuals."""
 
     name: str
     role: str
@@ -65,6 +63,7 @@ class Column:
     examples: tuple[str, ...]
     words: tuple[str, ...] = ()
     word_rows: int = 0
+    identifying: IdentifyingColumn | None = None
 
     @property
     def common_percent(self) -> float:
@@ -89,23 +88,35 @@ class Summary:
 def revision_of_upload(contest: Contest, name: str, content: bytes) -> Revision:
     """A new file of the original; a table with a header of its own gets suggested roles. Needs no session."""
     columns = contest.rules.columns
-    if columns is None or beside.call(beside.ORIGINALS, fits, content, columns):
+    if columns is None or parser_process.call(ORIGINALS, has_columns, content, columns):
         return weighed(
             contest.row.file, lambda file: revisions.revision_of_original(contest, name, content, file)
         )
-    roles = beside.call(beside.ORIGINALS, suggested, content, columns)
+    roles = parser_process.call(ORIGINALS, suggest_columns, content, columns)
     file = with_columns_of(contest.row.file, roles)
     return weighed(
-        beside.call(beside.ORIGINALS, with_filled_cells, file, name, content),
+        parser_process.call(ORIGINALS, with_filled_cells, file, name, content),
         lambda file: revisions.revision(contest.row, file, {name: content}),
     )
+
+
+def has_columns(content: bytes, columns: Columns) -> bool:
+    return fits(content, columns)
+
+
+def suggest_columns(content: bytes, columns: Columns) -> Columns:
+    return suggested(content, columns)
+
+
+def leave_out(content: bytes, columns: Sequence[str], name: str) -> bytes:
+    return without(content, columns, name)
 
 
 def with_filled_cells(file: str, name: str, content: bytes) -> str:
     """The file with fewer columns for the cross-tables that it leaves to be over all, if nearly all cells
     would be empty."""
     rules = read_file(file)
-    table = text_table(content, name).to_pandas()
+    table = read_texts(content, name).to_pandas()
     measures = dict(rules.measures)
     for one, columns in first_looks.crossed(rules).items():
         parameter, given = TRACKS[rules.track].measures[one].crosses, rules.measure(one)
@@ -117,7 +128,7 @@ def with_filled_cells(file: str, name: str, content: bytes) -> str:
 
 def revision_of_fitting(contest: Contest, name: str, content: bytes) -> Revision:
     """A first file whose columns take the place of those that the competition file states."""
-    file = beside.call(beside.ORIGINALS, fitted_file, contest.row.file, content)
+    file = parser_process.call(ORIGINALS, fitted_file, contest.row.file, content)
     return weighed(file, lambda text: revisions.revision(contest.row, text, {name: content}))
 
 
@@ -134,7 +145,7 @@ def revision_of_columns(contest: Contest, columns: Columns, left_out: Sequence[s
     kept = competitions.contents_of(contest.row.original)
     if left_out:
         first = contest.track.original_files[0]
-        kept[first] = beside.call(beside.ORIGINALS, without, kept[first], left_out, first)
+        kept[first] = parser_process.call(ORIGINALS, leave_out, kept[first], left_out, first)
     return weighed(
         with_columns_of(contest.row.file, columns),
         lambda file: revisions.revision(contest.row, file, kept),
@@ -159,7 +170,7 @@ def weighed(file: str, made: Callable[[str], Revision]) -> Revision:
 
 
 def weight_taken(name: str) -> Remark:
-    message = Message("{name} does not weigh: on these data it could tell nothing", name=name)
+    message = Message("the weight of {name} is now 0, because it measures nothing on these data", name=name)
     return Remark(WEIGHT_TAKEN, message)
 
 
@@ -169,7 +180,8 @@ def summary(digests: tuple[tuple[str, str], ...], file: str, fewest: int = FEWES
 
     ``fewest``: rows that share a value which is not rare.
     """
-    return beside.call(beside.ORIGINALS, summed_up, digests, file, fewest)
+    stored = dict(digests).values()
+    return parser_process.call_reading(ORIGINALS, stored, summed_up, digests, file, fewest)
 
 
 def summed_up(digests: tuple[tuple[str, str], ...], file: str, fewest: int) -> Summary | None:
@@ -186,12 +198,20 @@ def summed_up(digests: tuple[tuple[str, str], ...], file: str, fewest: int) -> S
     sensitive = set(rules.columns.sensitive) if rules.columns else set()
     named = zip(there, track.frames(tables), strict=True)
     parts = [part(name, frame, sensitive, fewest) for name, frame in named]
+    if rules.columns:
+        parts[0] = with_identifiers(parts[0], contents[parts[0].name])
     return Summary(tuple(parts), tuple(remarks))
 
 
 def part(name: str, frame: "pd.DataFrame", sensitive: set[str], fewest: int) -> Part:
     columns = (column(frame[one], one in sensitive, fewest) for one in frame.columns)
     return Part(name, len(frame), tuple(columns))
+
+
+def with_identifiers(part: Part, content: bytes) -> Part:
+    """Return the part with its identifying columns marked."""
+    found = {one.name: one for one in find_identifiers(content, part.name)}
+    return replace(part, columns=tuple(replace(one, identifying=found.get(one.name)) for one in part.columns))
 
 
 def column(cells: "pd.Series", is_sensitive: bool, fewest: int) -> Column:

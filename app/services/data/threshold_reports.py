@@ -63,7 +63,7 @@ def require_room(session: Session, competition_id: UUID) -> None:
     asked = select(func.count()).where(ThresholdReport.competition_id == competition_id, unfinished)
     if session.scalars(asked).one() >= MOST_UNFINISHED:
         raise TooMany(
-            "{most} reports of this competition are unfinished: ask again when one is there",
+            "{most} reports of this competition are unfinished: ask again when one is finished",
             retry_after=RETRY_AFTER_S,
             code="too_many_reports",
             most=MOST_UNFINISHED,

@@ -6,10 +6,11 @@ from pathlib import Path
 from sqlalchemy import func, update
 from sqlalchemy.orm import Session
 
-from app import beside, sealing
+from app import sealing
 from app.contest import Contest, read_file
 from app.db.models import Competition, Truth
 from app.errors import Conflict, NotFound
+from app.processes import parser_process
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions, held, revisions
 from app.services.people import audit
@@ -31,7 +32,7 @@ def name_of(contest: Contest, file: str) -> str:
     """The file of truth that is called so; NotFound if the competition asks for none of that name."""
     names: dict[str, str] = {f"{name}.csv": name for name in contest.row.drawing.get("truth", ())}
     if file not in names:
-        raise NotFound("what organizers hold here is {names}", code="no_such_file", names=tuple(names))
+        raise NotFound("the organizers' own files are {names}", code="no_such_file", names=tuple(names))
     return names[file]
 
 
@@ -41,7 +42,10 @@ def given(contest: Contest, name: str, content: bytes) -> Given:
     require_open(row)
     if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    beside.call(beside.ORIGINALS, check, tuple(sorted(row.original.items())), row.file, name, content)
+    digests = tuple(sorted(row.original.items()))
+    parser_process.call_reading(
+        parser_process.ORIGINALS, row.original.values(), check, digests, row.file, name, content
+    )
     return Given(name, content, (row.file, dict(row.original)))
 
 

@@ -1,18 +1,21 @@
 """Baselines: releases of sample methods that organizers put on the board for comparison."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from app import names
+from app.contest import read_file
 from app.db.models import Competition
 from app.deferred import deferred
 from app.errors import Conflict, InvalidInput, NotFound
+from app.processes import parser_process
 from app.scoring.files import SECRET
-from app.scoring.registry import About, Tables
+from app.scoring.registry import About
 from app.scoring.sampling import sample_release
+from app.scoring.tracks import TRACKS
 from app.services.contest import competitions
 from app.services.data import draws
 from app.services.desk import rulings
@@ -50,22 +53,35 @@ def sample(at: Entrance, method: str) -> tuple[dict[str, bytes], bytes | None]:
 
     Needs no session. The same method gives the same release again.
     """
-    rules, track = at.rules, at.track
+    track = at.track
     if method not in track.methods:
         raise InvalidInput("methods: {methods}", code="unknown_method", methods=tuple(track.methods))
-    original, rng = competitions.original_tables(at.original, at.file), default_rng(SEED)
-    own = {"answer": answer_of(at, original)} if track.draws_answer else {}
-    files = sample_release(track, method, original, rules, rng, **own)
+    answer = at.own[track.answers.file.name] if track.draws_answer else None
+    readable = [*dict(at.original).values(), *filter(None, [answer])]
+    files = parser_process.call_reading(
+        parser_process.ORIGINALS, readable, make_sample, at.file, at.original, method, answer
+    )
     secret = files.pop(SECRET, None)
     return files, secret
 
 
-def answer_of(at: Entrance, original: Tables) -> Any:
-    """What the service has drawn for all baselines: what is compared is their methods."""
-    track = at.track
-    count = track.individuals(original)
-    about = About(at.rules, {"originals": count, "rows": count}, lambda: original)
-    return track.answers.read(store().get(at.own[track.answers.file.name]), about)
+def make_sample(
+    file: str, digests: tuple[tuple[str, str], ...], method: str, answer: str | None
+) -> dict[str, bytes]:
+    """Make the release of a sample method, and its secret; called in the parser.
+
+    ``answer``: the digest of what the service has drawn for all baselines, where it draws. What is compared
+    is their methods.
+    """
+    rules = read_file(file)
+    track = TRACKS[rules.track]
+    original = competitions.original_tables(digests, file)
+    own = {}
+    if answer is not None:
+        count = track.individuals(original)
+        about = About(rules, {"originals": count, "rows": count}, lambda: original)
+        own["answer"] = track.answers.read(store().get(answer), about)
+    return sample_release(track, method, original, rules, default_rng(SEED), **own)
 
 
 def add(

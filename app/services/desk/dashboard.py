@@ -11,13 +11,12 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition, Evaluation, Guess, State, Submission, Target, Team
 from app.scoring.counted import lacks
 from app.scoring.rules import Rules
-from app.services.attacks import owners
-from app.services.attacks.owners import Anonymity
 from app.services.boards import in_force, verdicts
 from app.services.boards.comparable import by_rules
 from app.services.contest import clarifications, competitions, held, phases, revisions
 from app.services.contest.phases import Standing
 from app.services.contest.visibility import ALWAYS
+from app.services.data import draws
 from app.services.desk import load, rescores
 from app.services.desk.load import Load
 from app.services.desk.rescores import Preview
@@ -54,6 +53,7 @@ class Duty:
         "no_threshold",
         "no_phases",
         "no_teams",
+        "unallocated",
         "errors",
         "questions",
         "stalled",
@@ -63,8 +63,6 @@ class Duty:
         "idle_teams",
         "rescore_scoring",
         "rescore_ready",
-        "owners_few",
-        "owners_known",
         "newer_scorer",
         "mixed_versions",
     ]
@@ -75,19 +73,19 @@ class Duty:
 
 @dataclass(frozen=True, slots=True)
 class Dashboard:
-    """``unfinished``: submissions and guesses whose scoring a deadline waits for. ``anonymity``: what the
-    boards leave of it to the targets that there are, or would be. ``mixed``: submissions that were scored by
-    something else than what counts. ``lacking``: files that only organizers hold and have still to give.
-    ``questions``: those of teams that nobody has answered."""
+    """``unfinished``: submissions and guesses whose scoring a deadline waits for. ``mixed``: submissions that
+    were scored by something else than what counts. ``lacking``: files that only organizers hold and have
+    still to give. ``questions``: those of teams that nobody has answered. ``unallocated``: teams for
+    which no data are left."""
 
     counts: Counts
     load: Load
     open_set: Preview | None
     unfinished: int
-    anonymity: Anonymity | None
     mixed: int
     lacking: tuple[str, ...]
     questions: int
+    unallocated: int
 
 
 def of_competition(session: Session, principal: Principal, slug: str) -> Dashboard:
@@ -101,10 +99,10 @@ def of_competition(session: Session, principal: Principal, slug: str) -> Dashboa
         found,
         None if rescore is None else rescores.progress_of(session, rescore),
         sum(each[state] for each in (counts.submissions, counts.guesses) for state in UNFINISHED),
-        owners.anonymity(session, contest),
         mixed(session, contest.row),
         held.lacking(session, contest.row),
         clarifications.unanswered(session, contest.id),
+        draws.teams_without(session, contest.id),
     )
 
 
@@ -155,10 +153,10 @@ def duties(rules: Rules, row: Competition, now: Standing, found: Dashboard) -> l
     listed = [
         *([Duty("no_truth", len(found.lacking), urgent=True)] if found.lacking else []),
         *([Duty("questions", found.questions, urgent=True)] if found.questions else []),
+        *([Duty("unallocated", found.unallocated, urgent=True)] if found.unallocated else []),
         *set_up(rules, row, found.counts),
         *(each for each in at_work(now, found) if each.code != "stalled" or not lacks(rules)),
         *contest(rules, now, found.counts),
-        *hiding(row, found.anonymity),
         *re_scoring(found.open_set),
         *what_counts(rules, found),
     ]
@@ -199,15 +197,6 @@ def contest(rules: Rules, now: Standing, counts: Counts) -> list[Duty]:
     if ends_soon and counts.idle:
         listed.append(Duty("idle_teams", counts.idle))
     return listed
-
-
-def hiding(row: Competition, found: Anonymity | None) -> list[Duty]:
-    """Until the targets are published: what they then tell of their owners cannot be taken back."""
-    if found is None or row.published_at is not None:
-        return []
-    if found.few:
-        return [Duty("owners_few", found.few, urgent=True)]
-    return [Duty("owners_known", found.known)] if found.known else []
 
 
 def what_counts(rules: Rules, found: Dashboard) -> list[Duty]:

@@ -157,11 +157,19 @@ def teams_csv(session: Session, row: Competition) -> str:
 
 
 def targets_csv(session: Session, row: Competition) -> str:
-    """What was attacked, and whose it was; its files are the submission's, written anew."""
-    query = select(Target).where(Target.competition_id == row.id).order_by(Target.name)
+    """Return the targets with their teams; their files are the submissions', written anew."""
+    query = (
+        select(Target)
+        .where(Target.competition_id == row.id)
+        .options(joinedload(Target.submission).joinedload(Submission.team))
+        .order_by(Target.name)
+    )
     return csv_text(
-        ["name", "submission_id", "rows"],
-        ([each.name, str(each.submission_id), each.rows] for each in session.scalars(query)),
+        ["name", "team", "submission_id", "rows"],
+        (
+            [each.name, each.submission.team.name, str(each.submission_id), each.rows]
+            for each in session.scalars(query)
+        ),
     )
 
 

@@ -67,8 +67,8 @@ def hindrance(contest: Contest) -> Conflict | None:
         return Conflict("a rehearsal is not rehearsed itself", code="is_rehearsal")
     if track.draw is not None or track.seals_release or not track.methods:
         return Conflict(
-            "competitions of the {track} track cannot be rehearsed: what its teams send depends on what is "
-            "drawn for them, or stays sealed",
+            "competitions of the {track} track cannot be rehearsed, because the teams' releases "
+            "depend on drawn data or stay sealed",
             code="track_not_rehearsed",
             track=Message(track.name),
         )
@@ -133,13 +133,13 @@ def beginning(slug: str) -> str:
 def rehearsed_file(file: str, rules: Rules, slug: str, now: datetime) -> str:
     """The rules under another name and title, without what would outlast an hour.
 
-    The boards freeze at no moment, the reveal waits for no notice, and targets for no number of owners.
+    The boards do not freeze, and the reveal needs no notice.
     """
     titles = {
         language: TITLES.get(language, TITLES["en"]).format(title=title)[:LONGEST_TITLE]
         for language, title in rules.title.items()
     }
-    publication = replace(rules.publication, frozen_from=None, reveal_notice_hours=0, owners_at_least=1)
+    publication = replace(rules.publication, frozen_from=None, reveal_notice_hours=0)
     text = with_publication(with_head(file, {"slug": slug}), publication, rules.ranking, rules.limits)
     return with_phases(with_title(text, titles), windows(rules, now.replace(microsecond=0)))
 

@@ -30,7 +30,7 @@ from app.services.work import leases
 Stage = wire.Stage
 STANDS: dict[Stage, str] = {
     "scoring": N_("the set is still being scored"),
-    "ready": N_("the set has scored everything: apply or cancel it"),
+    "ready": N_("the set is completely scored: apply or cancel it"),
     "applied": N_("the set has been applied already"),
     "cancelled": N_("the set has been cancelled"),
 }

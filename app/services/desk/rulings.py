@@ -91,7 +91,7 @@ def silence(session: Session, principal: Principal, slug: str, team_id: UUID) ->
     contest = competitions.locked_for_organizer(session, principal, slug)
     team = team_in(session, contest.row, team_id)
     if team.approach is None:
-        raise Conflict("the team tells nothing", code="nothing_to_change")
+        raise Conflict("the team has not described its method", code="nothing_to_change")
     before = {"approach": team.approach}
     team.approach = None
     audit.record(
@@ -117,7 +117,9 @@ def score_again(session: Session, principal: Principal, submission_id: UUID) -> 
     row, found = organizers_submission(session, principal, submission_id)
     failed = session.get_one(Evaluation, found.evaluation.id, with_for_update=True, populate_existing=True)
     if failed.state != State.ERROR or not failed.current:
-        raise Conflict("only a submission that ended in ERROR is scored again alone", code="not_failed")
+        raise Conflict(
+            "only a submission that ended in ERROR can be scored again on its own", code="not_failed"
+        )
     failed.current = False
     session.flush()
     evaluations.queue_up(session, found.id)
@@ -142,13 +144,12 @@ def require_change(principal: Principal, row: Competition, disqualified: bool, w
     if disqualified == wanted:
         said = N_("it is disqualified already") if wanted else N_("it is not disqualified")
         raise Conflict(said, code="nothing_to_change")
-    if wanted or tells_owners(row):
+    if wanted or lets_guess_again(row):
         principal.require_confirmed()
 
 
-def tells_owners(row: Competition) -> bool:
-    """Whether what is reinstated brings row and targets back together, which tells whose they are; and a
-    team that guesses again."""
+def lets_guess_again(row: Competition) -> bool:
+    """Whether who is reinstated may guess: organizers read the exact score of a guess."""
     return row.published_at is not None and row.revealed_at is None
 
 

@@ -86,11 +86,11 @@ def team_of_invite(session: Session, invite: Invite, name: str | None) -> Team:
     """The invite's own team, which ``name`` may repeat; else a new one of that name."""
     if invite.team_id is None:
         if name is None:
-            raise InvalidInput("this invite founds a team: give it a name", code="team_needed")
+            raise InvalidInput("this invite creates a team: give the team a name", code="team_needed")
         return teams.create_team(session, invite.competition_id, name)
     team = session.get_one(Team, invite.team_id)
     if name is not None and names.normal(name) != team.name and names.key(name) != team.name_key:
-        raise InvalidInput("this invite leads into another team", code="another_team")
+        raise InvalidInput("this invite is for another team", code="another_team")
     return team
 
 

@@ -92,7 +92,7 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
     if found is None:
         raise NotFound("this competition has no such organizer", code="no_such_organizer")
     if len(rows) == 1:
-        raise Conflict("the last organizer stays", code="last_organizer")
+        raise Conflict("the last organizer cannot be removed", code="last_organizer")
     if principal.role != Role.ADMINISTRATOR and all(one.user_id != principal.user_id for one in rows):
         raise NotAllowed("only this competition's organizers may do that", code="not_organizer")
     principal.require_confirmed()

@@ -65,7 +65,7 @@ class Principal:
         """For what cannot be undone or opens a way in; asked after the right: it tells strangers nothing."""
         if not self.confirmed:
             raise NotAllowed(
-                "this needs your password once more, in the header X-Confirm-Password",
+                "confirm this with your password in the header X-Confirm-Password",
                 code="password_needed",
             )
 
@@ -101,14 +101,14 @@ def add_user(session: Session, *, name: str, password_hash: str, role: Role = Ro
 
 
 def name_taken() -> Conflict:
-    return Conflict("this name is taken, or one that looks like it: choose another", code="name_taken")
+    return Conflict("this name, or one that looks like it, is taken: choose another", code="name_taken")
 
 
 def hashed(password: str) -> str:
     """What is kept of a new password."""
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
         raise InvalidInput(
-            "a password has {least} to {most} characters",
+            "a password must have {least} to {most} characters",
             code="password_length",
             least=SHORTEST_PASSWORD,
             most=LONGEST_PASSWORD,

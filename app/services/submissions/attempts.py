@@ -63,7 +63,7 @@ def require_in_time(row: Competition, attempt: Attempt, now: Standing) -> None:
         return
     if now.open is None or now.open.name != attempt.phase:
         raise Conflict(
-            "it came in time, but took longer than the {seconds} s after which the phase turns",
+            "the upload began in time, but took longer than {seconds} s; meanwhile the phase ended",
             code="too_late",
             seconds=grace().seconds,
         )

@@ -177,7 +177,7 @@ def require_room(found: tuple[Cap, ...], now: datetime) -> None:
             "your team has used all {limit} of {cap}, until {until}",
             retry_after=max(1, int((full.resets_at - now).total_seconds()) + 1),
             code="quota_used_up",
-            until=full.resets_at.isoformat(),
+            until=f"{full.resets_at:%Y-%m-%d %H:%M:%S %Z}",
             **used,
         )
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from uuid import UUID
 
 from sqlalchemy import Select, select, tuple_
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, joinedload, undefer
 
 from app import sealing
 from app.contest import Contest
@@ -134,7 +134,7 @@ def keep(
         sizes=dict(upload.sizes),
         remarks=[
             kept(remark.code, remark.message)
-            for remark in (*upload.remarks, *repetition(session, team, upload))
+            for remark in (*upload.remarks, *repetition(session, team.id, upload.sent))
         ],
         quota_left=dict(quota_left),
         idempotency_key=upload.entrance.key,
@@ -142,6 +142,7 @@ def keep(
     )
     session.add(submission)
     session.flush()
+    session.refresh(submission, ["number"])
     session.add(Secret(submission_id=identifier, **sealed_columns(sealed)))
     evaluations.queue_up(session, identifier)
     evaluations.include(session, row.id, identifier)
@@ -154,22 +155,25 @@ def sealed_columns(sealed: sealing.Sealed) -> dict[str, object]:
 
 def repeated(session: Session, accepted: UUID, fingerprint: str) -> Receipt:
     """The receipt of what was accepted under the same key."""
-    submission = session.get_one(Submission, accepted)
+    submission = session.get_one(Submission, accepted, options=[undefer(Submission.number)])
     uploads.require_same(submission.fingerprint, fingerprint)
     committed = select(Secret.commitment).where(Secret.submission_id == accepted)
     return Receipt(submission, session.scalars(committed).one())
 
 
-def repetition(session: Session, team: Team, upload: Upload) -> list[Remark]:
-    """Said to the same team only: nothing ever tells that another team sent the same."""
-    sent = session.scalars(select(Submission.sent).where(Submission.team_id == team.id))
-    earlier = sum(files == upload.sent for files in sent)
+def repetition(session: Session, team_id: UUID, sent: Mapping[str, str]) -> list[Remark]:
+    """Return a remark if the team sent the same files before.
+
+    Said to the same team only: nothing ever tells that another team sent the same.
+    """
+    before = session.scalars(select(Submission.sent).where(Submission.team_id == team_id))
+    earlier = sum(files == sent for files in before)
     if not earlier:
         return []
     if earlier == 1:
-        message = Message("your team has sent this very table once before")
+        message = Message("your team has already sent this release once")
     else:
-        message = Message("your team has sent this very table {times} times before", times=earlier)
+        message = Message("your team has already sent this release {times} times", times=earlier)
     return [Remark("sent_before", message)]
 
 
@@ -261,7 +265,8 @@ def readable_files(session: Session, submission: Submission) -> dict[str, str]:
     """SHA-256 of the files of a release by name, for whoever may see it; NotFound if they tell its answer."""
     if Contest(session.get_one(Competition, submission.competition_id)).track.seals_release:
         raise NotFound(
-            "the files of this release tell its answer: they are kept sealed, and nobody gets them back",
+            "the files of this release contain its answer: they are stored sealed, and nobody can "
+            "download them",
             code="release_sealed",
         )
     return submission.files
@@ -280,6 +285,7 @@ def may_see(session: Session, principal: Principal, submission: Submission) -> b
 
 def shown() -> Select[Submission]:
     return select(Submission).options(
+        undefer(Submission.number),
         joinedload(Submission.team, innerjoin=True),
         joinedload(Submission.evaluation, innerjoin=True),
         joinedload(Submission.secret, innerjoin=True).load_only(Secret.commitment, Secret.key_id),

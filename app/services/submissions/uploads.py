@@ -4,22 +4,24 @@ import hashlib
 import re
 import secrets
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app import beside, sealing
+from app import sealing
 from app.config import get_settings
 from app.contest import read_file
 from app.db.models import Attempt, Competition, Submission, Team
 from app.deferred import deferred
 from app.errors import Conflict, InvalidInput, InvalidUpload, NotAllowed, Problem
 from app.messages import Message
-from app.scoring.files import SECRET, Remark
-from app.scoring.registry import About, Sizes, Track
+from app.processes import parser_process
+from app.scoring.files import SECRET, Remark, missing_file
+from app.scoring.reading import ParsedUpload, check_some, parse_upload
+from app.scoring.registry import Sizes, Tables, Track
 from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions, phases
@@ -31,8 +33,12 @@ from app.storage import digest_of, store
 
 if TYPE_CHECKING:
     from numpy.random import default_rng
+
+    from app.scoring.evaluate import doubts_about_secret, too_few_rows
 else:
     default_rng = deferred("numpy.random.default_rng")
+    doubts_about_secret = deferred("app.scoring.evaluate.doubts_about_secret")
+    too_few_rows = deferred("app.scoring.evaluate.too_few_rows")
 
 LONGEST_COMMENT = 1_000
 IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,200}")
@@ -98,6 +104,16 @@ class Upload:
     identifier: UUID = field(default_factory=uuid4)
 
 
+@dataclass(frozen=True, slots=True)
+class ParsedRelease:
+    """What a parser finds in a release; ``files``: the tables in their new order, if they are shuffled."""
+
+    files: dict[str, bytes]
+    sizes: dict[str, int]
+    secret: bytes
+    remarks: tuple[Remark, ...]
+
+
 def entrance(session: Session, principal: Principal, slug: str, *, key: str | None) -> Entrance:
     """Whether this person may submit now; asked, and counted as an attempt, before the files are read."""
     principal.require("submit")
@@ -118,6 +134,23 @@ def entrance(session: Session, principal: Principal, slug: str, *, key: str | No
     return Entrance(row.id, row.file, digests(row), key, attempt, not row.scored_by, own=own)
 
 
+def enter_check(session: Session, principal: Principal, slug: str) -> tuple[Entrance, UUID]:
+    """Return what a dry run is read against, and the id of the team that asks for it.
+
+    A team may check its files whenever the original data are there, also before the phase opens. Nothing is
+    counted.
+    """
+    principal.require("submit")
+    contest = competitions.find(session, principal, slug)
+    row = contest.row
+    team = teams.require_team(session, row.id, principal)
+    require_qualified(team)
+    if row.original_rows is None:
+        raise Conflict("the competition has no original data yet", code="no_original")
+    own = draws.require_drawn(session, row, team)
+    return Entrance(row.id, row.file, digests(row), None, None, not row.scored_by, own=own), team.id
+
+
 def renewed(session: Session, principal: Principal, at: Entrance) -> Entrance:
     """The entrance of an upload that has come; anew if another one under its key was answered meanwhile."""
     if at.key is None or at.attempt is None or not attempts.has_ended(session, at.attempt):
@@ -128,7 +161,9 @@ def renewed(session: Session, principal: Principal, at: Entrance) -> Entrance:
 
 def checked_key(key: str | None) -> str | None:
     if key is not None and not IDEMPOTENCY_KEY.fullmatch(key):
-        raise InvalidInput("an Idempotency-Key has 1 to 200 visible ASCII characters", code="idempotency_key")
+        raise InvalidInput(
+            "an Idempotency-Key must have 1 to 200 visible ASCII characters", code="idempotency_key"
+        )
     return key
 
 
@@ -175,7 +210,7 @@ def require_same(known: str | None, sent: str) -> None:
 def require_not_sent(at: Entrance, sent: Collection[str]) -> None:
     """InvalidUpload for a secret where none is asked for: nobody should believe that it counted."""
     if SECRET in sent and SECRET not in at.names:
-        message = Message("the service has drawn the answer: nothing secret is sent")
+        message = Message("the service has drawn the answer itself: do not send a secret")
         raise InvalidUpload([Problem(SECRET, None, None, "answer_is_drawn", message)])
 
 
@@ -186,39 +221,132 @@ def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes | None, 
     Needs no session: what is well-formed is in the store before anything is locked, and stays there, named by
     nobody, should it be refused after all.
     """
-    told = replace(at, attempt=None)  # a row, which means something in this process only
-    found = beside.call(beside.UPLOADS, read_beside, told, files=files, secret=secret, comment=comment)
-    return replace(found, entrance=at)
+    require_comment(comment)
+    release = parser_process.call_reading(
+        parser_process.UPLOADS,
+        dict(at.original).values(),
+        parse_release,
+        at.file,
+        at.original,
+        files=files,
+        secret=drawn_answer(at) if secret is None else secret,
+    )
+    identifier = uuid4()
+    kept = release.files if at.rules.publication.shuffle_targets else files
+    return Upload(
+        entrance=at,
+        files={name: store().put(as_kept(kept[name], at.track, identifier)) for name in files},
+        sent={name: digest_of(content) for name, content in files.items()},
+        fingerprint=fingerprint(files if secret is None else {**files, SECRET: secret}, comment),
+        sizes=release.sizes,
+        secret=release.secret,
+        comment=comment,
+        remarks=release.remarks,
+        identifier=identifier,
+    )
 
 
-def read_beside(at: Entrance, *, files: dict[str, bytes], secret: bytes | None, comment: str) -> Upload:
-    """Where the competition shuffles, the order is drawn here and composed into the secret: what is scored,
+def parse_release(
+    file: str, original: tuple[tuple[str, str], ...], *, files: dict[str, bytes], secret: bytes
+) -> ParsedRelease:
+    """Parse a release and its secret by a competition's file; called in the parser.
+
+    Where the competition shuffles, the order is drawn here and composed into the secret: what is scored,
     attacked and published is the same table.
     """
+    rules = read_file(file)
+    track = TRACKS[rules.track]
+    parsed = parse_upload(track, rules, competitions.original_tables(original, file), files, secret)
+    release, answer = parsed.release, parsed.answer
+    shuffled = {}
+    if rules.publication.shuffle_targets:
+        order = default_rng(secrets.randbits(128))
+        release, answer = track.shuffle(release, answer, rng=order)
+        shuffled = track.files_of(release)
+    return ParsedRelease(shuffled, dict(parsed.sizes), track.answers.write(answer), tuple(parsed.remarks))
+
+
+def require_comment(comment: str) -> None:
     if len(comment) > LONGEST_COMMENT or not is_storable(comment):
         raise InvalidInput(
             "a comment is text of at most {most} characters",
             code="comment",
             most=LONGEST_COMMENT,
         )
-    rules, track = at.rules, at.track
-    original = competitions.original_tables(at.original, at.file)
-    release, remarks = track.parse_release(files, original, rules)
-    sizes = track.sizes(original, release)
-    held = store().get(at.own[track.answers.file.name]) if secret is None else secret
-    answer = track.answers.read(held, About(rules, sizes, lambda: original, release))
-    sent = {name: digest_of(content) for name, content in files.items()}
-    printed = fingerprint(files if secret is None else {**files, SECRET: secret}, comment)
-    if rules.publication.shuffle_targets:
-        order = default_rng(secrets.randbits(128))
-        release, answer = track.shuffle(release, answer, rng=order)
-        files = track.files_of(release)
-    else:
-        remarks += track.answers.remarks(answer)
-    identifier = uuid4()
-    stored = {name: store().put(as_kept(content, track, identifier)) for name, content in files.items()}
-    written = track.answers.write(answer)
-    return Upload(at, stored, sent, printed, sizes, written, comment, tuple(remarks), identifier)
+
+
+def drawn_answer(at: Entrance) -> bytes:
+    """Return the answer that the service has drawn for the team."""
+    return store().get(at.own[at.track.answers.file.name])
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A well-formed upload that was read and not kept."""
+
+    sent: dict[str, str]
+    rows: int
+    remarks: tuple[Remark, ...]
+
+
+def check_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes | None, comment: str) -> Checked:
+    """Read an upload as ``read_upload`` does and store nothing.
+
+    InvalidUpload lists missing files too, so that the files of a form can be checked one after the other.
+    """
+    sent = files.keys() if secret is None else {*files, SECRET}
+    missing = [missing_file(name) for name in at.names if name not in sent]
+    try:
+        require_comment(comment)
+        rows, remarks = parser_process.call_reading(
+            parser_process.UPLOADS,
+            dict(at.original).values(),
+            check_files,
+            at.file,
+            at.original,
+            files=files,
+            secret=drawn_answer(at) if at.track.draws_answer else secret,
+        )
+    except InvalidUpload as faulty:
+        total = len(missing) + faulty.total
+        raise InvalidUpload([*missing, *faulty.problems], total=total) from None
+    if missing:
+        raise InvalidUpload(missing)
+    return Checked({name: digest_of(content) for name, content in files.items()}, rows, remarks)
+
+
+def check_files(
+    file: str, original: tuple[tuple[str, str], ...], *, files: dict[str, bytes], secret: bytes | None
+) -> tuple[int, tuple[Remark, ...]]:
+    """Return the rows of a release and the remarks on it; called in the parser.
+
+    Where files are missing the others are read as far as they can be.
+    """
+    rules = read_file(file)
+    track, tables = TRACKS[rules.track], competitions.original_tables(original, file)
+    if secret is None or not files.keys() >= set(track.files):
+        sent = files if secret is None or track.draws_answer else {**files, SECRET: secret}
+        check_some(track, rules, tables, sent)
+        return 0, ()
+    parsed = parse_upload(track, rules, tables, files, secret)
+    few = too_few_rows(rules, parsed.sizes)
+    warnings = [Remark("too_few_rows", few)] if few else []
+    return parsed.sizes["rows"], (*parsed.remarks, *warnings, *doubts_in_memory(rules, tables, parsed))
+
+
+def doubts_in_memory(rules: Rules, original: Tables, parsed: ParsedUpload) -> tuple[Remark, ...]:
+    """A warning if the secret may belong to another file, which the verdict would say too.
+
+    None where it would take more memory than there is: an upload needs less, and would be accepted.
+    """
+    track = TRACKS[rules.track]
+    if not track.distances:
+        return ()
+    try:
+        prepared = track.prepare(original, rules)
+        return doubts_about_secret(rules, prepared, parsed.release, parsed.answer)
+    except MemoryError:
+        return ()
 
 
 def as_kept(content: bytes, track: Track, identifier: UUID) -> bytes:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -13,6 +13,9 @@ from app.errors import Unavailable
 
 TURN, SWEEP = "turn", "sweep"
 """What the clock does: turn phases, about every second, and ask again for lost work."""
+
+WRITE_TEST = "write_test"
+"""The row that web processes write to test whether the database takes changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +38,28 @@ def beat(session: Session, task: str) -> None:
 def heartbeats(session: Session) -> dict[str, float]:
     """Seconds since each regular task last ran to its end."""
     age = func.extract("epoch", func.clock_timestamp() - Heartbeat.at)
-    return {task: float(seconds) for task, seconds in session.execute(select(Heartbeat.task, age))}
+    regular = select(Heartbeat.task, age).where(Heartbeat.task.in_((TURN, SWEEP)))
+    return {task: float(seconds) for task, seconds in session.execute(regular)}
+
+
+def write_for_test(session: Session) -> None:
+    """Write a row, and about a megabyte to the database's disk that is given back at once.
+
+    The row alone would fit into space that the database already has, and so succeed on a full disk.
+    """
+    session.execute(text("SET LOCAL work_mem = '64kB'"))
+    session.execute(text("SELECT count(*) FROM generate_series(1, 60000)"))
+    beat(session, WRITE_TEST)
 
 
 def require_clock(beats: Mapping[str, float], *, stale_after_s: float) -> float:
     """Seconds since the clock last went round; Unavailable if that is too long ago, or never was."""
     age = beats.get(TURN)
     if age is None:
-        raise Unavailable("the clock has never run: no phase turns", code="clock_stale")
+        raise Unavailable("the clock has never run: phases do not change", code="clock_stale")
     if age > stale_after_s:
         raise Unavailable(
-            "the clock last went round {age} s ago: no phase turns", code="clock_stale", age=round(age)
+            "the clock last ran {age} s ago: phases do not change", code="clock_stale", age=round(age)
         )
     return age
 

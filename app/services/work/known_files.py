@@ -23,7 +23,7 @@ def check_store() -> None:
         store().check()
     elif not any(store().holds(digest) for digest in named):
         raise Unavailable(
-            "the store has none of the files that the database names: is it another one?",
+            "none of the files that the database lists are in the store: is it the right store?",
             code="storage_unavailable",
         )
 

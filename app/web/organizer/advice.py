@@ -71,7 +71,7 @@ def panels(kinds: Mapping[str, Any], report: wire.Advice, t: Words) -> Figure:
     words = worded(
         PanelWords,
         t,
-        title=t("What cheating costs"),
+        title=t("Mean distance of cheats"),
         x=t("Mean distance"),
         name=t("Cheat"),
         low=t("From"),
@@ -91,8 +91,8 @@ def bounds_of(report: wire.Advice, t: Words) -> Figure:
     words = worded(
         BoundWords,
         t,
-        title=t("How little a permutation can move people"),
-        x=t("Individuals that stay in place"),
+        title=t("Smallest mean distance of a permutation"),
+        x=t("Fixed points"),
         y=t("Mean distance"),
         s_lower=t("Simple lower bound"),
         lower=t("Certified lower bound"),
@@ -145,7 +145,7 @@ def said_of_errors(simulated: bool, recommended: bool, t: Words) -> dict[str, st
 def remedy_of(report: wire.Advice, t: Words) -> str:
     """What to do about a report that recommends no threshold."""
     codes = {reason.code for reason in report.evidence.reasons} if report.evidence else set()
-    for code in ("not_simulated", "useless"):
+    for code in ("not_simulated", "inseparable"):
         if code in codes:
             return t.label(f"adv_remedy_{code}")
     return "" if report.change is None else sentence(report.change, t)

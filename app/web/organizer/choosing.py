@@ -33,11 +33,13 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What the page says of a choice. ``telling``: quasi-identifiers by which (nearly) everybody is unique;
-    ``rare``: others with values that few rows have; ``constant``: columns of one value; ``worded``: sensitive
-    ones that hold more than numbers; ``mixed``: quasi-identifiers that are amounts but for a few words;
-    ``look``: None where the choice is none."""
+    """What the page says of a choice. ``identifying``: columns that name or number individuals, in any role;
+    ``telling``: other quasi-identifiers by which (nearly) everybody is unique; ``rare``: others with values
+    that few rows have; ``constant``: columns of one value; ``worded``: sensitive ones that hold more than
+    numbers; ``mixed``: quasi-identifiers that are amounts but for a few words; ``look``: None where the
+    choice is none."""
 
+    identifying: tuple[Column, ...]
     telling: tuple[Column, ...]
     rare: tuple[Column, ...]
     constant: tuple[Column, ...]
@@ -49,9 +51,8 @@ class Looked:
     @property
     def is_fine(self) -> bool:
         sparse = self.look is not None and any(table.is_sparse for table in self.look.tables)
-        return not (
-            self.telling or self.rare or self.constant or self.worded or self.mixed or self.lacking or sparse
-        )
+        said = (self.identifying, self.telling, self.rare, self.constant, self.worded, self.mixed)
+        return not (any(said) or self.lacking or sparse)
 
 
 def stored_choice(desk: Desk) -> Choice | None:
@@ -84,7 +85,7 @@ def complete(choice: Choice) -> Columns:
 
 def roles_missing() -> InvalidCompetition:
     return InvalidCompetition(
-        "every column has a role, and each role a column at least", code="roles_missing"
+        "choose a role for every column, and at least one column for each role", code="roles_missing"
     )
 
 
@@ -93,7 +94,8 @@ def look_of(desk: Desk, summary: Summary, choice: Choice) -> Looked:
     lacking = not choice.names(QUASI) or not choice.names(SENSITIVE)
     quasi, sensitive = of(part, choice, QUASI), of(part, choice, SENSITIVE)
     return Looked(
-        telling=tuple(one for one in quasi if one.values.tells_apart),
+        identifying=tuple(one for one in (*quasi, *sensitive) if one.identifying),
+        telling=tuple(one for one in quasi if one.values.tells_apart and not one.identifying),
         rare=tuple(one for one in quasi if one.values.rare and not one.values.tells_apart),
         constant=tuple(one for one in (*quasi, *sensitive) if one.values.different == 1 < one.values.rows),
         mixed=tuple(one for one in quasi if one.words),

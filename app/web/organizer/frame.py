@@ -43,5 +43,5 @@ Typed = Annotated[dict[str, str], Depends(typed)]
 def whole(text: str, *, code: str) -> int:
     """A whole number that somebody typed; the rule that it must follow is the service's."""
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise InvalidInput("a whole number is needed", code=code)
+        raise InvalidInput("enter a whole number", code=code)
     return int(text)

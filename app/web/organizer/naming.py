@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 from app.errors import Conflict, DomainError, InvalidUpload
 from app.scoring.files import FileSpec
-from app.scoring.looks import Telling
+from app.scoring.looks import Gaps, IdentifyingColumn
 from app.scoring.rules import Rules
 from app.services.data import first_looks
-from app.services.data.first_looks import Repair
+from app.services.data.first_looks import Repair, Rewriting
 from app.web.organizer.forms import Sent
 from app.web.organizer.steps import Desk
 
@@ -16,7 +16,7 @@ FIRST = ("data", "names")
 """What the first line of a file is."""
 HEADER = {"header", "no_header", "column_without_role"}
 """Codes of what is wrong with names of columns."""
-UNUSABLE = {"control_character", "cell_too_long"}
+UNUSABLE = {"control_character", "invisible_character", "cell_too_long"}
 """Codes of what makes a column of free text no column of a table."""
 
 
@@ -40,8 +40,8 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Repairing:
-    """``held``: what the file is asked back by. ``names``, ``first``, ``wanted``: as they stand in the form;
-    the last where names are not free."""
+    """``held``: what the file is asked back by. ``names``, ``first``, ``left_out``, ``filled``,
+    ``wanted``: as they stand in the form; the last where names are not free."""
 
     file: str
     held: str
@@ -49,6 +49,7 @@ class Repairing:
     names: tuple[str, ...]
     first: str
     left_out: frozenset[int] = frozenset()
+    filled: frozenset[int] = frozenset()
     wanted: tuple[Wanted, ...] = ()
 
     @property
@@ -59,13 +60,15 @@ class Repairing:
     def renames(self) -> bool:
         """Whether names are asked for, not only what to leave out."""
         found = self.found
-        only_asked = not found.fixed and (found.telling or found.foreign or self.left_out)
+        only_asked = not found.fixed and (found.identifying or found.gaps or found.foreign or self.left_out)
         return found.names_ask or self.names != found.naming.found or not only_asked
 
     @property
-    def leaves(self) -> tuple[str, ...]:
-        """The names of the columns that are left out."""
-        return tuple(self.names[place] for place in sorted(self.left_out))
+    def rewriting(self) -> Rewriting:
+        left_out, filled = (
+            tuple(self.names[place] for place in sorted(places)) for places in (self.left_out, self.filled)
+        )
+        return Rewriting(self.names, left_out, filled, first_is_data=self.first == "data")
 
     def cells(self, place: int) -> tuple[str, ...]:
         """The first values of a column: its data, be they in the first line or below."""
@@ -73,9 +76,14 @@ class Repairing:
         return tuple(row[place] for row in rows[not self.found.naming.is_data :] if place < len(row))
 
     @property
-    def telling(self) -> Mapping[int, Telling]:
-        """By place the columns that had better be left out."""
-        return {self.found.naming.names.index(one.name): one for one in self.found.telling}
+    def identifying(self) -> Mapping[int, IdentifyingColumn]:
+        """The columns that name or number individuals, by their place."""
+        return {self.found.naming.names.index(one.name): one for one in self.found.identifying}
+
+    @property
+    def gaps(self) -> Mapping[int, Gaps]:
+        """The columns of amounts with missing cells, by their place."""
+        return {self.found.naming.names.index(one.name): one for one in self.found.gaps}
 
 
 def needed(spec: FileSpec, rules: Rules) -> Needed:
@@ -105,9 +113,8 @@ def repairing(desk: Desk, name: str, content: bytes, found: Repair) -> Repairing
         found=found,
         names=found.naming.names,
         first="data" if found.naming.is_data else "names",
-        left_out=frozenset(
-            found.naming.names.index(one.name) for one in found.telling if one.different == one.rows
-        ),
+        left_out=frozenset(found.naming.names.index(one.name) for one in found.identifying if one.leave_out),
+        filled=frozenset(found.naming.names.index(one.name) for one in found.gaps),
         wanted=wanted_of(found),
     )
 
@@ -138,7 +145,7 @@ def relieved(asked: Repairing, problem: DomainError) -> Repairing:
 def retyped(form: Sent, name: str, found: Repair | None) -> Repairing:
     """The form as it was sent, of a file that was kept."""
     if found is None:
-        raise Conflict("the file is not kept any more: upload it again", code="changed_meanwhile")
+        raise Conflict("the file is no longer stored: upload it again", code="changed_meanwhile")
     places = range(len(found.naming.names))
     wanted = wanted_in(form, found)
     return Repairing(
@@ -148,5 +155,6 @@ def retyped(form: Sent, name: str, found: Repair | None) -> Repairing:
         names=found.naming.names if wanted else tuple(form.text(f"name_{place}") for place in places),
         first=form.text("first"),
         left_out=frozenset(place for place in places if form.flag(f"leave_{place}")),
+        filled=frozenset(place for place in places if form.flag(f"fill_{place}")),
         wanted=wanted,
     )

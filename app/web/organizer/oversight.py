@@ -9,8 +9,11 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from app import queue
+from app.config import get_settings
 from app.http.dependencies import SignedIn
 from app.http.paging import cursor_of, number, place_of
+from app.processes import sandbox
+from app.queue import ReportedSandbox
 from app.roles import Role
 from app.services.contest import competitions
 from app.services.desk import dashboard, load
@@ -105,9 +108,16 @@ def work_and_clock(request: Request, slug: str, principal: SignedIn) -> HTMLResp
         unswept=dashboard.is_unswept(found),
         depth=queue.depth(),
         is_administrator=is_administrator,
-        walled=queue.walled() if is_administrator else None,
+        sandboxes=list_sandboxes() if is_administrator else None,
         apart_s=abs((datetime.now(UTC) - frame.standing.now).total_seconds()),
     )
+
+
+def list_sandboxes() -> list[ReportedSandbox]:
+    """Return how this web server and each worker that answers sandbox what reads files."""
+    setting = get_settings().sandbox
+    own = ReportedSandbox("web", sandbox.standing(setting), sandbox.choose(setting).is_complete)
+    return [own, *(queue.list_sandboxes() or ())]
 
 
 @router.get("/competitions/{slug}/organize/exports")

@@ -141,7 +141,7 @@ def order_of(name: str, act: str, end: str, *, move_following: bool, zone: str) 
     try:
         moment = datetime.fromisoformat(end)
     except ValueError:
-        raise InvalidInput("a date and a time are needed", code="no_time") from None
+        raise InvalidInput("enter a date and a time", code="no_time") from None
     return Order(
         name, act, moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(zone)), move_following
     )

@@ -26,7 +26,7 @@ router = APIRouter(route_class=PageRoute)
 CHOICES: dict[str, tuple[str, ...]] = {
     "board": ("public", "teams", "organizers"),
     "feedback": ("hidden", "immediate", "daily"),
-    "owners": ("hidden", "shown"),
+    "owners": ("shown", "hidden"),
     "rule": ("score", "rank_sum"),
 }
 AT_ONCE = {"board", "rule", "valid_per_day", "guesses_per_target", "finals"}
@@ -87,7 +87,6 @@ def values_of(rules: Rules) -> dict[str, str]:
         "feedback": shown.feedback,
         "digits": str(shown.digits),
         "owners": shown.owners,
-        "owners_at_least": str(shown.owners_at_least),
         "shuffle_targets": "yes" if shown.shuffle_targets else "",
         "reveal_notice_hours": str(shown.reveal_notice_hours),
         "rule": rules.ranking.rule,
@@ -105,8 +104,7 @@ def settings_in(form: Sent, before: Rules) -> tuple[Publication, Ranking, Limits
         feedback=cast(Literal["hidden", "immediate", "daily"], chosen["feedback"]),
         shuffle_targets=form.flag("shuffle_targets"),
         digits=form.whole("digits", least=0, most=MOST_DIGITS),
-        owners=cast(Literal["hidden", "shown"], chosen["owners"]),
-        owners_at_least=form.whole("owners_at_least"),
+        owners=cast(Literal["shown", "hidden"], chosen["owners"]),
         reveal_notice_hours=form.whole("reveal_notice_hours", least=0, most=MOST_HOURS),
     )
     rule = cast(Literal["score", "rank_sum"], chosen["rule"])

@@ -33,7 +33,7 @@ def name_columns(request: Request, slug: str, file: str, *, principal: SignedIn,
         if asked.wanted:
             new = first_looks.arranged(name, content, asked.sources, first_is_data=first_is_data)
         else:
-            new = first_looks.repaired(name, content, asked.names, asked.leaves, first_is_data=first_is_data)
+            new = first_looks.rewrite(name, content, asked.rewriting)
         made = originals.revision_of_fitting if form.flag("fit") else originals.revision_of_upload
         answer = put_in_force(principal, slug, lambda found: made(found, name, new), back="data")
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:

@@ -77,7 +77,7 @@ def file_of(file: str, fields: dict[str, str]) -> str:
     }
     unknown = set(weights) - set(weighed(read_file(file)))
     if unknown:
-        raise InvalidInput("a weight of no measure of this track", code="unknown_measure")
+        raise InvalidInput("the weight of a measure that this track does not have", code="unknown_measure")
     threshold = fields.get("threshold", "").strip()
     return with_threshold(with_weights(file, weights), numeral(threshold) if threshold else None)
 
@@ -94,7 +94,7 @@ def numeral(text: str) -> float:
     except ValueError:
         found = float("nan")
     if not 0 <= found < float("inf"):
-        raise InvalidInput("a number from 0 up is needed", code="wrong_value")
+        raise InvalidInput("enter a number, 0 or more", code="wrong_value")
     return found
 
 

@@ -131,7 +131,9 @@ def subject_of(session: Session, principal: Principal, ruling: Ruling) -> dict[s
     if ruling.of == "submissions":
         frame, found = in_competition(session, principal, ruling.slug, ruling.subject)
         if found.team.baseline:
-            raise NotFound("a baseline is added and removed, not ruled on", code="no_such_submission")
+            raise NotFound(
+                "a baseline can only be added or removed, not disqualified", code="no_such_submission"
+            )
         return {"frame": frame, "team": found.team, "submission": found}
     frame, found_team = entrant(session, principal, ruling.slug, ruling.subject)
     return {"frame": frame, "team": found_team.team, "submission": None}
@@ -163,7 +165,7 @@ def previewed(
         ruling=ruling,
         consequences=found,
         reason=reason,
-        tells_owners=rulings.tells_owners(subject["frame"].contest.row),
+        lets_guess_again=rulings.lets_guess_again(subject["frame"].contest.row),
         longest=rulings.LONGEST_REASON,
         **subject,
         **trouble(request, problem),

@@ -32,6 +32,8 @@ router = APIRouter(route_class=PageRoute)
 
 LANGUAGES = ("en", "ja")
 LONGEST_SLUG = 63
+OWN_TABLE = "microdata"
+"""The start for organizers who bring a table of their own."""
 NAMES: tuple[Literal["anonymization"], Literal["reidentification"]] = ("anonymization", "reidentification")
 
 
@@ -81,7 +83,7 @@ def new_form(values: Mapping[str, str], wrong: Mapping[str, str]) -> dict[str, A
         "zones": zones(),
         "starts": STARTS,
         "recommended": STARTS[0],
-        "more": tuple(start for start in STARTS if start not in TEMPLATES),
+        "more": tuple(start for start in STARTS if start not in (*TEMPLATES, OWN_TABLE)),
     }
 
 

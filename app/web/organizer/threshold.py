@@ -237,7 +237,7 @@ def use(request: Request, slug: str, report_id: UUID, principal: SignedIn, form:
 
 def rule_of(found: ThresholdReport, desk: Desk, *, guaranteed: bool) -> Excessive:
     if found.original != desk.frame.contest.row.original:
-        raise Conflict("the report is about other data: ask for a new one", code="report_stale")
+        raise Conflict("the data have changed since this report: ask for a new one", code="report_stale")
     advice = None if found.report is None else wire.advice(found.report)
     if advice is None or (advice.threshold if guaranteed else advice.recommended) is None:
         raise Conflict("the report recommends no threshold", code="no_recommendation")

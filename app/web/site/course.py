@@ -28,7 +28,7 @@ def course_of(outline: Sequence[Summary], t: Words, rules: Rules) -> Figure | No
         Entry(
             one.received_at.astimezone(zone).strftime("%m-%d %H:%M"),
             one.received_at,
-            one.overall,
+            one.overall if one.state == State.SCORED else None,
             COURSE[one.state],
         )
         for one in ended

@@ -7,20 +7,15 @@ from zoneinfo import ZoneInfo
 
 from markupsafe import Markup, escape
 
+from app.charts.axes import number
 from app.wire import Board, BoardRow
 
 
 def numeral(value: float | None) -> str:
-    """Five significant digits for people; full precision is in JSON and CSV."""
-    if value is None:
-        return "–"
-    if 0 < abs(value) < 1e-9:
+    """Return a number for people; full precision is in JSON and CSV."""
+    if value is not None and 0 < abs(value) < 1e-9:
         return "≈0"  # rounding, which the scores take for 0 too
-    if value == int(value) and abs(value) < 1e6:
-        return f"{int(value):,}"
-    if abs(value) >= 1e6 or abs(value) < 1e-4:
-        return f"{value:.4e}"
-    return f"{value:,.5g}" if abs(value) < 1e5 else f"{value:,.1f}"
+    return number(value)
 
 
 def clock_time(moment: datetime, zone: str) -> str:

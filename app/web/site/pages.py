@@ -12,13 +12,12 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from fastapi.templating import Jinja2Templates
 from jinja2 import StrictUndefined
-from sqlalchemy.exc import InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from app.errors import (
+    DatabaseUnavailable,
     DomainError,
     InvalidInput,
     NotFound,
@@ -174,11 +173,11 @@ def refusal(request: Request, problem: DomainError) -> HTMLResponse:
     hidden = isinstance(problem, NotFound) or problem.code == "not_organizer"
     answer = page(
         request,
-        who(request),
+        None if isinstance(problem, DatabaseUnavailable) else who(request),
         "site/refusal.html",
         status=status_of(problem),
         code=problem.code,
-        detail=None if hidden else sentence_of(problem, languages.words_of(request)),
+        detail=None if hidden else refusal_sentence(problem, languages.words_of(request)),
     )
     return waiting(problem, answer)
 
@@ -201,17 +200,6 @@ def on_http_error(request: Request, error: Exception) -> Response:
     return answer
 
 
-def on_database_error(request: Request, error: Exception) -> Response:
-    """The database went away: to a browser, a page that needs none."""
-    answer = problems.on_database_error(request, error)
-    if not wants_a_page(request):
-        return answer
-    detail = languages.words_of(request).label("http_unavailable")
-    return page(
-        request, None, "site/refusal.html", status=answer.status_code, code="unavailable", detail=detail
-    )
-
-
 def wants_a_page(request: Request) -> bool:
     """Whether a browser asks, outside of the API."""
     return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api/")
@@ -220,8 +208,6 @@ def wants_a_page(request: Request) -> bool:
 def register(app: FastAPI) -> None:
     """Answer browsers with pages where no route does."""
     app.add_exception_handler(HTTPException, on_http_error)
-    for kind in (PoolTimeout, OperationalError, InterfaceError):
-        app.add_exception_handler(kind, on_database_error)
 
 
 def who(request: Request) -> Principal | None:
@@ -231,6 +217,13 @@ def who(request: Request) -> Principal | None:
         return None if shown is None else known(request, shown)
     except DomainError:
         return None
+
+
+def refusal_sentence(problem: DomainError, t: Words) -> str:
+    """Return what the page says that refuses; of rights that a session lacks, who has them."""
+    if problem.code == "scope_missing":
+        return t("Only organizers can open this page.")
+    return sentence_of(problem, t)
 
 
 def sentence_of(problem: DomainError, t: Words) -> str:

@@ -2,7 +2,8 @@
 
 import hashlib
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated
@@ -24,11 +25,12 @@ from app.errors import (
 )
 from app.http.bodies import Parts
 from app.http.dependencies import SignedIn
-from app.http.intake import Way, submitted
+from app.http.intake import Way, check_release, dry_run, submitted, take_in
 from app.http.paging import cursor_of, place_of
 from app.http.problems import status_of
 from app.messages import Message
 from app.scoring.files import FileSpec
+from app.scoring.misplaced import CODE as MISPLACED
 from app.services.data import draws
 from app.services.data.draws import Own
 from app.services.people.accounts import Principal
@@ -44,16 +46,18 @@ from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, page, see, sentence_of, waiting
 from app.web.team.mistakes import LOOKED_AT, Found, mistakes_of
 from app.web.team.on_board import best_of
-from app.web.team.script_words import script_words
 from app.web.team.submission_lines import finals_of, lines_of, taking
 from app.web.team.upload_form import (
     REFUSALS,
     Part,
-    checks_of,
     fields_of,
     parts_of,
+    raising_refusals,
     secret_of,
-    take_in_form,
+    status_of_check,
+    verdict_of,
+    verdict_on,
+    words_of_script,
     written_samples,
 )
 
@@ -74,6 +78,7 @@ class Refused:
     comment: str = ""
     key: str | None = None
     files: Mapping[str, bytes] = field(default_factory=dict)
+    is_upload: bool = False
 
     @property
     def malformed(self) -> tuple[Problem, ...]:
@@ -130,8 +135,7 @@ def own_page(
         frame=frame,
         parts=parts,
         mistakes=mistakes_in(refused, parts, secret, frame.contest.row.original_rows or 0),
-        checks=checks_of(parts, frame.contest),
-        script_words=script_words(t),
+        script_words=words_of_script(t),
         secret=secret,
         secret_samples=written_samples(secret) if secret else (),
         key=(refused and refused.key_to_keep) or secrets.token_urlsafe(KEY_BYTES),
@@ -153,7 +157,9 @@ def mistakes_in(
     if refused is None or not refused.malformed:
         return {}
     headers = {part.name: part.sample.header for part in parts}
-    return mistakes_of(refused.files, headers, secret=secret, originals=originals)
+    misplaced = {each.file for each in refused.malformed if each.code == MISPLACED}
+    files = {name: content for name, content in refused.files.items() if name not in misplaced}
+    return mistakes_of(files, headers, secret=secret, originals=originals)
 
 
 def tag_of(frame: Frame, outline: Sequence[Summary], caps: Sequence[Cap], own: Own) -> str:
@@ -190,11 +196,94 @@ async def submit(request: Request, slug: str, principal: SignedIn, key: Key = No
     form = Sent()
     try:
         at = await run_in_threadpool(knock, principal, slug, key)
-        made = await take_in_form(request, principal, at, Way(uploads.renewed, form.submitted))
+        way = Way(uploads.renewed, form.submitted)
+        made = await raising_refusals(take_in(request, principal, at, way))
     except REFUSALS as problem:
-        refused = Refused(problem, form.comment, key, form.files)
+        refused = Refused(problem, form.comment, key, form.files, is_upload=True)
         return await run_in_threadpool(own_page, request, principal, slug, refused=refused)
     return see(f"/submissions/{made.submission.id}", done="received")
+
+
+@router.post("/competitions/{slug}/submissions/check")
+async def check(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+    """Read the chosen files without submitting them; the form's script puts the answer in its place."""
+    form = Sent()
+    try:
+        at, team_id = await run_in_threadpool(enter_check, principal, slug)
+        checked = await raising_refusals(dry_run(request, at, team_id, form.checked))
+    except REFUSALS as problem:
+        return await run_in_threadpool(refused_check, request, principal, slug, problem, form.files)
+    return await run_in_threadpool(good_check, request, principal, slug, team_id, checked)
+
+
+def enter_check(principal: Principal, slug: str) -> tuple[Entrance, UUID]:
+    with transaction() as session:
+        return uploads.enter_check(session, principal, slug)
+
+
+def good_check(
+    request: Request, principal: Principal, slug: str, team_id: UUID, checked: uploads.Checked
+) -> HTMLResponse:
+    t = languages.words_of(request)
+    with transaction() as session:
+        repeated = submissions.repetition(session, team_id, checked.sent)
+        fields = fields_of(frame_of(session, principal, slug).contest.track)
+    remarks = (*checked.remarks, *repeated)
+    said = t.ngettext("No fault was found in {n} row.", "No fault was found in {n} rows.", checked.rows)
+    return page(
+        request,
+        principal,
+        "team/upload_checked.html",
+        fields=fields,
+        mistakes={},
+        verdict=verdict_of(remarks),
+        warnings=remarks,
+        said=said,
+    )
+
+
+def refused_check(
+    request: Request, principal: Principal, slug: str, problem: DomainError, files: Mapping[str, bytes]
+) -> HTMLResponse:
+    """Show the faults; files that are still to be chosen are none."""
+    t = languages.words_of(request)
+    with transaction() as session:
+        frame = frame_of(session, principal, slug)
+        parts, secret = parts_of(frame.contest), secret_of(frame.contest.track)
+    refused, said, verdict = None, "", "incomplete"
+    wrong = without_missing(problem)
+    if wrong is not None:
+        refused, verdict = Refused(wrong, files=files), verdict_on(wrong)
+        said = sentence_of(wrong, t)
+        if isinstance(wrong, InvalidUpload):
+            said = t.ngettext(
+                "{n} fault was found. Nothing was sent.",
+                "{n} faults were found. Nothing was sent.",
+                wrong.total,
+            )
+    answer = page(
+        request,
+        principal,
+        "team/upload_checked.html",
+        status=status_of_check(problem),
+        fields=fields_of(frame.contest.track),
+        refused=refused,
+        refused_for=said,
+        mistakes=mistakes_in(refused, parts, secret, frame.contest.row.original_rows or 0),
+        verdict=verdict,
+        warnings=(),
+        said="",
+    )
+    return waiting(problem, answer)
+
+
+def without_missing(problem: DomainError) -> DomainError | None:
+    """Return what is wrong besides missing files; None if nothing is."""
+    if not isinstance(problem, InvalidUpload):
+        return problem
+    wrong = [each for each in problem.problems if each.code != "missing_file"]
+    missing = len(problem.problems) - len(wrong)
+    return InvalidUpload(wrong, total=problem.total - missing) if wrong else None
 
 
 def knock(principal: Principal, slug: str, key: str | None) -> Entrance:
@@ -215,9 +304,19 @@ class Sent:
         chosen = {name: part for name, part in sent.files.items() if part.size}
         texts = {name: text.replace("\r\n", "\n") for name, text in sent.texts.items()}
         self.comment = texts.get("comment", "")
-        try:
+        with self.keeping_faulty(chosen, sent):
             require_files(at, chosen)
             return submitted(principal, at, Parts(chosen, texts))
+
+    def checked(self, at: Entrance, sent: Parts) -> uploads.Checked:
+        chosen = {name: part for name, part in sent.files.items() if part.size}
+        with self.keeping_faulty(chosen, sent):
+            return check_release(at, Parts(chosen, {}))
+
+    @contextmanager
+    def keeping_faulty(self, chosen: Collection[str], sent: Parts) -> Iterator[None]:
+        try:
+            yield
         except InvalidUpload:
             self.files = {name: sent.beginning(name, LOOKED_AT) for name in chosen}
             raise

@@ -25,8 +25,7 @@ from app.web.site import languages
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, again, page
 from app.web.site.questions import alike
-from app.web.team.script_words import script_words
-from app.web.team.upload_form import cells_of
+from app.web.team.upload_form import words_of_script
 from app.wire import Judged
 
 router = APIRouter(route_class=PageRoute)
@@ -65,7 +64,6 @@ class Asked:
     left: int | None
     best: Judged | None
     lines: int | None
-    checks: dict[str, Any]
 
     @property
     def name(self) -> str:
@@ -89,6 +87,7 @@ def all_targets(request: Request, slug: str, principal: SignedIn) -> HTMLRespons
         more=max(0, len(own) - SHOWN_GUESSES),
         waits=any(one.waits for one in own),
         best=best_by_target(own),
+        teams={one.target.id: one.team for one in published or []},
         report=report,
         guide=guide(frame),
     )
@@ -207,14 +206,19 @@ def target_page(
     """One target; ``problem``: why a guess on it was refused, which answered this ``question``."""
     with transaction() as session:
         content = target_content(session, principal, target_id)
-    content["script_words"] = script_words(languages.words_of(request))
+    content["script_words"] = words_of_script(languages.words_of(request))
     if problem is None:
         return page(request, principal, "team/target.html", **content)
-    several = len(content["asked"]) > 1
-    content["refused_at"] = question if several else None
-    if isinstance(problem, InvalidUpload):
-        content |= {"problems": grouped(problem.problems), "total": problem.total}
+    content |= refusal_of(problem, question, content["asked"])
     return again(request, principal, "team/target.html", problem, **content)
+
+
+def refusal_of(problem: DomainError, question: str | None, asked: Sequence[Asked]) -> dict[str, Any]:
+    """Return what a page says of a refused guess, and by which form."""
+    said: dict[str, Any] = {"refused_at": asked[0].name if len(asked) == 1 else question}
+    if isinstance(problem, InvalidUpload):
+        said |= {"problems": grouped(problem.problems), "total": problem.total}
+    return said
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +265,7 @@ def target_content(session: Session, principal: Principal, target_id: UUID) -> d
         "open": may_guess(frame, shown),
         "asked": asked_about(frame, shown, best_by_target(own).get(target_id, {})),
         "guide": guide(frame),
+        "no_answer": guesses.NO_ANSWER,
     }
 
 
@@ -272,27 +277,9 @@ def asked_about(frame: Frame, shown: Shown, best: Mapping[str, Judged]) -> list[
             left=shown.left.get(question.name) if shown.left else None,
             best=best.get(question.name),
             lines=lines_of(question, shown.target, frame.rules),
-            checks=checks_of(frame, question, shown.target),
         )
         for question in asked(frame)
     ]
-
-
-def checks_of(frame: Frame, question: Question, target: Target) -> dict[str, Any]:
-    """What the browser holds a guess against, by its kind."""
-    fewest, most = question.file.rows(target.sizes, frame.rules)
-    return {
-        "kind": question.file.kind,
-        "rows": most if fewest == most else None,
-        "originals": frame.contest.row.original_rows or 0,
-        "most_bytes": frame.rules.limits.file_mb * 2**20,
-        "header": question.file.header(frame.rules) or [],
-        "fewest": fewest,
-        "most": most,
-        "required": 0,
-        "others": [],
-        "cells": cells_of(question.file, frame.rules),
-    }
 
 
 def files_of(target: Target) -> list[tuple[str, str]]:

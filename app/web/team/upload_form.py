@@ -1,14 +1,13 @@
-"""What a team has to send: the files of the track, as the form and the check in the browser know them."""
+"""What a team has to send: the files of the track, as the form knows them, and what the form says."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
-
-from fastapi import Request
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 from app.contest import Contest
 from app.errors import (
     Conflict,
+    DomainError,
     InvalidInput,
     InvalidUpload,
     NotAllowed,
@@ -17,22 +16,19 @@ from app.errors import (
     Unavailable,
     Unreadable,
 )
-from app.http.intake import At, Made, Way, take_in
-from app.http.problems import Refused
-from app.scoring.files import SECRET, Cell, FileSpec, any_number
+from app.http.problems import Refused, status_of
+from app.language import Words
+from app.scoring.files import SECRET, FileSpec, Remark, any_number
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.scoring.settings import rows_required
 from app.services.data import samples
 from app.services.data.samples import Sample
-from app.services.people.accounts import Principal
+
+T = TypeVar("T")
 
 REFUSALS = (Conflict, InvalidInput, InvalidUpload, NotAllowed, TooLarge, TooMany, Unavailable, Unreadable)
 """Why an upload may come back with its form; what else is wrong is a page of its own."""
-
-
-CellRules = list[tuple[str, list[dict[str, Any]]]]
-"""By column, what static/cells.js holds its cells against."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +36,7 @@ class Part:
     """One file of a release: its columns, first rows, and how many rows it may have.
 
     ``required``: with fewer rows the rules of the contest reject it. ``roles``: of its columns, where the
-    track gives them any. ``cells``: as the check in the browser reads them.
+    track gives them any.
     """
 
     file: FileSpec
@@ -49,7 +45,6 @@ class Part:
     most: int
     required: int
     roles: tuple[str, ...]
-    cells: CellRules | None
 
     @property
     def name(self) -> str:
@@ -65,18 +60,6 @@ class Part:
         """Whether its track says how many rows it may have."""
         return self.file.rows is not any_number
 
-    def to_json(self) -> dict[str, Any]:
-        """What the check in the browser holds a file against."""
-        return {
-            "kind": self.file.kind,
-            "header": self.sample.header,
-            "fewest": self.fewest,
-            "most": self.most,
-            "required": self.required,
-            "individuals": self.individuals,
-            "cells": self.cells,
-        }
-
 
 def parts_of(contest: Contest) -> tuple[Part, ...]:
     """The public files of a release; none before the original is there."""
@@ -88,23 +71,11 @@ def parts_of(contest: Contest) -> tuple[Part, ...]:
 def part_of(file: FileSpec, contest: Contest, originals: int) -> Part:
     rules, sample = contest.rules, sample_of(file, contest)
     fewest, most = file.rows({"originals": originals}, rules)
-    share, cells = rules.limits.min_rows_kept, cells_of(file, rules)
+    share = rules.limits.min_rows_kept
     if not file.individuals:
-        return Part(file, sample, fewest, most, 0, (), cells)
+        return Part(file, sample, fewest, most, 0, ())
     required = 0 if share is None else rows_required(share, originals)
-    return Part(file, sample, fewest, most, required, roles_of(rules, sample), cells)
-
-
-def cells_of(file: FileSpec, rules: Rules) -> CellRules | None:
-    """What the cells of each column must be, in the order in which it is told."""
-    if file.cells is None:
-        return None
-    return [(name, [stated(cell) for cell in cells]) for name, cells in file.cells(rules).items()]
-
-
-def stated(cell: Cell) -> dict[str, Any]:
-    """What a rule says, and no more: it stands in the page."""
-    return {name: value for name, value in asdict(cell).items() if value is not None}
+    return Part(file, sample, fewest, most, required, roles_of(rules, sample))
 
 
 def sample_of(file: FileSpec, contest: Contest) -> Sample:
@@ -138,23 +109,42 @@ def written_samples(file: FileSpec) -> tuple[Sample, ...]:
     return tuple(Sample(header, tuple(rows)) for header, *rows in lines)
 
 
-def checks_of(parts: Sequence[Part], contest: Contest) -> dict[str, Any]:
-    """All that the browser checks before it sends."""
-    secret = secret_of(contest.track)
-    headers = [sample.header for sample in written_samples(secret)] if secret else []
-    return {
-        "secret": {"kind": secret.kind, "headers": headers} if secret else None,
-        "parts": {part.name: part.to_json() for part in parts},
-        "originals": contest.row.original_rows,
-        "bytes": contest.rules.limits.file_mb * 2**20,
-    }
-
-
-async def take_in_form(request: Request, principal: Principal, at: At, way: Way[At, Made]) -> Made:
-    """An upload by a form; what is refused while the body comes is said as the rest is."""
+async def raising_refusals(answer: Awaitable[T]) -> T:
+    """Raise what was refused while a body came as the domain error that it is."""
     try:
-        return await take_in(request, principal, at, way)
+        return await answer
     except Refused as refused:
         if isinstance(refused.problem, REFUSALS):
             raise refused.problem from None
         raise
+
+
+def verdict_of(remarks: Sequence[Remark]) -> str:
+    """Return what the form's script is told of a check that found no fault."""
+    return "warned" if remarks else "clean"
+
+
+def verdict_on(problem: DomainError) -> str:
+    """Return what the form's script is told of a refused check: files that were not checked may be sent."""
+    return "" if isinstance(problem, TooMany | Unavailable) else "faulty"
+
+
+def status_of_check(problem: DomainError) -> int:
+    """Return the status of a refused check: that files have faults is an answer to its question."""
+    return 200 if isinstance(problem, InvalidUpload) else status_of(problem)
+
+
+def words_of_script(t: Words) -> dict[str, str]:
+    """Return what static/upload.js says."""
+    return {
+        "amount": t("Sending {sent} of {all} MB"),
+        "broken": t("The connection broke. Try again: nothing is accepted twice."),
+        "failed": t("The service could not answer. Try again in a moment."),
+        "fix": t("Correct the marked files first."),
+        "look": t("How the score is made up, and how to improve it"),
+        "reading": t("Checking the files…"),
+        "sending": t("Sending…"),
+        "stopped": t("Sending was stopped. If all of it had arrived, it appears in the list below."),
+        "taken": t("Your release has been received. Its score appears below."),
+        "warned": t("Nothing has been sent yet. Read the warning; press the button again to send."),
+    }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 from app import wire
-from app.scoring.ranking import NOTHING, overall, utility_from
+from app.scoring.ranking import NOTHING, combine_utility_scores, overall
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.scoring.toml_values import LARGEST
@@ -68,14 +68,13 @@ def utility_under(rules: Rules, track: Track, verdict: wire.Verdict, weights: Ma
     """U by the very sums of scoring; what weighs nothing is left out, as there."""
     weighing = {name: weight for name, weight in weights.items() if weight > 0}
     found = {name: verdict.measures[name] for name in weighing}
-    by = utility_from(
+    return combine_utility_scores(
         {name: one.value for name, one in found.items()},
         weights=weighing,
         scales=rules.scales,
         rounding={name: NOTHING if one.rounding is None else one.rounding for name, one in found.items()},
         how=track.utility,
     )
-    return by({})
 
 
 def weight_of(typed: str) -> float | None:

@@ -66,7 +66,8 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """``board``: without its rows; ``asked``: which of the ``questions``; ``teams``: some have guessed."""
+    """``board``: without its rows; ``asked``: which of the ``questions``; ``teams``: some have guessed;
+    ``exact``: built-in attackers are shown."""
 
     choice: Choice
     board: Matrix
@@ -75,6 +76,7 @@ class Drawn:
     heatmap: Figure | None
     entries: tuple[Entry, ...]
     teams: bool
+    exact: bool
 
     @property
     def size(self) -> int:
@@ -115,6 +117,7 @@ def drawn(session: Session, sight: Sight, choice: Choice) -> Drawn:
         heatmap=heatmap_of(board, t, asked) if board.rows else None,
         entries=tuple(entries(board, t, asked, choice.by)) if board.rows else (),
         teams=any(not row.built_in for row in board.rows),
+        exact=sight.view.digits is None,
     )
 
 

@@ -31,8 +31,8 @@ class Choice:
         return found
 
     @property
-    def arrow(self) -> str:
-        return "↑" if self.column and self.column.higher_is_better else "↓"
+    def higher_is_better(self) -> bool:
+        return self.column is not None and self.column.higher_is_better
 
 
 def choices(contest: Contest, t: Words, *, every: bool) -> tuple[Choice, ...]:
@@ -77,7 +77,9 @@ def distribution_of(board: Board, choice: Choice, t: Words) -> Figure:
     """How the teams' values of one column lie."""
     values = [(row, choice.value(row)) for row in board.rows if not row.baseline]
     others = {} if any(row.own for row in board.rows) else {"others": t("Teams")}
-    words = worded(DistributionWords, t, title=choice.title, x=f"{choice.title} {choice.arrow}", **others)
+    better = t("higher is better") if choice.higher_is_better else t("lower is better")
+    x = choice.title + t(" ({text})", text=better)
+    words = worded(DistributionWords, t, title=choice.title, x=x, **others)
     return distribution(
         [Standing(row.team, value, own=row.own) for row, value in values if value is not None], words
     )

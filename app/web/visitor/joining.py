@@ -56,7 +56,9 @@ def sign_up(
 ) -> Response:
     require_same_origin(request)
     try:
-        with throttle.tries(address):
+        with throttle.invite_tries(address):
+            with transaction() as session:
+                invites.look(session, invite)  # a wrong one costs no hash
             kept = accounts.hashed(password)
             with transaction() as session:
                 made = members.sign_up(session, code=invite, team=team or None, name=name, password_hash=kept)
@@ -86,7 +88,7 @@ def join(
     request: Request, principal: SignedIn, address: Address, *, invite: Code = "", team: Text = ""
 ) -> Response:
     try:
-        with throttle.tries(address), transaction() as session:
+        with throttle.invite_tries(address), transaction() as session:
             made = members.join(session, principal, code=invite, team=team or None)
     except DomainError as problem:
         return opened(
@@ -134,7 +136,7 @@ def opened(
 
 def invited_by(address: str | None, invite: str) -> Invited:
     """Looking at an invite is a try like using it: no code can be guessed here."""
-    with throttle.tries(address), transaction() as session:
+    with throttle.invite_tries(address), transaction() as session:
         found = invites.look(session, invite)
         title = competitions.title_of(found.competition)
         return Invited(title, found.team.name if found.team else None)

@@ -8,9 +8,13 @@ from app.scoring.tracks import TRACKS
 from app.web.site.notation import SCORE_DIGITS
 from app.wire import Board, BoardRow
 
-Comparison = Literal["both", "safer", "as_useful", "more_useful", "as_safe", "neither"]
-"""In what the first is better than the second: in both, in one though worse (``safer``, ``more_useful``) or
-alike (``as_useful``, ``as_safe``) in the other, in none."""
+Comparison = Literal[
+    "both", "safer", "as_useful", "about_as_useful", "more_useful", "as_safe", "about_as_safe", "neither"
+]
+"""In what the first is better than the second: in both; in one and worse in the other (``safer``,
+``more_useful``); in one and equal, or as far as its decimals tell equal, in the other; in none."""
+EQUAL = 1e-9
+"""Scores that differ by less differ by rounding only."""
 PODIUM = 3
 
 
@@ -20,8 +24,9 @@ class Leader:
 
     Of a single leader, ``attacker``: who finds the most in its release, None if nobody finds anything;
     ``by_rival``: another team does; ``comparison``: in what it is better than the next. ``alike``: those who
-    share the rank have the same U and E. ``counted``: risk is the share of individuals found; ``told``:
-    whether the reader may know who found them; ``digits``: the decimals of all U and E; ``rule``: of ranking.
+    share the rank have the same U and E, as far as the decimals tell. ``counted``: risk is the share of
+    individuals found; ``told``: whether the reader may know who found them; ``digits``: the decimals of all
+    U and E; ``rule``: of ranking.
     """
 
     rows: tuple[BoardRow, ...]
@@ -52,7 +57,7 @@ def leader_of(board: Board, rules: Rules) -> Leader | None:
         following=following,
         attacker=best_attacker(row, rules),
         by_rival=row.rivals is not None and row.rivals > 0 and row.rivals == row.security,
-        comparison=compared(row, following[0] if following else None, digits),
+        comparison=compared(row, following[0] if following else None, board.digits),
         alike=len({shown(each, digits) for each in first}) == 1,
         counted=TRACKS[rules.track].counts(rules),
         told=board.digits is None,
@@ -83,13 +88,25 @@ def shown(row: BoardRow, digits: int) -> tuple[float, float]:
     return round(row.utility or 0.0, digits), round(row.security or 0.0, digits)
 
 
-def compared(first: BoardRow, second: BoardRow | None, digits: int) -> Comparison:
-    """In what the first is better than the second, as far as ``digits`` decimals tell."""
+def compared(first: BoardRow, second: BoardRow | None, board_digits: int | None) -> Comparison:
+    """Return in what the first is better than the second, as far as the decimals of the board tell."""
     if second is None:
         return "neither"
+    digits = SCORE_DIGITS if board_digits is None else board_digits
     (loss, risk), (other_loss, other_risk) = shown(first, digits), shown(second, digits)
     if loss < other_loss:
-        return "both" if risk < other_risk else "as_safe" if risk == other_risk else "more_useful"
+        if risk == other_risk:
+            exact = board_digits is None and are_equal(first.security, second.security)
+            return "as_safe" if exact else "about_as_safe"
+        return "both" if risk < other_risk else "more_useful"
     if risk < other_risk:
-        return "as_useful" if loss == other_loss else "safer"
+        if loss == other_loss:
+            exact = board_digits is None and are_equal(first.utility, second.utility)
+            return "as_useful" if exact else "about_as_useful"
+        return "safer"
     return "neither"
+
+
+def are_equal(one: float | None, other: float | None) -> bool:
+    """Return whether two scores are the same number, not only in the decimals that are shown."""
+    return one is not None and other is not None and abs(one - other) <= EQUAL

@@ -55,7 +55,7 @@ def shared(leader: Leader, t: Words) -> Iterator[str]:
             names=names,
         )
     if leader.alike:
-        yield t("All have the same utility loss, {utility}, and risk, {security}.").format(
+        yield t("All have a utility loss of about {utility} and a risk of about {security}.").format(
             **losses(rows[0], leader, t)
         )
 

@@ -1,5 +1,6 @@
 """The contest replayed: everybody's best over time."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any
@@ -8,6 +9,9 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
 
 from app import wire
+from app.charts.course import CourseWords, Entry, course
+from app.charts.figure import Figure
+from app.charts.worded import worded
 from app.http import unchanged
 from app.http.dependencies import MaybeSignedIn, ShownBy
 from app.http.unchanged import Text
@@ -16,6 +20,7 @@ from app.services.boards import history
 from app.transaction import transaction
 from app.web.site import languages
 from app.web.site.frame import frame_of
+from app.web.site.names import listed
 from app.web.site.pages import PageRoute, page
 from app.web.visitor.board_view import view_of
 from app.web.visitor.kept import if_open
@@ -46,6 +51,7 @@ Kept = Annotated[Text | None, Depends(kept_history)]
 def replay(request: Request, slug: str, principal: MaybeSignedIn, kept: Kept) -> HTMLResponse:
     with transaction() as session:
         frame = frame_of(session, principal, slug)
+    t = languages.words_of(request)
     told = wire.History.model_validate_json(kept.body) if kept else None
     led = leads(told) if told else []
     return page(
@@ -57,7 +63,8 @@ def replay(request: Request, slug: str, principal: MaybeSignedIn, kept: Kept) ->
         board=told,
         leads=led,
         brief=bool(led) and led[-1].at - led[0].at < AN_HOUR,
-        words=words(languages.words_of(request)),
+        words=words(t),
+        picture=picture_of(led, t, frame.rules.timezone),
     )
 
 
@@ -70,6 +77,22 @@ def leads(told: wire.History) -> list[Lead]:
         if names != (found[-1].teams if found else ()):
             found.append(Lead(one.at, names, overall_at(first[0], one.at) if first else None))
     return found
+
+
+def picture_of(leads: Sequence[Lead], t: Words, zone: str) -> Figure:
+    """Return a still picture of the best score over time, for readers without scripts."""
+    chart_words = worded(
+        CourseWords,
+        t,
+        title=t("The best score over time"),
+        x=t("Moment"),
+        submission=t("Team"),
+        received=t("Since"),
+        said=t("Changes of the lead: {count}."),
+        accepted=t("In the lead"),
+    )
+    entries = [Entry(listed(one.teams, t), one.at, one.overall, "accepted") for one in leads if one.teams]
+    return course(entries, chart_words, zone=zone)
 
 
 def overall_at(team: wire.HistoryTeam, at: datetime) -> float | None:

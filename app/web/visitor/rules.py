@@ -11,7 +11,7 @@ from app.db.models import Competition
 from app.http.dependencies import MaybeSignedIn
 from app.scoring.parameters import Parameter, Roles, Value
 from app.scoring.parts import Attacker, Measure
-from app.scoring.ranking import overall, utility_by, utility_score
+from app.scoring.ranking import compute_utility, overall, utility_score
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.scoring.settings import Parameters
@@ -153,9 +153,9 @@ def worked(rules: Rules, track: Track) -> Worked | None:
     values = dict.fromkeys(weighing, 0.0) | {
         name: share * scales[name] for name, share in zip(weighing, SHARES, strict=False)
     }
-    u = utility_by(
+    u = compute_utility(
         values, measures=known, weights=rules.weights, scales=scales, largest_cell=0.0, how=track.utility
-    )({})
+    )
     shown = {name: (value, utility_score(value, scales[name])) for name, value in values.items() if value}
     return Worked(shown, u, FOUND, overall(u, FOUND))
 

@@ -177,4 +177,4 @@ def best(attacks: wire.Matrix, place: int, *, built_in: bool) -> Best | None:
 
 def words(t: Words) -> dict[str, Any]:
     """What the picture says."""
-    return {"rank": t("Rank"), "picture": t("How the rank went"), "among": t("Teams with a rank")}
+    return {"rank": t("Rank"), "picture": t("Rank over time"), "among": t("Teams with a rank")}

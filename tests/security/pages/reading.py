@@ -3,13 +3,18 @@
 from collections.abc import Callable
 from typing import Any
 
+from app.web.site import letters
+
+PICTURE = 200 if letters.present() else 404
+"""Pictures with letters need a font."""
+
 TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator
     "GET /": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/calendar.ics": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/announcements.atom": (200, 200, 200, 200, 200, 200),
-    "GET /competitions/{slug}/picture.png": (200, 200, 200, 200, 200, 200),
+    "GET /competitions/{slug}/picture.png": (PICTURE,) * 6,
     "GET /competitions/{slug}/embed": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/rules": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/clarifications": (200, 200, 200, 200, 200, 200),

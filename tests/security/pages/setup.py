@@ -60,7 +60,7 @@ def the_same_basics(stage: Any) -> dict[str, Any]:
 def publication(_: Any) -> dict[str, Any]:
     counts = ("valid_per_day", "valid_total", "attempts_per_day", "attempts_total", "guesses_per_target")
     fields = {"board": "public", "feedback": "hidden", "rule": "score", "finals": "2", "file_mb": "64"}
-    fields |= {"digits": "2", "owners": "hidden", "owners_at_least": "1", "reveal_notice_hours": "24"}
+    fields |= {"digits": "2", "owners": "shown", "reveal_notice_hours": "24"}
     fields |= {"password": PASSWORD}
     return {"data": fields | dict.fromkeys(counts, "50")}
 

@@ -10,6 +10,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /competitions/{slug}/submissions": (303, 200, 200, 403, 403, 403),
     "GET /competitions/{slug}/submissions/state": (303, 200, 200, 403, 403, 403),
     "POST /competitions/{slug}/submissions": (303, 303, 303, 403, 403, 403),
+    "POST /competitions/{slug}/submissions/check": (303, 200, 200, 403, 403, 403),
     "GET /submissions/{submission_id}": (303, 404, 200, 200, 404, 200),
     "GET /submissions/{submission_id}/row": (303, 404, 200, 403, 404, 403),
     "POST /submissions/{submission_id}/final": (303, 404, 303, 403, 404, 403),
@@ -25,6 +26,7 @@ def an_upload(stage: Any) -> dict[str, Any]:
 
 CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
     "POST /competitions/{slug}/submissions": an_upload,
+    "POST /competitions/{slug}/submissions/check": an_upload,
     "POST /submissions/{submission_id}/final": lambda _: {"data": {"final": "true"}},
 }
 """What is sent with a request, from the ``Stage``."""

@@ -18,7 +18,6 @@ def signs_in(organizer: Person, name: str) -> None:
 def creates(organizer: Person, slug: str) -> None:
     """An own table, the dates as they are proposed."""
     organizer.press("link", "Create a competition")
-    unfolds(organizer)
     organizer.touch(organizer.control("radio", "choose_start_microdata"))
     organizer.types({"Address": slug, "Title in English": "Clicked cup", "Title in Japanese": "クリック杯"})
     organizer.press("button", "Create the competition")
@@ -120,7 +119,7 @@ def lets_the_phase_last_longer(organizer: Person) -> None:
     end = organizer.field("New end").first
     later = datetime.fromisoformat(end.input_value()) + timedelta(days=1)
     end.fill(later.strftime("%Y-%m-%dT%H:%M"))
-    organizer.follow(organizer.control("button", "See what it would do").first)
+    organizer.follow(organizer.control("button", "Preview the effects").first)
     organizer.sees("This is a preview. Nothing has been changed yet.")
     organizer.press("button", "run_confirm_extend")
     organizer.sees("done_extended")

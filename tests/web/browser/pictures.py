@@ -1,4 +1,4 @@
-"""The pictures of docs/, taken while a contest of 48 teams is played, which takes minutes:
+"""The pictures of docs/, taken while a contest of 60 teams is played, which takes minutes:
 ``python -m tests.web.browser.pictures docs/pictures``"""
 
 import sys

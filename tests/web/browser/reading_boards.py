@@ -29,7 +29,7 @@ def reads_attacks_while_they_go_on(visitor: Person, feedback: str) -> None:
     board(visitor, "reidentification")
     if feedback == "hidden":
         visitor.sees(
-            "What the teams found out stays hidden until the re-identification phase has closed, so that nobody can use the scores to improve their guesses. It closes"
+            "The results of attacks stay hidden until the re-identification phase has closed, so that nobody can use the scores to improve their guesses. It closes"
         )
     expect(visitor.page.locator("table.ranks tbody tr")).to_have_count(0 if feedback == "hidden" else 2)
 

@@ -1,15 +1,40 @@
 """The board and the replay in a real browser: a team is found at once, and the contest goes by."""
 
+import pytest
 from fastapi.testclient import TestClient
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests import crowd
 from tests.contest import Contest
 from tests.crowd import Size
 from tests.web.browser.looking import PHONE, looking
 
+pytestmark = pytest.mark.full
+
 # What Python's folding and the browser's make of each: written in several ways, one name.
 ALIKE = {"Straße": "STRASSE", "ﾀﾞｯｼｭ": "ダッシュ", "ΟΔΟΣ": "οδος", "Ａｂ\u200bｃ": "abC", "Ⅷ ²": "viii 2"}
+
+
+def covered_rows(page: Page) -> list[str]:
+    """The teams whose rows the reader's own row covers on a screen that ends just above it."""
+    places = "cells => cells.map((one) => [one.textContent, one.getBoundingClientRect().top])"
+    own, others = (page.locator(f"table.ranks tbody tr{kind} th") for kind in (".own", ":not(.own)"))
+    page.set_viewport_size({"width": 1280, "height": 3000})
+    ((_, end),) = own.evaluate_all(places)
+    assert any(top < end for _, top in others.evaluate_all(places)), "there is no row above it"
+    page.set_viewport_size({"width": 1280, "height": round(end) - 5})
+    ((_, stands),) = own.evaluate_all(places)
+    return [team for team, top in others.evaluate_all(places) if stands < top < end]
+
+
+def most_ticks(page: Page) -> int:
+    """The most moments on an axis that asks for four, over spans from minutes to years."""
+    count = """async () => {
+        const { ticks } = await import('/static/moments.js');
+        const spans = d3.range(10, 40, 0.25).map((power) => 2 ** power * 1000);
+        return d3.max(spans, (span) => ticks(d3.scaleUtc([0, span], [0, 1]), 4).length);
+    }"""
+    return int(page.evaluate(count))
 
 
 def test_a_team_is_found_at_once_and_the_contest_goes_by(
@@ -32,6 +57,9 @@ def test_a_team_is_found_at_once_and_the_contest_goes_by(
         for name, written in ALIKE.items():
             fold = "async ([a, b]) => { const f = (await import('/static/fold.js')).folded; return [f(a), f(b)]; }"
             assert len(set(page.evaluate(fold, [name, written]))) == 1, name
+        page.fill("#find", "")
+        expect(page.locator("table.ranks tr.own")).to_be_visible()
+        assert covered_rows(page) == []
         assert person.faults() == []
     told = contest.arena.get(f"{boards}/history").json()
     with looking(browser, site, session=session, size=PHONE) as person:
@@ -49,4 +77,5 @@ def test_a_team_is_found_at_once_and_the_contest_goes_by(
         page.locator(".play").click()
         expect(page.locator(".play")).to_have_text("Pause")
         page.locator(".play").click()
+        assert most_ticks(page) == 4
         assert person.faults() == []

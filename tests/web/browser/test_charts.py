@@ -9,9 +9,10 @@ from playwright.sync_api import Browser, Route, expect
 from app.http.middleware import HEADERS
 from app.language import Words
 from app.web.site.pages import static_files
-from tests.trying import LEFT_OUT
 from tests.web.browser.looking import DESK, PHONE, Looker, looking
 from tests.web.figures import CHARTS, DATA, EN, JA, rendered
+
+pytestmark = pytest.mark.full
 
 SITE = "https://charts.test"
 SHEETS = "".join(
@@ -85,7 +86,7 @@ def shown(
 @pytest.mark.parametrize(
     ("data", "size", "dark", "language"),
     [
-        pytest.param(data, *look, marks=() if look in seen else LEFT_OUT)
+        pytest.param(data, *look, marks=() if look in seen else pytest.mark.full)
         for data, seen in SHORT.items()
         for look in LOOKS
     ],

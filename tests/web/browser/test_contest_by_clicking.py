@@ -24,6 +24,8 @@ from tests.web.browser.clicked_data import SECRETS, excessive, exchanged, the_ta
 from tests.web.browser.person import ENGLISH_DESK, JAPANESE_PHONE, Look, Person, somebody
 from tests.web.browser.reading_boards import Result
 
+pytestmark = pytest.mark.full
+
 LOOKS = {"a desk in English": ENGLISH_DESK, "a phone in Japanese": JAPANESE_PHONE}
 SLUG, ORGANIZER, RED, BLUE = "clicked", "主催者 O'Neil", "赤い“組”, <b>one</b>", '=blue & "co"'
 FEW, MANY, BLUES, CHEAT = exchanged(4, 1), exchanged(9, 2), exchanged(8, 3), excessive()
@@ -98,7 +100,9 @@ def results_are_read(cast: Cast, file: str) -> None:
     reading_boards.reads_who_attacked_best(cast.visitor, SLUG, results)
     reading_boards.reads_who_found_whom(cast.visitor, SLUG, results)
     cast.red.page.reload()
-    cast.red.sees("The competition is over. Each target’s page has its secret and what opens its commitment.")
+    cast.red.sees(
+        "The competition is over. Each target’s page has its secret and the salt that proves its commitment."
+    )
 
 
 def nothing_was_told(cast: Cast) -> None:
@@ -111,7 +115,7 @@ def nothing_was_told(cast: Cast) -> None:
         assert not [comment for comment in COMMENTS[team] if comment in told]
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("look", "feedback"), [(ENGLISH_DESK, "immediate"), (JAPANESE_PHONE, "hidden")], ids=LOOKS.keys()
 )

@@ -6,8 +6,9 @@ from playwright.sync_api import Browser
 
 from tests.security.stage import Stage
 from tests.security.table import AUDIENCES, TABLE
-from tests.trying import LEFT_OUT
 from tests.web.browser.looking import DESK, PHONE, looking
+
+pytestmark = pytest.mark.full
 
 NO_PAGES = (
     "GET /api",
@@ -63,12 +64,12 @@ def look_at_everything(
 @pytest.mark.parametrize(
     ("audience", "look"),
     [
-        pytest.param("own team", "a desk in English", marks=LEFT_OUT),
+        pytest.param("own team", "a desk in English", marks=pytest.mark.full),
         ("organizer", "a phone in Japanese"),
-        pytest.param("visitor", "a phone in Japanese", marks=LEFT_OUT),
-        pytest.param("visitor", "a desk in English", marks=LEFT_OUT),
-        pytest.param("own team", "a phone in Japanese", marks=LEFT_OUT),
-        pytest.param("organizer", "a desk in English", marks=LEFT_OUT),
+        pytest.param("visitor", "a phone in Japanese", marks=pytest.mark.full),
+        pytest.param("visitor", "a desk in English", marks=pytest.mark.full),
+        pytest.param("own team", "a phone in Japanese", marks=pytest.mark.full),
+        pytest.param("organizer", "a desk in English", marks=pytest.mark.full),
     ],
 )
 def test_a_page_is_accessible_fits_and_is_refused_nothing(
@@ -77,7 +78,7 @@ def test_a_page_is_accessible_fits_and_is_refused_nothing(
     look_at_everything(client, browser, site, audience, LOOKS[look])
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.parametrize("audience", AUDIENCES)
 @pytest.mark.parametrize("look", MORE_LOOKS.values(), ids=MORE_LOOKS.keys())
 def test_so_it_is_in_the_dark_and_for_everybody(

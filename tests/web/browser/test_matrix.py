@@ -5,6 +5,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, Route, expect
 
 from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap
@@ -15,6 +16,8 @@ from app.web.visitor.board_matrix import script_words
 from tests.web.browser.looking import Looker, looking
 from tests.web.browser.test_charts import KINDS, SHEETS, SITE
 from tests.web.figures import EN, HOSTILE, rendered
+
+pytestmark = pytest.mark.full
 
 TARGETS, ATTACKERS = 60, 40
 START = datetime(2027, 1, 1, tzinfo=UTC)

@@ -9,15 +9,16 @@ from playwright.sync_api import Browser
 from tests import small_track
 from tests.arena import Arena
 from tests.e2e.stack import web
-from tests.trying import left_out
 from tests.web.browser.looking import DESK, PHONE, looking
 from tests.web.test_small_track import submitted
 from tests.with_track import installed
 
+pytestmark = pytest.mark.full
+
 ORGANIZERS = ("", "/measures", "/publication", "/rescores")
 
 
-@left_out
+@pytest.mark.full
 @pytest.mark.parametrize(("language", "size"), [("en", DESK), ("ja", PHONE)])
 def test_nothing_sticks_out_or_is_refused(
     client: TestClient, browser: Browser, tmp_path: Path, language: str, size: dict[str, int]

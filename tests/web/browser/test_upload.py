@@ -1,18 +1,19 @@
 """The upload form in a real browser: checked before it is sent, answered on the page, followed live."""
 
-import io
-import zipfile
+from typing import Any
 
+import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, FilePayload, Page, Route, expect
 
 from app.http.dependencies import COOKIE
-from app.messages import Message
 from tests.api.test_submissions import GOOD_SECRET, GOOD_TABLE, score_everything
-from tests.arena import ROWS, Arena
+from tests.arena import ROWS, Arena, competition_file
 from tests.contest import Contest, judge_everything
 from tests.web.browser.looking import WITHIN_MS
 from tests.web.spoken import said, sentence
+
+pytestmark = pytest.mark.full
 
 
 def csv(content: bytes) -> FilePayload:
@@ -28,32 +29,52 @@ def opened(browser: Browser, site: str, arena: Arena) -> Page:
     return page
 
 
+def sent_by(arena: Arena, team: str = "red") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = arena.get(
+        f"/competitions/{arena.slug}/submissions", token=arena.team(team)
+    ).json()
+    return found
+
+
+def attempts_of(arena: Arena) -> int:
+    quota = arena.get(f"/competitions/{arena.slug}/quota", token=arena.team("red")).json()
+    return next(int(cap["used"]) for cap in quota["caps"] if cap["name"] == "attempts_total")
+
+
 def test_a_release_is_checked_sent_and_followed_on_one_page(
     browser: Browser, site: str, arena: Arena
 ) -> None:
     page = opened(browser, site, arena)
-    page.set_input_files("#anonymized", csv(GOOD_TABLE.replace(b"income", b"wages", 1)))
-    expect(page.locator("#anonymized-problems")).to_contain_text("Column 3 is “wages”; it must be “income”")
+    send = page.get_by_role("button", name="Send", exact=True)
     page.set_input_files("#anonymized", csv(b'sex,age,income,rent\nf,"20",much,1\nm,30,1,\n'))
     expect(page.locator("#anonymized-problems li")).to_have_text(
         [
-            "income, row 1: not a decimal number. (line 2 of the file, counting the header line: much)",
-            "rent, row 2: a number is missing. (line 3 of the file, counting the header line)",
-        ]
+            "Income, row 1: not a decimal number. (line 2 of the file, counting the header line: much)",
+            "Rent, row 2: a number is missing. (line 3 of the file, counting the header line)",
+        ],
+        ignore_case=True,
     )
-    page.set_input_files("#anonymized", csv(GOOD_TABLE))
-    expect(page.locator("#anonymized-checked")).to_contain_text("40 rows, 4 columns")
-    page.set_input_files("#secret", csv(GOOD_SECRET.rsplit(b"\n", 2)[0] + b"\n"))
-    expect(page.locator("#secret-problems")).to_contain_text("39 lines below the header line; 40 are needed")
-    page.get_by_role("button", name="Send").click()
+    page.set_input_files("#secret", csv(GOOD_SECRET))
+    send.click()
+    expect(page.locator("#refused")).to_contain_text("2 faults were found. Nothing was sent.")
+    expect(page.locator("#refused")).to_be_focused()
+    expect(page.locator("#refused")).to_be_in_viewport()
     expect(page.locator("#upload .said")).to_have_text(said("Correct the marked files first."))
-    assert arena.get(f"/competitions/{arena.slug}/submissions", token=arena.team("red")).json() == []
+    page.set_input_files("#anonymized", csv(GOOD_TABLE))
+    expect(page.locator("#anonymized-problems")).to_be_empty()
+    expect(page.locator("#refused")).to_be_empty()
+    expect(page.locator("#checked")).to_contain_text("No fault was found in 40 rows.")
+    page.set_input_files("#secret", csv(GOOD_SECRET.rsplit(b"\n", 2)[0] + b"\n"))
+    expect(page.locator("#secret-problems")).to_contain_text(
+        "39 lines after original_row, but the release has 40"
+    )
+    assert (sent_by(arena), attempts_of(arena)) == ([], 0)
 
     page.set_input_files("#secret", csv(GOOD_SECRET))
-    page.get_by_role("button", name="Send").click()
+    send.click()
     receipt = page.locator("#taken-receipt")
     expect(receipt).to_be_visible()
-    (found,) = arena.get(f"/competitions/{arena.slug}/submissions", token=arena.team("red")).json()
+    (found,) = sent_by(arena)
     expect(receipt).to_contain_text(found["commitment"])
     row = page.locator(f"#s-{found['id']}")
     expect(row).to_contain_text("Queued")
@@ -66,10 +87,11 @@ def test_a_release_is_checked_sent_and_followed_on_one_page(
 
     page.set_input_files("#anonymized", csv(GOOD_TABLE))
     page.set_input_files("#secret", csv(GOOD_SECRET))
-    page.get_by_role("button", name="Send", exact=True).click()
-    expect(page.locator(".twice")).to_contain_text("Your team sent this very release before")
-    assert len(arena.get(f"/competitions/{arena.slug}/submissions", token=arena.team("red")).json()) == 1
-    page.get_by_role("button", name=said("Send again anyway")).click()
+    send.click()
+    expect(page.locator("#checked")).to_contain_text("has already sent this release once")
+    expect(send).to_be_focused()
+    assert len(sent_by(arena)) == 1
+    send.click()
     expect(page.locator(".entry")).to_have_count(2)
     page.context.close()
 
@@ -92,8 +114,8 @@ def test_what_broke_off_is_told_at_the_button_and_sent_again_under_the_same_key(
     page.set_input_files("#anonymized", csv(GOOD_TABLE))
     page.set_input_files("#secret", csv(GOOD_SECRET))
     page.get_by_role("button", name="Send", exact=True).click()
-    told = page.locator("#upload .said")
-    expect(told).to_have_text(said("The connection broke. Try again: nothing is taken in twice."))
+    told = page.locator("#refused")
+    expect(told).to_have_text(said("The connection broke. Try again: nothing is accepted twice."))
     expect(told).to_be_in_viewport()
     again = page.get_by_role("button", name=said("Try again"))
     expect(again).to_be_in_viewport()
@@ -103,57 +125,63 @@ def test_what_broke_off_is_told_at_the_button_and_sent_again_under_the_same_key(
     expect(page.locator("#taken-receipt")).to_be_visible()
     expect(again).to_be_hidden()
     assert sent[0] == sent[1]
-    assert len(arena.get(f"/competitions/{arena.slug}/submissions", token=arena.team("red")).json()) == 1
+    assert len(sent_by(arena)) == 1
     page.context.close()
 
 
-def zipped() -> bytes:
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as written:
-        written.writestr("mine.csv", GOOD_TABLE)
-    return content.getvalue()
-
-
-WITHOUT_HEADER = GOOD_TABLE.split(b"\n", 1)[1]
-MISTAKES: dict[str, dict[bytes, str | Message]] = {
-    "anonymized": {
-        b",sex,age,income,rent\n0,f,20,1,1\n": "the first column holds row labels: write the file without them, in pandas by to_csv(…, index=False)",
-        zipped(): "this is a ZIP archive: unpack it and choose the CSV file in it",
-        WITHOUT_HEADER: Message(
-            "the first line names none of the columns: it must be {names}", names="sex,age,income,rent"
-        ),
-        b"PK\x03\x04\x14\x00": "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file",
-        GOOD_SECRET: "This looks like the other file of the release: were the two exchanged?",
-    },
-    "secret": {
-        GOOD_SECRET.replace(
-            b"original_row", b",original_row"
-        ): "the first column holds row labels: write the file without them, in pandas by to_csv(…, index=False)",
-        GOOD_SECRET.replace(b"original_row", b"row;original_row"): Message(
-            "the file has {found} columns; it must have one", found=2
-        ),
-        GOOD_TABLE: "This looks like the other file of the release: were the two exchanged?",
-        b"original_row\n"
-        + b"".join(
-            b"%d\n" % row for row in range(40)
-        ): "Rows seem to be counted from 0; they count from 1, so add 1 to each number.",
-    },
-}
-
-
-def test_common_mistakes_are_told_before_anything_is_sent(browser: Browser, site: str, arena: Arena) -> None:
+def test_files_that_cannot_be_checked_are_sent_all_the_same(
+    browser: Browser, site: str, arena: Arena
+) -> None:
     page = opened(browser, site, arena)
-    for name, cases in MISTAKES.items():
-        for content, word in cases.items():
-            page.set_input_files(f"#{name}", csv(content))
-            expect(page.locator(f"#{name}-problems")).to_have_text(sentence(word))
-    page.set_input_files("#anonymized", csv(b"sex,years,rent,town\nf,20,1,2\n"))
-    expect(page.locator("#anonymized-problems")).to_contain_text("Missing columns: age, income")
-    expect(page.locator("#anonymized-problems")).to_contain_text("Not among the columns: years, town")
-    few = b"\n".join(GOOD_TABLE.split(b"\n")[:11]) + b"\n"
-    page.set_input_files("#anonymized", csv(few))
-    expect(page.locator("#anonymized-problems")).to_contain_text("10 rows; fewer than 20 will be rejected")
-    expect(page.locator("#anonymized-checked")).to_have_text("10 rows, 4 columns")
+    page.route("**/submissions/check", lambda route: route.abort("connectionreset"))
+    page.set_input_files("#anonymized", csv(GOOD_TABLE))
+    page.set_input_files("#secret", csv(GOOD_SECRET))
+    page.get_by_role("button", name="Send", exact=True).click()
+    expect(page.locator("#taken-receipt")).to_be_visible()
+    page.context.close()
+
+
+def refused(browser: Browser, site: str, arena: Arena, table: bytes = GOOD_TABLE) -> Page:
+    """Send a release that the check does not see, on a phone; the refusal must be seen, focused and announced."""
+    page = opened(browser, site, arena)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.route("**/submissions/check", lambda route: route.abort("connectionreset"))
+    page.set_input_files("#anonymized", csv(table))
+    page.set_input_files("#secret", csv(GOOD_SECRET))
+    page.get_by_role("button", name="Send", exact=True).click()
+    told = page.locator("#refused")
+    expect(told).not_to_be_empty()
+    expect(told).to_be_focused()
+    expect(told).to_be_in_viewport()
+    expect(told).to_have_attribute("role", "alert")
+    return page
+
+
+def test_every_refusal_is_told_beside_the_button(browser: Browser, site: str, client: TestClient) -> None:
+    limits = "[limits]\nattempts_total = 2\nfile_mb = 1"
+    arena = Arena.opened(client, file=competition_file("small", more=limits))
+    page = refused(browser, site, arena, GOOD_TABLE.replace(b"income", b"wages", 1))
+    expect(page.locator("#refused")).to_contain_text(said("problem_malformed_upload"))
+    expect(page.locator("#anonymized-problems")).to_contain_text("wages")
+    page.context.close()
+    page = refused(browser, site, arena, b"x" * (2**20 + 1))
+    expect(page.locator("#refused")).to_contain_text("larger than 1 MB")
+    page.context.close()
+    page = refused(browser, site, arena)
+    expect(page.locator("#refused")).to_contain_text(said("problem_quota_used_up"))
+    page.context.close()
+
+
+def test_what_a_server_in_between_answers_is_told_beside_the_button(
+    browser: Browser, site: str, arena: Arena
+) -> None:
+    page = opened(browser, site, arena)
+    page.route("**/submissions?key=*", lambda route: route.fulfill(status=413, body="too large"))
+    page.set_input_files("#anonymized", csv(GOOD_TABLE))
+    page.set_input_files("#secret", csv(GOOD_SECRET))
+    page.get_by_role("button", name="Send", exact=True).click()
+    expect(page.locator("#refused")).to_contain_text("(413)")
+    expect(page.locator("#refused")).to_be_focused()
     page.context.close()
 
 
@@ -189,37 +217,17 @@ def test_a_guess_is_checked_before_it_is_sent_and_its_result_is_told_on_top(
     page.set_default_timeout(WITHIN_MS)
     page.goto(f"{site}/targets/{contest.target_of(submission)['id']}?lang=en")
     send = page.get_by_role("button", name=said("Send a guess"))
-    wrong = {
-        b"guess\n" + b"1\n" * ROWS: said("The first line must be original_row."),
-        b"original_row\n" + b"1\n" * 3: "3 lines below the header line; 40 are needed.",
-        b"original_row\n" + b"1\n" * (ROWS - 1) + b"99\n": said(
-            "Row {row} is outside {found} to {expected}.", row=40, found=0, expected=40
-        )
-        + " (line 41 of the file, counting the header line: 99)",
-        b"PK\x03\x04": sentence(
-            "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file"
-        ),
-    }
-    for content, told in wrong.items():
-        page.set_input_files("#guess", csv(content))
-        expect(page.locator("#guess-problems")).to_have_text(told)
-        send.click()
-        expect(page.locator("#guessing .said")).to_have_text(said("Correct the marked files first."))
-    hardly_meant = {
-        b"original_row\n" + b"0\n" * ROWS: "Every row is left open: this finds nobody.",
-        b"original_row\n" + b"".join(b"%d\n" % row for row in range(ROWS)): (
-            "Rows seem to be counted from 0; they count from 1, and 0 leaves a row open."
-        ),
-    }
-    for content, told in hardly_meant.items():
-        page.set_input_files("#guess", csv(content))
-        expect(page.locator("#guess-problems .warning")).to_have_text(said(told))
-        expect(page.locator("#guess-checked")).to_contain_text("40 rows, ")
-    page.set_input_files("#guess", csv(b"original_row\n" + b"x\n" * 9 + b"99\n" + b"0\n" * (ROWS - 10)))
-    expect(page.locator("#guess-problems li")).to_have_count(7)  # five alike, another one, and how many more
-    expect(page.locator("#guess-problems li").last).to_have_text("More problems, not listed: 4.")
+    refused, checked = page.locator("#guess-refused"), page.locator("#guess-checked")
+    page.set_input_files("#guess", csv(b"original_row\n" + b"1\n" * 3))
+    expect(refused).to_contain_text("3 lines after original_row; 40 are needed")
+    send.click()
+    expect(page.locator("#guessing .said")).to_have_text(said("Correct the marked files first."))
+    expect(refused).to_be_focused()
+    page.set_input_files("#guess", csv(b"original_row\n" + b"0\n" * ROWS))
+    expect(checked).to_contain_text(sentence("no line is answered, so the guess finds nobody"))
+    expect(refused).to_be_empty()
     page.set_input_files("#guess", csv(contest.right_on(submission, 7)))
-    expect(page.locator("#guess-checked")).to_contain_text("40 rows, ")
+    expect(checked).to_contain_text("7 rows are answered.")
     send.click()
     last = page.locator("#last-guess")
     expect(last).to_contain_text(said("is being scored; the result appears here."))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from app.deferred import deferred_in
 from app.messages import N_
 from app.scoring.drawn import Draw
-from app.scoring.files import GUESS, Cell, Cells, Columns, FileSpec, Rows
+from app.scoring.files import GUESS, Columns, FileSpec, Rows
 from app.scoring.parameters import Parameter
 from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.registry import Answers, Question, Track
@@ -26,9 +26,11 @@ from app.scoring.tracks.membership.settings import (
 
 if TYPE_CHECKING:
     from app.scoring.rules import Rules
-    from app.scoring.tracks.membership.schema import Schema
 
 _by = deferred_in(__name__)
+
+CUT_AT_QUANTILES = {"marginals", "pairs", "tails"}
+"""Measures that compare numbers with quantiles, exactly since version 2."""
 
 
 def all_columns(rules: Rules) -> Columns:
@@ -38,12 +40,6 @@ def all_columns(rules: Rules) -> Columns:
 
 def public_columns(rules: Rules) -> Columns:
     return public_schema(rules).names
-
-
-def cells_of(schema: Schema) -> Cells:
-    """Numbers before texts, as they are read."""
-    numbers = {each.name: (Cell("range", least=each.least, most=each.most),) for each in schema.numeric}
-    return numbers | {each.name: (Cell("among", values=each.values),) for each in schema.categorical}
 
 
 def hidden_column(rules: Rules) -> Columns:
@@ -58,7 +54,7 @@ def against_members(
     compute = _by(f"{within}.{name}")
     return Measure(
         name,
-        1,
+        2 if name in CUT_AT_QUANTILES else 1,
         lambda release: compute(release.members, release.released),
         weighs=True,
         scale=1.0,
@@ -89,7 +85,7 @@ ONE_EACH: Rows = each_candidate
 MEMBERS = FileSpec(
     "members",
     title="the members",
-    said=N_("CSV headed candidate and all columns: a row for each of the team's members"),
+    said=N_("CSV with the header candidate and all columns: one row for each of the team's members"),
     header=lambda rules: (PLACE, *all_columns(rules)),
     rows=each_member,
     kind="members",
@@ -111,7 +107,6 @@ MEMBERSHIP_QUESTION = Question(
         said="CSV headed score, a line for each candidate: a number from 0 to 1, higher the surer a member",
         header=lambda _: ("score",),
         rows=ONE_EACH,
-        cells=lambda _: {"score": (Cell("range", least=0.0, most=1.0),)},
         kind="scores",
         samples=(("score", "0.93", "0.5", "0", "…"),),
         excerpts=(("score", "0.93", "0.5", "…"),),
@@ -132,13 +127,12 @@ ATTRIBUTE_QUESTION = Question(
         said="CSV headed by the hidden column, a line for each candidate",
         header=hidden_column,
         rows=ONE_EACH,
-        cells=lambda rules: cells_of(hidden_schema(rules)),
     ),
     read=_by("questions.read_column"),
     write=_by("tables.written"),
     answered=_by("questions.rows_of"),
     judge=_by("questions.judge_attribute"),
-    perfect=_by("questions.telling"),
+    perfect=_by("questions.known_column"),
     parameters=(
         Parameter("hidden", "column", "columns"),
         Parameter("tolerance", "amount", default=0.0),
@@ -156,12 +150,11 @@ MEMBERSHIP = Track(
     release=(
         FileSpec(
             "released",
-            title="the release",
+            title="the table made of the members",
             said="CSV of the members' columns, made of the team's own members",
             header=all_columns,
             rows=lambda sizes, rules: rules.settings.rows(sizes["originals"]),
             individuals=True,
-            cells=lambda rules: cells_of(rules.settings.schema),
         ),
     ),
     original=(
@@ -176,10 +169,10 @@ MEMBERSHIP = Track(
         FileSpec(
             "background",
             title="other rows that everybody knows",
-            said="CSV of the public columns",
-            header=public_columns,
+            said="CSV of all columns, the hidden one too",
+            header=all_columns,
             required=False,
-            example=lambda rules: public_schema(rules).lines,
+            example=lambda rules: rules.settings.schema.lines,
         ),
     ),
     parse_original=_by("steps.parse_original"),

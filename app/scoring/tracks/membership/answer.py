@@ -37,12 +37,14 @@ MEMBERS, HIDDEN = "members", "hidden"
 class Members:
     """``rows`` (N,): which candidates they are, ascending from 0; ``table``: all of their columns.
 
-    ``hidden``: the hidden column of all candidates, (2N rows), where it is at hand.
+    ``hidden``: the hidden column of all candidates, (2N rows), where it is at hand. ``original``: the public
+    tables they come from.
     """
 
     rows: IntArray
     table: Table
     hidden: Table | None = None
+    original: Original | None = None
 
     @property
     def among(self) -> BoolArray:
@@ -57,7 +59,7 @@ def read(content: bytes, about: About) -> Members:
     original: Original = about.original()
     with unrepeated():
         found = parse_members(content, original.candidates, about.rules.settings.schema)
-    return replace(found, hidden=hidden_in(about.truth, original, about.rules))
+    return replace(found, hidden=hidden_in(about.truth, original, about.rules), original=original)
 
 
 def parse_members(content: bytes, candidates: Table, schema: Schema) -> Members:
@@ -124,7 +126,7 @@ def chosen(original: Original, rows: IntArray, hidden: Table | None, rules: Rule
     table = (
         original.candidates if hidden is None else joined(original.candidates, hidden, rules.settings.schema)
     )
-    return Members(rows, table.at(rows), hidden)
+    return Members(rows, table.at(rows), hidden, original)
 
 
 def anonymize(

@@ -9,8 +9,9 @@ import pyarrow.compute as pc
 
 from app.errors import InvalidUpload, Problem
 from app.messages import Message
-from app.scoring.column_roles import AMOUNTS, amounts
+from app.scoring.column_roles import amounts
 from app.scoring.csv_text import Problems, cells, decoded, header_of, numbers, text_columns
+from app.scoring.identifiers import AMOUNTS
 from app.scoring.toml_writing import key_text, table_text
 from app.scoring.tracks.membership.schema import Categorical, Column, Numeric
 from app.scoring.tracks.membership.settings import PLACE, Settings, hidden_of
@@ -47,7 +48,7 @@ def column_of(name: str, column: pa.Array) -> Column:
         )
         raise InvalidUpload([Problem("candidates", None, name[:80], "header", message, 1)])
     if name == PLACE or not texts:
-        message = Message("the column {column!r} can be none of a contest of members", column=name[:80])
+        message = Message("the column {column!r} cannot be used in a membership contest", column=name[:80])
         raise InvalidUpload([Problem("candidates", None, name[:80], "header", message, 1)])
     return Categorical(name, tuple(texts))
 

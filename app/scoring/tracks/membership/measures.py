@@ -1,24 +1,26 @@
 """What a release loses of the members it stands for: each in [0, 1], 0 best, against the team's own members.
 
-Numeric columns are cut into bins at the members' quantiles k/bins, linear between ranks (numpy's usual, type
-7 of Hyndman and Fan, "Sample quantiles in statistical packages", 1996); equal quantiles are one cut; a bin
-holds its lower end and not its upper one, the first and the last are open. A category is a bin.
+Numeric columns are cut into bins at the members' quantiles k/bins, linear between ranks (type 7 of Hyndman
+and Fan, "Sample quantiles in statistical packages", 1996); equal quantiles are one cut; a bin holds its lower
+end and not its upper one, the first and the last are open. A category is a bin. Numbers are compared with
+quantiles as exact decimals: a quantile that is rounded to a float64 puts equal numbers into the wrong bin.
 """
 
-from collections.abc import Sequence
+import math
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 
 from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.magnitude import finite_mean, headroom
+from app.scoring.magnitude import finite_mean
 from app.scoring.tracks.membership.rows import among, in_order
 from app.scoring.tracks.membership.tables import Table
 from app.scoring.utility.microdata import correlations as pearson
 
 BINS = 20
 PAIR_BINS = 5
-LEAST, MOST = 0.01, 0.99
+LOW, HIGH = Fraction(1, 100), Fraction(99, 100)
 """Between these quantiles of the members a number is not in the tails."""
 
 Cells = tuple[IntArray, IntArray]
@@ -86,20 +88,39 @@ def total_variation(a: IntArray, b: IntArray) -> float:
 
 
 def _bins(members: FloatArray, released: FloatArray, bins: int) -> Cells:
-    (x, y), cuts = _with_quantiles(members, released, [place / bins for place in range(1, bins)])
-    edges = np.unique(cuts)
-    return np.searchsorted(edges, x, side="right"), np.searchsorted(edges, y, side="right")
+    ordered = np.sort(members)
+    quantiles = {quantile(ordered, Fraction(place, bins)) for place in range(1, bins)}
+    edges = np.array(sorted({least_from(each) for each in quantiles}))
+    return np.searchsorted(edges, members, side="right"), np.searchsorted(edges, released, side="right")
 
 
 def _share_beyond(members: FloatArray, released: FloatArray) -> float:
-    (_, y), (low, high) = _with_quantiles(members, released, (LEAST, MOST))
-    return int(((y < low) | (y > high)).sum()) / len(y)
+    ordered = np.sort(members)
+    low, high = least_from(quantile(ordered, LOW)), most_up_to(quantile(ordered, HIGH))
+    return int(((released < low) | (released > high)).sum()) / len(released)
 
 
-def _with_quantiles(
-    members: FloatArray, released: FloatArray, at: Sequence[float]
-) -> tuple[tuple[FloatArray, FloatArray], FloatArray]:
-    """Both columns under one power of two that leaves room for differences, and the members' quantiles."""
-    room = headroom(members, released)
-    x, y = np.ldexp(members, room), np.ldexp(released, room)
-    return (x, y), np.quantile(x, at)
+def quantile(ordered: FloatArray, share: Fraction) -> Fraction:
+    """Return the exact quantile of sorted values, linear between ranks."""
+    place = (len(ordered) - 1) * share
+    below, part = math.floor(place), place - math.floor(place)
+    low = decimal(ordered[below])
+    return low + (decimal(ordered[below + 1]) - low) * part if part else low
+
+
+def least_from(limit: Fraction) -> float:
+    """Return the least float64 that is not below the limit."""
+    found = float(limit)
+    while decimal(found) < limit:
+        found = math.nextafter(found, math.inf)
+    return found
+
+
+def most_up_to(limit: Fraction) -> float:
+    """Return the largest float64 that is not above the limit."""
+    return -least_from(-limit)
+
+
+def decimal(value: float) -> Fraction:
+    """Return the shortest decimal that is read as this float64: the number as somebody wrote it."""
+    return Fraction(repr(float(value)))

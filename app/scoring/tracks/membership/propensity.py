@@ -13,6 +13,8 @@ PENALTY = 1.0
 """Of half the sum of squared weights, beside the sum of all rows' losses: what elsewhere is called C = 1."""
 FLAT = 1e-9
 """Of the mean loss' gradient, where the search ends."""
+NEWTON_STEPS = 2
+"""Taken at the end, so near the minimum that each doubles the number of right digits."""
 
 
 def propensity(members: Table, released: Table) -> float:
@@ -68,4 +70,6 @@ def fitted(x: FloatArray, labels: FloatArray) -> FloatArray:
     found: FloatArray = minimize(
         loss, start, jac=True, hess=curvature, method="trust-exact", options={"gtol": FLAT}
     ).x
+    for _ in range(NEWTON_STEPS):
+        found = found - np.linalg.solve(curvature(found), loss(found)[1])
     return found

@@ -1,10 +1,13 @@
 """What a guess at members, or at a hidden column, comes to.
 
-The column is asked of all candidates, and those who are no members are the controls: rows picked and mixed
-for a team would tell who its members are to whoever finds them among the candidates.
+The column is asked of all candidates, not of members and controls that were picked for a target: who finds
+these among the candidates would know who the members are.
 """
 
+import math
+from collections.abc import Sequence
 from fractions import Fraction
+from hashlib import sha256
 from typing import Literal
 
 import numpy as np
@@ -14,9 +17,11 @@ from app.errors import InvalidInput
 from app.scoring.arrays import BoolArray, FloatArray
 from app.scoring.files import GUESS
 from app.scoring.outcomes import Outcome
-from app.scoring.rates import wilson
+from app.scoring.rates import NORMAL_95, wilson
 from app.scoring.registry import About, Sizes
+from app.scoring.release import once
 from app.scoring.tracks.membership.answer import Members
+from app.scoring.tracks.membership.reference import predict
 from app.scoring.tracks.membership.roc import LOW, accuracy, auc, operating_points, tpr
 from app.scoring.tracks.membership.settings import hidden_schema
 from app.scoring.tracks.membership.tables import Table, parse_rows, parse_scores
@@ -75,22 +80,29 @@ def rows_of(column: Table) -> int:
 def known_column(members: Members) -> Table:
     """The hidden column of all candidates; InvalidInput where it is not at hand."""
     if members.hidden is None:
-        raise InvalidInput("the hidden column is known to the service alone")
+        raise InvalidInput("only the service knows the hidden column")
     return members.hidden
 
 
-def telling(members: Members) -> Table:
-    """The guess that tells most: right of every member, and, if there is another value, of nobody else."""
-    column = known_column(members)
-    others = ~members.among
-    numbers, codes = column.numbers.copy(), column.codes.copy()
-    for place, each in enumerate(column.schema.numeric):
-        with np.errstate(over="ignore"):
-            above = numbers[others, place] - each.least > each.most - numbers[others, place]
-        numbers[others, place] = np.where(above, each.least, each.most)
-    for place, kind in enumerate(column.schema.categorical):
-        codes[others, place] = (codes[others, place] + 1) % len(kind.values)
-    return Table(column.schema, numbers, codes)
+def reference_guess(members: Members) -> Table:
+    """Return what the reference predictor says of the members' hidden column, (N rows).
+
+    It learns from the background rows, or without them from the candidates that are not members.
+    """
+    original, hidden = members.original, known_column(members)
+    if original is None:
+        raise InvalidInput("only the service knows the hidden column")
+    public, others = original.candidates, ~members.among
+
+    def predict_members() -> Table:
+        known, cells = public.at(others), hidden.at(others)
+        if original.background is not None:
+            known = original.background.only(*public.schema.names)
+            cells = original.background.only(*hidden.schema.names)
+        return predict(known, cells, public.at(members.rows))
+
+    key = sha256(members.rows.tobytes() + hidden.numbers.tobytes() + hidden.codes.tobytes()).digest()
+    return once(original.memo, ("reference_guess", key), predict_members)
 
 
 def judge_attribute(
@@ -101,7 +113,8 @@ def judge_attribute(
     hidden: str = "",  # noqa: ARG001 - it has been read into the members
     tolerance: float = 0.0,
 ) -> Outcome:
-    return attribute(guess, known_column(members), members.among, tolerance=tolerance)
+    truth, reference = known_column(members), reference_guess(members)
+    return attribute(guess, truth, members.among, reference, tolerance=tolerance)
 
 
 def blind_scores(about: About, rng: Generator) -> FloatArray:
@@ -124,31 +137,81 @@ def blind_column(about: About, rng: Generator) -> Table:
     return Table(schema, numbers, codes)
 
 
-def attribute(guess: Table, truth: Table, members: BoolArray, *, tolerance: float = 0.0) -> Outcome:
-    """A guess at the hidden column of all candidates, a table of it alone, against the truth.
+def attribute(
+    guess: Table, truth: Table, members: BoolArray, reference: Table, *, tolerance: float = 0.0
+) -> Outcome:
+    """Judge a guess at the hidden column of all candidates, (2N rows), against the truth.
 
-    p is the share of right cells: equal texts, or numbers at most ``tolerance`` apart, over the members (p_m)
-    and over the others, who are the controls (p_c). The value clip((p_m - p_c)/(1 - p_c), 0, 1)
-    is what is known of members beyond what is known of anybody; in [0, 1], 0 best for the anonymizer,
-    baseline 0 (Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", 2023,
-    section 2). Where every control is told rightly there is nothing beyond: 0. The interval is of Wilson's at
-    95 %, of p_m low against p_c high, and the other way round.
+    p is the share of right cells among the members: equal texts, or numbers at most ``tolerance`` apart. b is
+    the larger share, among the same members, of two guesses that need no release: the value that is right
+    most often, and ``reference``, a prediction for the members, (N rows). The value
+    clip((p - b)/(1 - b), 0, 1) is 0 best for the anonymizer and has the baseline 0; where b is 1 it is 0.
+    Details: p, b and both guesses behind it, the share right among the other candidates, and an interval of
+    p - b. (After Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", 2023,
+    with a predictor in the place of controls.)
     """
-    right = right_cells(guess, truth, tolerance)
-    hits, others = int(right[members].sum()), int(right[~members].sum())
-    trials, held = int(members.sum()), int((~members).sum())
-    member, control = Fraction(hits, trials), Fraction(others, held)
-    (low, high), (least, most) = wilson(hits, trials), wilson(others, held)
+    own, right = truth.at(members), right_cells(guess, truth, tolerance)
+    hit, trials = right[members], int(members.sum())
+    imputed = {
+        "commonest": right_cells(commonest(own, tolerance), own, tolerance),
+        "reference": right_cells(reference, own, tolerance),
+    }
+    control = max(imputed.values(), key=lambda cells: int(cells.sum()))
+    p, b = Fraction(int(hit.sum()), trials), Fraction(int(control.sum()), trials)
+    low, high = paired_difference(hit, control)
     return Outcome(
-        float(beyond(member, control)),
-        correct=hits,
+        float(beyond(p, b)),
+        correct=int(hit.sum()),
         trials=trials,
-        interval=(
-            float(beyond(Fraction(low), Fraction(most))),
-            float(beyond(Fraction(high), Fraction(least))),
-        ),
-        details={"members": float(member), "controls": float(control)},
+        interval=(float(beyond(b + low, b)), float(beyond(b + high, b))),
+        details={
+            "members": float(p),
+            "without_release": float(b),
+            **{name: float(cells.mean()) for name, cells in imputed.items()},
+            "others": float(right[~members].mean()),
+            "difference_low": float(low),
+            "difference_high": float(high),
+        },
     )
+
+
+def commonest(column: Table, tolerance: float) -> Table:
+    """Return a column of the one value that is right most often in this column, of equal ones the first."""
+    if column.schema.categorical:
+        code = int(np.bincount(column.codes[:, 0]).argmax())
+        return Table(column.schema, column.numbers, np.full_like(column.codes, code))
+    levels, counts = np.unique(column.numbers[:, 0], return_counts=True)
+    value = levels[most_within(levels.tolist(), counts.tolist(), tolerance)]
+    return Table(column.schema, np.full_like(column.numbers, value), column.codes)
+
+
+def most_within(levels: Sequence[float], counts: Sequence[int], tolerance: float) -> int:
+    """Return the place of the level, ascending ones, that has the most values at most ``tolerance`` away."""
+    first = after = found = most = within = 0
+    for place, level in enumerate(levels):
+        while after < len(levels) and levels[after] - level <= tolerance:
+            within += counts[after]
+            after += 1
+        while level - levels[first] > tolerance:
+            within -= counts[first]
+            first += 1
+        if within > most:
+            found, most = place, within
+    return found
+
+
+def paired_difference(hit: BoolArray, control: BoolArray) -> tuple[Fraction, Fraction]:
+    """Return a 95 % interval of the difference between two shares of the same rows, from paired differences.
+
+    Half a row is added to each cell of the two-by-two table (Agresti and Min, "Simple improved confidence
+    intervals for comparing matched proportions", 2005); it holds the difference itself.
+    """
+    more, less = int((hit & ~control).sum()), int((control & ~hit).sum())
+    trials, gap, apart = len(hit) + 2, more - less, more + less + 1
+    half = NORMAL_95 * math.sqrt(apart - gap * gap / trials) / trials
+    difference = Fraction(gap, len(hit))
+    low, high = max(gap / trials - half, -1.0), min(gap / trials + half, 1.0)
+    return min(Fraction(low), difference), max(Fraction(high), difference)
 
 
 def right_cells(guess: Table, truth: Table, tolerance: float) -> BoolArray:
@@ -159,8 +222,8 @@ def right_cells(guess: Table, truth: Table, tolerance: float) -> BoolArray:
         return np.asarray(np.abs(guess.numbers[:, 0] - truth.numbers[:, 0]) <= tolerance)
 
 
-def beyond(member: Fraction, control: Fraction) -> Fraction:
-    """clip((p_m - p_c)/(1 - p_c), 0, 1); 0 where p_c is 1."""
+def beyond(share: Fraction, control: Fraction) -> Fraction:
+    """Return clip((share - control)/(1 - control), 0, 1); 0 where the control is 1."""
     if control == 1:
         return Fraction(0)
-    return max(Fraction(0), (member - control) / (1 - control))
+    return min(max((share - control) / (1 - control), Fraction(0)), Fraction(1))

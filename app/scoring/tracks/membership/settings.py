@@ -46,7 +46,9 @@ def read_settings(table: Table) -> Settings:
     columns = table.table("columns")
     schema = read_schema(columns)
     if PLACE in schema.names:
-        raise wrong(columns.at(PLACE), Message("a column of another name, for this one says who is a member"))
+        raise wrong(
+            columns.at(PLACE), Message("a column with another name, because this one says who is a member")
+        )
     default = Settings(schema)
     found = Settings(
         schema,

@@ -3,7 +3,7 @@
 from __future__ import annotations  # rules know their tracks
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 
 from app.scoring.files import Remark
 from app.scoring.registry import Files
+from app.scoring.release import Memo
 from app.scoring.tracks.membership import attackers, survey
 from app.scoring.tracks.membership.measures import BINS, binned, total_variation
 from app.scoring.tracks.membership.rows import in_order
@@ -27,13 +28,11 @@ CANDIDATES, BACKGROUND, RELEASED = "candidates", "background", "released"
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """What everybody knows: 2N candidates, and maybe other rows of the same columns.
-
-    Nothing more is prepared of it before something is measured.
-    """
+    """The public tables: 2N candidates without the hidden column, and background rows with all columns."""
 
     candidates: Table
     background: Table | None = None
+    memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def rows(self) -> int:
@@ -54,8 +53,9 @@ class Target:
     @property
     def seen(self) -> attackers.Target:
         """All in the columns that everybody knows."""
-        public = self.original.candidates
-        return attackers.Target(public, self.released.only(*public.schema.names), self.original.background)
+        public, background = self.original.candidates, self.original.background
+        names = public.schema.names
+        return attackers.Target(public, self.released.only(*names), background and background.only(*names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def parse_original(files: Files, rules: Rules) -> tuple[Original, list[Remark]]:
     candidates, remarks = parse_candidates(files[CANDIDATES], schema)
     if BACKGROUND not in files:
         return Original(candidates), remarks
-    background, more = parse_rows(files[BACKGROUND], schema, file=BACKGROUND)
+    background, more = parse_rows(files[BACKGROUND], rules.settings.schema, file=BACKGROUND)
     return Original(candidates, background), [*remarks, *more]
 
 

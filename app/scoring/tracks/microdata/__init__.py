@@ -12,7 +12,7 @@ from app.errors import InvalidCompetition
 from app.messages import N_
 from app.scoring.anonymity import ANONYMITY
 from app.scoring.attackers import ATTACKERS
-from app.scoring.files import Cell, FileSpec, as_lines, some_originals
+from app.scoring.files import FileSpec, as_lines, some_originals
 from app.scoring.link import LINK, SOURCES
 from app.scoring.methods import METHODS
 from app.scoring.parts import Distance
@@ -64,12 +64,11 @@ MICRODATA = Track(
     release=(
         FileSpec(
             "anonymized",
-            title="the release",
+            title="the anonymized table",
             said="CSV with the original's header, 1 to n rows",
             like="original",
             rows=some_originals,
             individuals=True,
-            cells=lambda rules: dict.fromkeys(columns_of(rules).sensitive, (Cell("number"),)),
         ),
     ),
     original=(FileSpec("original", individuals=True, example=as_lines(*LINES)),),
@@ -94,7 +93,6 @@ MICRODATA = Track(
             deferred("app.scoring.distances.gower_nearest_other"),
             deferred("app.scoring.all_pairs.gower_matrix"),
             deferred("app.scoring.all_pairs.gower_pairs"),
-            block=deferred("app.scoring.distances.gower_block"),
             others=deferred("app.scoring.others.gower_others"),
         ),
         "euclidean": Distance(
@@ -105,7 +103,6 @@ MICRODATA = Track(
             deferred("app.scoring.all_pairs.euclidean_matrix"),
             deferred("app.scoring.all_pairs.euclidean_pairs"),
             bounded=False,
-            block=deferred("app.scoring.all_pairs.euclidean_block"),
             others=deferred("app.scoring.others.euclidean_others"),
         ),
     },

@@ -44,12 +44,12 @@ TC400 = {
 
 
 def _measure(name: str) -> Measure:
-    compute = _by(f"measures.{name}")
-    return Measure(name, 1, compute, weighs=True, reads_secret=name in ROW_BY_ROW, scale=1.0)
+    compute, version = _by(f"measures.{name}"), 2 if name == "top_goods" else 1
+    return Measure(name, version, compute, weighs=True, reads_secret=name in ROW_BY_ROW, scale=1.0)
 
 
 def _attacker(name: str, columns: tuple[str, ...]) -> Attacker:
-    return Attacker(name, 1, partial(_by("attackers.attack"), columns=columns), question=tuple(QUESTIONS))
+    return Attacker(name, 2, partial(_by("attackers.attack"), columns=columns), question=tuple(QUESTIONS))
 
 
 def _question(name: str) -> Question:
@@ -80,6 +80,7 @@ MONTHLY = Track(
         read=_by("answer.read_answer"),
         write=_by("answer.write"),
         check=_by("answer.check"),
+        read_alone=True,
     ),
     questions={name: _question(name) for name in QUESTIONS},
     prepare=lambda tables, _: tables,

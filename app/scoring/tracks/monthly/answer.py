@@ -48,7 +48,7 @@ def parse_answer(content: bytes, release: Release) -> Names:
 
     def compare(columns: Mapping[str, pa.Array], people: IntArray, problems: Problems) -> None:
         expected = answer_of(release)[people]
-        what = Message("not what the release says of this customer and month")
+        what = Message("does not agree with the release for this customer and month")
         for place, (month, column) in enumerate(columns.items()):
             wrong = marks(pc.not_equal(column, pa.array(expected[:, place], pa.string())))
             problems.add_rows(wrong, month, "not_the_release", what, cells=column)
@@ -151,9 +151,9 @@ def _people(column: pa.Array, original: Original, problems: Problems) -> IntArra
     """The row of M of every line: each is there once."""
     ids = column.to_pandas()
     unknown: BoolArray = ~ids.isin(original.customers["customer"]).to_numpy()
-    no_such = Message("customers has no such id")
+    no_such = Message("this id is not in the customers table")
     problems.add_rows(unknown, "customer", "unknown_customer", no_such, cells=column)
-    above = Message("the id is that of a row above")
+    above = Message("the id is already used in a row above")
     repeated = ids.duplicated().to_numpy() & ~unknown
     problems.add_rows(repeated, "customer", "duplicate_customer", above, cells=column)
     places = {name: row for row, name in enumerate(texts(original.customers, "customer"))}

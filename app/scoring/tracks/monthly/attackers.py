@@ -43,7 +43,7 @@ def target_of(original: Original, release: Release | Published) -> Target:
     missing = [f"{table}.csv" for table in QUESTIONS.values() if table not in original.knowledge]
     if missing:
         raise InvalidInput(
-            "what attackers know is not there: {names}", code="knowledge_missing", names=tuple(missing)
+            "files of partial knowledge are missing: {names}", code="knowledge_missing", names=tuple(missing)
         )
     rows = release.kept_rows
     return Target(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from app.messages import N_
-from app.scoring.files import GUESS, SECRET, Cell, FileSpec, as_lines, headed
+from app.scoring.files import GUESS, SECRET, FileSpec, as_lines, headed
 
 CUSTOMER_COLUMNS = ("customer", "sex", "birth", "country")
 TRANSACTION_COLUMNS = ("customer", "invoice", "date", "time", "good", "price", "quantity")
@@ -59,21 +59,15 @@ KNOWN = tuple(
 )
 RELEASED = FileSpec(
     "transactions",
-    title="AT",
+    title="the anonymized purchases in the original's order",
     said="CSV of AT, row by row beside T, each under a pseudonym of its month or DEL",
     header=headed(*TRANSACTION_COLUMNS),
     like="transactions",
-    cells=lambda _: {
-        "customer": (Cell("filled"), Cell("pseudonym")),
-        "date": (Cell("date"),),
-        "price": (Cell("price"),),
-        "quantity": (Cell("quantity"),),
-    },
     kind="purchases",
 )
 SHUFFLED = FileSpec(
     "transactions",
-    title="the kept rows of AT",
+    title="the purchases of a target",
     said="CSV of the rows of AT that are not deleted, in a new order",
     header=headed(*TRANSACTION_COLUMNS),
 )
@@ -81,7 +75,10 @@ _SAMPLES = (("customer,2010-12,2011-01", "12347,p07,x-3", "12348,DEL,p11"),)
 ANSWER = FileSpec(
     SECRET,
     title="F",
-    said=N_("CSV headed customer and the months of T: the pseudonym of each customer in each month, or DEL"),
+    said=N_(
+        "CSV with the header customer and the months of T: "
+        "the pseudonym of each customer in each month, or DEL"
+    ),
     rows=each_customer,
     kind="months",
     samples=_SAMPLES,

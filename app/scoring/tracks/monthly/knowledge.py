@@ -62,7 +62,7 @@ def knowledge_csv(original: Original, kept: BoolArray) -> bytes:
 
 def _check_cells(found: pa.Table, kept: BoolArray, original: Original, problems: Problems) -> None:
     expected = known_rows(original)
-    what = Message("not the cell of the original's row, of whose good two characters are left")
+    what = Message("does not match the original row (only the first two characters of the good are kept)")
     for name, column in text_columns(found):
         differs = marks(pc.not_equal(column, pa.array(expected[name], pa.string())))
         problems.add_rows(differs & kept, name, "not_the_original", what, cells=column)

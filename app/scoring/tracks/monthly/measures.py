@@ -34,15 +34,18 @@ def itemcf_small(release: Release) -> float:
 
 
 def top_goods(release: Release) -> float:
-    """The share of 100 by which T's top goods are not among AT's: by number of users, then id, descending."""
-    before, after = (_top(amounts) for amounts in _amounts(release))
+    """Return |top100(T) \\ top100(AT)| / 100; 0 if T has at most a hundred goods.
+
+    All goods of T are ranked in both tables, so goods that nobody has any more fill the hundred of AT.
+    """
+    before, after = (top_100(amounts) for amounts in _amounts(release))
     return len(np.setdiff1d(before, after)) / TOP
 
 
 def top_cf(release: Release) -> float:
     """How far cosines of T's top goods move, a good bought counting 1."""
     before, after = _amounts(release)
-    top = _top(before)
+    top = top_100(before)
     return distance(_replaced(before[top], np.sign), _replaced(after[top], np.sign))
 
 
@@ -63,7 +66,7 @@ def price_ratio(release: Release) -> float:
 
 
 def deleted(release: Release) -> float:
-    """1 - kept rows / rows of T; at most one half by the rules."""
+    """1 - kept rows / rows of T."""
     gone = np.count_nonzero(~release.records.kept)
     return int(gone) / release.records.rows
 
@@ -106,7 +109,7 @@ def _replaced(amounts: SparseCounts, counts: Counts) -> SparseCounts:
     return found
 
 
-def _top(amounts: SparseCounts) -> IntArray:
-    """The first 100 goods by (number of users, id) descending, of those that anybody has."""
+def top_100(amounts: SparseCounts) -> IntArray:
+    """Return the first 100 of all goods, used or not, by (number of users, id) descending."""
     users = np.diff(amounts.indptr)
-    return np.lexsort((np.arange(len(users)), users))[::-1][: min(TOP, np.count_nonzero(users))]
+    return np.lexsort((np.arange(len(users)), users))[::-1][:TOP]

@@ -12,7 +12,7 @@ from app.scoring.csv_text import table_csv
 from app.scoring.encoding import texts
 from app.scoring.tracks.monthly.answer import Named, answer_of, named
 from app.scoring.tracks.monthly.original import EPOCH, Original, calendar_months
-from app.scoring.tracks.monthly.release import Release, parse_release, with_deletions
+from app.scoring.tracks.monthly.release import Release, most_deleted, parse_release, with_deletions
 
 Released = tuple[Release, Named]
 Texts = npt.NDArray[np.object_]
@@ -25,9 +25,9 @@ def pseudonyms(original: Original, *, rng: Generator) -> Released:
 
 
 def delete_purchases(original: Original, *, rng: Generator, share: float = 0.1) -> Released:
-    """New names each month, and a random ``share`` of the rows deleted, at most half of them."""
+    """Give new names each month and delete a random ``share`` of the rows, at most as many as may be."""
     rows = original.records.rows
-    gone = min(round(share * rows), rows // 2)
+    gone = min(round(share * rows), most_deleted(rows))
     return _released(original, {}, rng.permutation(rows) >= gone, rng)
 
 

@@ -131,10 +131,10 @@ def _customers(table: pa.Table) -> pd.DataFrame:
     problems, columns = Problems("customers"), dict(text_columns(table))
     ids = columns["customer"]
     frame = pd.DataFrame({name: column.to_pandas() for name, column in columns.items()})
-    above = Message("the id is that of a row above")
+    above = Message("the id is already used in a row above")
     repeated = frame["customer"].duplicated().to_numpy()
     problems.add_rows(repeated, "customer", "duplicate_customer", above, cells=ids)
-    reserved = Message("DEL stands for what is deleted; no customer can be called so")
+    reserved = Message("DEL marks deleted rows and cannot be the id of a customer")
     problems.add_rows(marks(pc.equal(ids, DELETED)), "customer", "reserved_id", reserved, cells=ids)
     problems.check()
     return frame
@@ -144,7 +144,7 @@ def _original(customers: pd.DataFrame, table: pa.Table) -> Original:
     problems = Problems("transactions")
     records = read_records(table, np.ones(table.num_rows, dtype=bool), problems)
     unknown = ~records.cells["customer"].isin(customers["customer"]).to_numpy()
-    no_such, ids = Message("customers has no such id"), dict(text_columns(table))["customer"]
+    no_such, ids = Message("this id is not in the customers table"), dict(text_columns(table))["customer"]
     problems.add_rows(unknown, "customer", "unknown_customer", no_such, cells=ids)
     problems.check()
     months, month = np.unique(calendar_months(records.day), return_inverse=True)

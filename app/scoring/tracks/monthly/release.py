@@ -52,9 +52,10 @@ def parse_release(content: bytes, original: Original) -> tuple[Release, list[Rem
         table, remarks = text_table(content, TRANSACTION_COLUMNS, file, rows, rows, required=("customer",))
         problems = Problems(file)
         kept = ~deleted(table, problems)
-        if 2 * np.count_nonzero(kept) < rows:
-            sizes = {"found": int(rows - np.count_nonzero(kept)), "rows": rows}
-            message = Message("{found} of {rows} rows are deleted; at most half may be", **sizes)
+        gone, most = int(np.count_nonzero(~kept)), most_deleted(rows)
+        if gone > most:
+            sizes = {"found": gone, "rows": rows, "most": most}
+            message = Message("{found} of {rows} rows are deleted; at most {most} may be", **sizes)
             problems.add("too_many_deleted", message)
         table = filled(table, kept, original)
         records = read_records(table, kept, problems)
@@ -62,6 +63,11 @@ def parse_release(content: bytes, original: Original) -> tuple[Release, list[Rem
         check_pseudonyms(table, kept, original, problems)
         problems.check()
     return Release(original, records), remarks
+
+
+def most_deleted(rows: int) -> int:
+    """Return how many rows may be deleted: half of them, rounded down, are kept."""
+    return rows - rows // 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +83,10 @@ class Published:
 
 
 def parse_target(content: bytes, original: Original) -> Published:
-    """The rows of a target, or those of a release of one's own that are kept."""
+    """Parse the rows of a target, or those of a release of one's own that are kept; there may be none."""
     rows, file = original.records.rows, "transactions"
     with located({file: content}):
-        table, _ = text_table(content, TRANSACTION_COLUMNS, file, 1, rows, required=("customer",))
+        table, _ = text_table(content, TRANSACTION_COLUMNS, file, 0, rows, required=("customer",))
     cells = pd.DataFrame({name: column.to_pandas() for name, column in text_columns(table)})
     return Published(original, cells[cells["customer"] != DELETED].reset_index(drop=True))
 

@@ -14,7 +14,6 @@ from app.scoring.files import (
     MASTER,
     TRANSACTION_COLUMNS,
     TRANSACTION_LINES,
-    Cell,
     FileSpec,
     as_lines,
     headed,
@@ -31,31 +30,21 @@ if TYPE_CHECKING:
 
 CUSTOMERS = FileSpec(
     "customers",
-    title="M'",
+    title="the anonymized customers",
     said="CSV of M', 1 to n customers",
     header=headed(*CUSTOMER_COLUMNS),
     like="customers",
     rows=some_originals,
     individuals=True,
     example=as_lines(*CUSTOMER_LINES),
-    cells=lambda _: {"customer_id": (Cell("filled"), Cell("unique")), "birthday": (Cell("birthday"),)},
 )
 PURCHASES = FileSpec(
     "transactions",
-    title="T'",
+    title="the anonymized purchases",
     said="CSV of T'",
     header=headed(*TRANSACTION_COLUMNS),
     like="transactions",
     example=as_lines(*TRANSACTION_LINES),
-    cells=lambda _: {
-        "customer_id": (Cell("filled"), Cell("known", of="customers")),
-        "receipt_id": (Cell("filled"),),
-        "date": (Cell("date"),),
-        "time": (Cell("time"),),
-        "goods": (Cell("filled"),),
-        "unit_price": (Cell("price"),),
-        "quantity": (Cell("quantity"),),
-    },
 )
 TC400 = {
     CUSTOMERS.name: "4b5be0f331284eee50e9c41cb71fe4a075ead8dac3ab4e6b1fc37fcde82a9713",

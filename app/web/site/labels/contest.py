@@ -23,10 +23,10 @@ LABELS = {
     "columns_in_security": N_("Attackers in E"),
     "columns_in_utility": N_("Measures in U"),
     "columns_measures_only": N_("Measures outside U"),
-    "cost_both": N_("Risk and utility loss cost you the same."),
+    "cost_both": N_("Risk and utility loss are equally large."),
     "cost_nothing": N_("Nobody is found and nothing is lost."),
-    "cost_risk": N_("Risk costs you most."),
-    "cost_utility": N_("Lost utility costs you most."),
+    "cost_risk": N_("Risk affects your score most."),
+    "cost_utility": N_("Lost utility affects your score most."),
     "done_cancelled": N_("The submission is cancelled."),
     "done_final_marked": N_("Marked as a final."),
     "done_final_unmarked": N_("No longer a final."),
@@ -87,10 +87,10 @@ LABELS = {
     "guess_outcome_hidden": N_("What a guess found stays hidden until the competition closes."),
     "guess_outcome_immediate": N_("You see what a guess found as soon as it is scored."),
     "guess_target_link": N_(
-        "A target is another team’s release: the individuals of the original, altered and in another order, under a name that gives nothing away."
+        "A target is another team’s release: the individuals of the original, altered and in another order."
     ),
     "how_win_found_score": N_(
-        "The overall score is the mean of utility loss and risk; risk is the most that any attacker finds out beyond chance. The lowest score wins."
+        "The overall score is the mean of utility loss and risk; risk is the largest amount that any attacker finds out beyond chance. The lowest score wins."
     ),
     "how_win_rank_sum": N_(
         "Submissions are ranked by each weighted measure and by risk; the lowest sum of ranks wins."
@@ -99,10 +99,10 @@ LABELS = {
         "The overall score is the mean of utility loss and risk; risk is the largest share of individuals that any attacker finds. The lowest score wins."
     ),
     "lead_attacks_counted": N_(
-        "On the re-identification board {team} leads: {identified} of {tried} individuals identified in {targets} targets."
+        "{team} leads the re-identification board: {identified} of {tried} individuals identified (targets: {targets})."
     ),
     "lead_attacks_score": N_(
-        "On the re-identification board {team} leads with {score} of {targets}: what it found in each target, added up."
+        "{team} leads the re-identification board with {score} of {targets}: the sum of what it found in each target."
     ),
     "lead_said_coarse_rank_sum": N_(
         "{team} leads with the lowest sum of ranks; its utility loss is {utility} and its risk {security}."
@@ -115,6 +115,12 @@ LABELS = {
     ),
     "lead_said_score": N_(
         "{team} leads with the lowest overall score, {overall}, the mean of utility loss {utility} and risk {security}."
+    ),
+    "lead_vs_about_as_safe": N_(
+        "{second} in second place is about as safe (risk about {security}) but loses more utility ({utility})."
+    ),
+    "lead_vs_about_as_useful": N_(
+        "{second} in second place is about as useful (utility loss about {utility}) but easier to attack (risk {security})."
     ),
     "lead_vs_as_safe": N_(
         "{second} in second place is as safe (risk {security}) but loses more utility ({utility})."
@@ -133,13 +139,13 @@ LABELS = {
     ),
     "overall": N_("Overall"),
     "ranked_by_found_rank_sum": N_(
-        "Each team’s best accepted submission. The teams are ranked in every measure that weighs in U and in E; the lowest sum of ranks leads. U is the utility loss, E the risk: what attackers find out beyond chance."
+        "Each team’s best accepted submission. The teams are ranked in every measure with a weight and in E; the lowest sum of ranks leads. U is the utility loss, E the risk: what attackers find out beyond chance."
     ),
     "ranked_by_found_score": N_(
         "Each team’s best accepted submission. U is the utility loss, E the risk: what attackers find out beyond chance. The overall score is the mean of both, and the lowest leads."
     ),
     "ranked_by_rank_sum": N_(
-        "Each team’s best accepted submission. The teams are ranked in every measure that weighs in U and in E; the lowest sum of ranks leads. U is the utility loss, E the risk: the largest rate of an attacker that counts."
+        "Each team’s best accepted submission. The teams are ranked in every measure with a weight and in E; the lowest sum of ranks leads. U is the utility loss, E the risk: the largest rate of an attacker that counts."
     ),
     "ranked_by_score": N_(
         "Each team’s best accepted submission. U is the utility loss, E the risk: the largest rate of an attacker that counts. The overall score is the mean of both, and the lowest leads."
@@ -157,14 +163,14 @@ LABELS = {
     "rules_ranking": N_("Ranking and finals"),
     "rules_scores": N_("How the scores are computed"),
     "rules_visibility": N_("Who sees what, and when"),
-    "scope_note_organize": N_("run the competitions you organize"),
-    "scope_note_read": N_("see what you see"),
-    "scope_note_submit": N_("send submissions and guesses, act for your team"),
+    "scope_note_organize": N_("manage the competitions that you organize"),
+    "scope_note_read": N_("see everything that you can see"),
+    "scope_note_submit": N_("send submissions and guesses, and act for your team"),
     "scope_organize": N_("organize"),
     "scope_read": N_("read"),
     "scope_submit": N_("submit"),
     "secret_said_permutation": N_(
-        "Which row of the original each row of the release comes from; rows are counted from 1. It is sealed on receipt: nobody gets it back before the reveal."
+        "The row of the original that each row of the release comes from; rows are counted from 1. It is sealed on receipt: nobody can download it before the reveal."
     ),
     "secret_sample_anonymized_row": N_(
         "or one line for each row of the original: the row it became, 0 if deleted"
@@ -253,10 +259,10 @@ LABELS = {
     "which_mean": N_("mean"),
     "won_anonymization": N_("Best anonymization"),
     "won_attacks_counted": N_(
-        "The re-identification board is won by {team}: {identified} of {tried} individuals identified in {targets} targets."
+        "{team} wins the re-identification board: {identified} of {tried} individuals identified (targets: {targets})."
     ),
     "won_attacks_score": N_(
-        "The re-identification board is won by {team} with {score} of {targets}: what it found in each target, added up."
+        "{team} wins the re-identification board with {score} of {targets}: the sum of what it found in each target."
     ),
     "won_reidentification": N_("Best attacks"),
     "won_said_coarse_rank_sum": N_(

@@ -4,23 +4,23 @@ from app.messages import N_
 
 LABELS = {
     "about_membership": N_(
-        "A contest on {individuals} candidates: each team is given half of them and releases a table in their place; the others say who was in it."
+        "A contest on {individuals} candidates: each team is given half of them and releases a table in their place; the other teams guess who was in it."
     ),
     "attacker_closest": N_("Closest released row"),
-    "attacker_closest_ratio": N_("Closer than anybody else"),
+    "attacker_closest_ratio": N_("Nearest-neighbour distance ratio"),
     "attacker_closest_ratio_said": N_(
-        "A candidate’s distance to the closest released row, held against that row’s distance to its second closest candidate: sure of whoever a row is like, and nobody else."
+        "Compares a candidate’s distance to the closest released row with that row’s distance to its second closest candidate: the more a row resembles one candidate only, the more confident."
     ),
     "attacker_closest_said": N_(
-        "The nearer the closest released row by Gower’s distance, the surer that a candidate is a member."
+        "The nearer the closest released row by Gower’s distance, the more confident that a candidate is a member."
     ),
     "attacker_density": N_("Density of released rows"),
     "attacker_density_said": N_(
-        "The more released rows lie around a candidate, compared with how many candidates do, the surer. Numeric columns only, with Gaussian kernels."
+        "The more released rows there are around a candidate, relative to the number of candidates there, the more confident. Numeric columns only, with Gaussian kernels."
     ),
     "attacker_exact_copy": N_("Exact copies"),
     "attacker_exact_copy_said": N_(
-        "Sure of every candidate that a released row equals on all known columns."
+        "Takes every candidate who equals a released row in all known columns for a member."
     ),
     "choose_start_membership": N_("Membership"),
     "choose_start_membership_said": N_(
@@ -29,12 +29,17 @@ LABELS = {
     "data_membership": N_(
         "Everybody knows the candidates. The service draws half of them for each team by a seed that it commits to beforehand: these are the team’s members, and nobody else sees who they are."
     ),
-    "detail_accuracy": N_("right of all, the surest half taken for members"),
+    "detail_accuracy": N_("accuracy, with the most confident half taken as members"),
     "detail_advantage": N_("advantage"),
     "detail_auc": N_("area under the ROC curve"),
-    "detail_controls": N_("right of the others"),
-    "detail_members": N_("right of the members"),
-    "detail_tpr": N_("members found at 1% of false alarms"),
+    "detail_commonest": N_("commonest value"),
+    "detail_difference_high": N_("difference, 95%, up to"),
+    "detail_difference_low": N_("difference, 95%, from"),
+    "detail_members": N_("right about the members"),
+    "detail_others": N_("right about the other candidates"),
+    "detail_reference": N_("reference predictor"),
+    "detail_tpr": N_("members found at a false-alarm rate of 1%"),
+    "detail_without_release": N_("right without the release"),
     "file_background": N_("Background data"),
     "file_candidates": N_("Candidates"),
     "file_hidden": N_("The hidden column"),
@@ -44,16 +49,16 @@ LABELS = {
         "released.csv: this header line, the columns of the members; values within each column’s range or set, rows as many as the competition file allows. Rows may be changed, added and invented. UTF-8, {file_mb} MB a file at most."
     ),
     "guess_guide_attribute": N_(
-        "For each candidate, in their order, write what the hidden column holds. What you know of members counts only as far as you know it better than that of the others."
+        "For each candidate, in their order, write the value of the hidden column. Correct answers about members count only to the extent that they exceed what the commonest value or the reference predictor of the rules gets right without the release."
     ),
     "guess_guide_membership": N_(
-        "For each candidate, in their order, write a score from 0 to 1: the higher, the surer you are that the candidate is one of the members that the target was made of."
+        "For each candidate, in their order, write a score from 0 to 1: the higher, the more confident you are that the candidate is one of the members that the target was made of."
     ),
     "guess_rules_attribute": N_(
-        "What the hidden column holds, for each candidate in their order. Right answers about members count as far as they are more frequent than those about the others."
+        "The value of the hidden column, for each candidate in their order. The value of a guess is (p − b) / (1 − b), at least 0: p is the share of members whose value is right, b the larger share of two guesses that need no release, the commonest value among the members and the reference predictor. The predictor is fixed. It is trained on the background data, or without them on the candidates who are not members: one logistic regression per category, the likeliest category wins; for numbers ridge regression, rounded to the nearest value that occurs in the training rows. Categories are one-hot, numbers standardised, the L2 penalty is 1."
     ),
     "guess_rules_membership": N_(
-        "In the re-identification phase, for each target: a score from 0 to 1 for each candidate in their order, higher the surer that it is a member."
+        "In the re-identification phase, for each target: a score from 0 to 1 for each candidate in their order; the higher, the more confident you are that the candidate is a member."
     ),
     "guess_said_attribute": N_(
         "CSV: the name of the hidden column, then {originals} lines, a value of it for each candidate."
@@ -62,7 +67,7 @@ LABELS = {
         "CSV: the line score, then {originals} lines, a number from 0 to 1 for each candidate."
     ),
     "guess_sample_membership": N_(
-        "Candidate 1 is very likely a member, of candidate 2 nothing is known, candidate 3 is surely none."
+        "Candidate 1 is very likely a member, nothing is known about candidate 2, and candidate 3 is certainly not a member."
     ),
     "measure_copies": N_("Copied rows"),
     "measure_copies_said": N_("The share of the released rows that equal a member in every column."),
@@ -78,9 +83,9 @@ LABELS = {
     "measure_pairs_said": N_(
         "How far the joint distribution of two columns has moved, averaged over the pairs; numbers in five bins of the members."
     ),
-    "measure_propensity": N_("Told from the members"),
+    "measure_propensity": N_("Distinguishable from the members"),
     "measure_propensity_said": N_(
-        "How well a logistic regression tells released rows from members: 0 if it cannot."
+        "How well a logistic regression distinguishes released rows from members: 0 if it cannot."
     ),
     "measure_tails": N_("Gap of the extremes"),
     "measure_tails_said": N_(
@@ -99,9 +104,9 @@ LABELS = {
     "parameter_strength": N_("strength"),
     "parameter_tolerance": N_("tolerance"),
     "parameter_value": N_("value"),
-    "question_asks_attribute": N_("Say what the hidden column of each candidate holds."),
+    "question_asks_attribute": N_("Give the value of the hidden column for each candidate."),
     "question_asks_membership": N_(
-        "Say of each candidate how sure you are that it is one of the members that a target was made of."
+        "For each candidate, say how sure you are that it is one of the members that a target was made of."
     ),
     "question_attribute": N_("Hidden column"),
     "question_membership": N_("Membership"),
@@ -110,8 +115,8 @@ LABELS = {
     ),
     "track_membership": N_("Membership: who was in the table"),
     "value_advantage": N_("advantage"),
-    "value_tpr": N_("members found at 1% of false alarms"),
-    "where_copies": N_("#: how many released rows there are of which this is said."),
+    "value_tpr": N_("members found at a false-alarm rate of 1%"),
+    "where_copies": N_("#: the number of released rows to which this applies."),
     "where_correlations": N_(
         "r: Pearson’s correlation, 0 where a column is constant; over the pairs of numeric columns."
     ),

@@ -36,7 +36,7 @@ LABELS = {
     "choose_start_monthly": N_("Monthly pseudonyms, empty"),
     "choose_start_monthly_said": N_("Customers and purchases by month: every utility measure takes part."),
     "data_monthly": N_(
-        "Two tables: customers, a row each, and their purchases in at most twelve months. Beside them four tables of partial knowledge: 25, 50, 75 and 100% of the purchases, of each good the first two characters. Everybody knows all of them; what the organizers do not upload the service draws, by a seed that it commits to beforehand."
+        "Two tables: customers, a row each, and their purchases in at most twelve months. There are also four tables of partial knowledge: 25, 50, 75 and 100% of the purchases, with the first two characters of each good. Everybody gets all of them; those that the organizers do not upload are drawn by the service, with a seed whose commitment is published beforehand."
     ),
     "file_knowledge_25": N_("Known purchases, 25%"),
     "file_knowledge_50": N_("Known purchases, 50%"),
@@ -46,7 +46,7 @@ LABELS = {
         "CSV, as many rows as the original’s transactions.csv, in the same order, at most {mb} MB"
     ),
     "files_release_monthly": N_(
-        "transactions.csv with this header line and as many rows as the original’s, in the same order. A customer is a pseudonym of A–Z, a–z, 0–9, _ and -, one for each customer and month, never a real id, never shared. Dates stay in their month, goods are the original’s. A deleted row is DEL and empty cells; at most half may be deleted. UTF-8, {file_mb} MB a file at most."
+        "transactions.csv with this header line and as many rows as the original’s, in the same order. A customer is a pseudonym of A–Z, a–z, 0–9, _ and -, one for each customer and month, never a real id, never shared. Dates stay in their month, goods are the original’s. A deleted row is DEL and empty cells; at least half of the rows, rounded down, must be kept. UTF-8, {file_mb} MB a file at most."
     ),
     "measure_date_shift": N_("Shifted dates"),
     "measure_date_shift_said": N_(
@@ -80,12 +80,12 @@ LABELS = {
     "original_knowledge_50": N_("knowledge_50.csv"),
     "original_knowledge_75": N_("knowledge_75.csv"),
     "original_knowledge_100": N_("knowledge_100.csv"),
-    "row_is_monthly": N_("Rows are counted by customer: one is right if all of its months are."),
+    "row_is_monthly": N_("Results are counted by customer: a customer is right if all months are right."),
     "secret_rules_months": N_(
         "For each customer the pseudonym in each month, DEL where none of the month’s purchases is left. It must agree with the release. Since the order of the release tells the same, both are sealed on receipt."
     ),
     "secret_said_months": N_(
-        "The pseudonym of each customer in each month, DEL where there is none. It is sealed on receipt, as the release is: nobody gets it back before the reveal."
+        "The pseudonym of each customer in each month, DEL where there is none. Like the release, it is sealed on receipt: nobody can download it before the reveal."
     ),
     "secret_sample_customer": N_("one line for each customer, a column for each month"),
     "target_file_transactions": N_("The rows that are left, in a new order."),
@@ -120,14 +120,12 @@ def of_each_question(prefix: str, text: str) -> dict[str, str]:
 LABELS |= {f"question_{name}": each for name, each in zip(QUESTIONS, ASKED, strict=True)}
 LABELS |= of_each_question(
     "question_asks",
-    N_(
-        "Say which pseudonym each customer has in each month, from what one table of partial knowledge tells."
-    ),
+    N_("Name each customer’s pseudonym in each month, using one table of partial knowledge."),
 )
 LABELS |= of_each_question(
     "guess_guide",
     N_(
-        "For each customer write the pseudonym that you take for theirs in each month, as the target has it; DEL where you name none. Each question is answered by what one table of partial knowledge tells."
+        "For each customer, write the pseudonym that you take for theirs in each month of the target; write DEL to leave a month open. Answer each question with one table of partial knowledge."
     ),
 )
 LABELS |= of_each_question(
@@ -145,6 +143,6 @@ LABELS |= of_each_question(
 LABELS |= of_each_question(
     "guess_sample",
     N_(
-        "12347 is taken for p07 in December 2010 and for x-3 in January 2011; of 12348 one month is left open."
+        "12347 is guessed to be p07 in December 2010 and x-3 in January 2011; one month of 12348 is left open."
     ),
 )

@@ -30,7 +30,7 @@ LABELS = {
     "act_rescore_begin": N_("Re-score set begun"),
     "act_rescore_cancel": N_("Re-score set cancelled"),
     "act_secrets_reveal": N_("Secrets revealed"),
-    "act_seed_commit": N_("Seed committed to"),
+    "act_seed_commit": N_("Commitment of the seed published"),
     "act_submission_disqualify": N_("Submission disqualified"),
     "act_submission_reinstate": N_("Submission reinstated"),
     "act_submission_rescore": N_("Submission scored again"),
@@ -39,33 +39,33 @@ LABELS = {
     "act_team_join": N_("Joined a team"),
     "act_team_reinstate": N_("Team reinstated"),
     "act_team_remove": N_("Left a team"),
-    "act_team_silence": N_("Text of a team removed"),
-    "act_threshold_ask": N_("Threshold report asked for"),
-    "act_truth_upload": N_("Undisclosed file given"),
+    "act_team_silence": N_("Description of a team removed"),
+    "act_threshold_ask": N_("Report requested"),
+    "act_truth_upload": N_("Non-public file uploaded"),
     "act_user_password_link": N_("Password link made"),
-    "adv_cheat_group": N_("People exchanged within their group"),
-    "adv_cheat_random": N_("People exchanged at random"),
+    "adv_cheat_group": N_("People swapped within their group"),
+    "adv_cheat_random": N_("People swapped at random"),
     "adv_cheat_shift": N_("Everybody in another’s place"),
     "adv_errors_neither": N_(
-        "Sample releases lie at up to {honest}; no cheats were simulated, and no threshold is recommended."
+        "Sample releases have distances up to {honest}; no cheats were simulated, and no threshold is recommended."
     ),
     "adv_errors_no_cheats": N_(
-        "Sample releases lie at up to {honest}; no cheats were simulated. Recommended threshold: {threshold}."
+        "Sample releases have distances up to {honest}; no cheats were simulated. Recommended threshold: {threshold}."
     ),
     "adv_errors_no_threshold": N_(
-        "Sample releases lie at up to {honest}, simulated cheats at {cheats} or above; no threshold is recommended. The cheats let through are those of the kind that passes most."
+        "Sample releases have distances up to {honest}, simulated cheats from {cheats}; no threshold is recommended. The curve of cheats shows the kind that passes most often."
     ),
     "adv_remedy_not_simulated": N_(
         "Ask again with permutations to simulate: without them nothing more can be said."
     ),
-    "adv_remedy_useless": N_(
-        "Ask again with another distance, or with other columns that a cheat may keep. Until a report recommends a threshold, leave it empty: nothing is rejected as excessive, and suspicious releases are yours to judge."
+    "adv_remedy_inseparable": N_(
+        "Ask again with another distance, or with other columns that a cheat may keep. Until a report recommends a threshold, leave it empty: nothing is rejected as excessive, and you judge suspicious releases yourself."
     ),
     "adv_simulated_alone": N_(
         "Mean distances of simulated cheats; no threshold is guaranteed to stop them and to leave room."
     ),
     "adv_simulated_said": N_(
-        "Mean distances of simulated cheats; thresholds between {low} and {high} are guaranteed to stop them, {threshold} is the largest round one."
+        "Mean distances of simulated cheats. Every threshold between {low} and {high} is guaranteed to stop them."
     ),
     "allow_attempts_per_day": N_("Attempts per day"),
     "allow_attempts_per_day_said": N_(
@@ -102,20 +102,18 @@ LABELS = {
     ),
     "choose_feedback_hidden": N_("When the phase is over"),
     "choose_feedback_hidden_said": N_(
-        "The default: until then a guess tells nothing, nor does anything that depends on guesses."
+        "The default: until then, neither the scores of guesses nor values that depend on them are shown."
     ),
     "choose_feedback_immediate": N_("At once"),
     "choose_feedback_immediate_said": N_(
-        "Every score is a clue: 50 rows with two candidates each fall to about 20 exact scores."
+        "Every score is a clue: about 20 exact scores are enough for 50 rows with two candidates each."
     ),
     "choose_owners_hidden": N_("Hidden until the reveal"),
     "choose_owners_hidden_said": N_(
-        "The default: targets stand under names such as T01, and the boards say too little to tell whose they are."
+        "This is no guarantee: comparing targets with the boards may show which team made them."
     ),
     "choose_owners_shown": N_("Shown"),
-    "choose_owners_shown_said": N_(
-        "Teams may choose whom to attack. Measures stay hidden all the same: they tell who was hidden how."
-    ),
+    "choose_owners_shown_said": N_("Values that depend on a secret stay rounded or hidden until the reveal."),
     "choose_rule_average": N_("the mean over all individuals"),
     "choose_rule_rank_sum": N_("Sum of the ranks in the measures and in risk"),
     "choose_rule_score": N_("Mean of utility loss and risk"),
@@ -128,28 +126,28 @@ LABELS = {
     "choose_start_2016_said": N_(
         "Customers and their purchases; the three measures and the attackers of PWS Cup 2016."
     ),
-    "choose_start_microdata": N_("Microdata, empty"),
+    "choose_start_microdata": N_("Your own table"),
     "choose_start_microdata_said": N_(
-        "Your own table: every utility measure weighs the same until you say otherwise."
+        "Microdata: one row for each individual. All utility measures have equal weight until you change them."
     ),
     "choose_start_transactions": N_("Transactions, empty"),
     "choose_start_transactions_said": N_(
-        "Customers and purchases: every utility measure weighs the same until you say otherwise."
+        "Customers and purchases: all utility measures have equal weight until you change them."
     ),
     "done_announced": N_("Announced."),
-    "done_answered": N_("The answer is there for whom it is meant."),
+    "done_answered": N_("Your answer has been sent."),
     "done_asked": N_("The organizers have your question. Their answer will appear here."),
     "done_baseline_added": N_("The baseline is added: it is on the board once it is scored."),
     "done_rehearsal_begun": N_("The rehearsal has begun: the first team sends its release in a moment."),
     "done_rehearsal_ended": N_("The rehearsal is over."),
-    "done_baseline_removed": N_("The baseline has left the board."),
+    "done_baseline_removed": N_("The baseline has been removed."),
     "done_created": N_("The competition is created. Next: its data."),
     "done_disqualified": N_("The submission is disqualified."),
     "done_extended": N_("The end has been moved. Tell the teams."),
     "done_granted": N_("The quota is granted."),
     "done_invite_withdrawn": N_("The invite is withdrawn."),
     "done_new_rules_scored": N_(
-        "All submissions are being scored by the new rules. Compare the results here, then apply or cancel the set."
+        "All submissions are being scored under the new rules. Compare the results here, then apply or cancel the set."
     ),
     "done_organizer_added": N_("The organizer has been added."),
     "done_organizer_removed": N_("The organizer has been removed."),
@@ -157,9 +155,9 @@ LABELS = {
     "done_queued_again": N_("The submission is queued again."),
     "done_reinstated": N_("The submission is reinstated."),
     "done_report_asked": N_("The report is being computed. You may leave this page: it is kept."),
-    "done_rescore_applied": N_("The new rules are in force."),
+    "done_rescore_applied": N_("The new rules have been applied."),
     "done_rescore_begun": N_("The set is being scored; nothing changes for the teams yet."),
-    "done_rescore_cancelled": N_("The set is dropped."),
+    "done_rescore_cancelled": N_("The set is cancelled."),
     "done_resumed": N_("The phase is open again. Tell the teams."),
     "done_silenced": N_("The text is removed."),
     "done_told": N_("Saved: everybody reads it once the competition has closed."),
@@ -167,7 +165,7 @@ LABELS = {
     "done_team_disqualified": N_("The team is disqualified."),
     "done_team_reinstated": N_("The team is reinstated."),
     "done_weights_taken": N_(
-        "Saved. Measures that could tell nothing on these data do not weigh: see Measures and weights."
+        "Saved. Measures that mean nothing on these data now have the weight 0: see Measures and weights."
     ),
     "done_withdrawn": N_("The announcement is withdrawn."),
     "duty_do_errors": N_("Have them scored again"),
@@ -180,13 +178,12 @@ LABELS = {
     "duty_do_no_teams": N_("Make an invite"),
     "duty_do_no_threshold": N_("Choose a threshold"),
     "duty_do_no_truth": N_("Upload the files"),
-    "duty_do_owners_few": N_("Show less, or ask for fewer"),
-    "duty_do_owners_known": N_("Show less"),
     "duty_do_paused": N_("See the phases"),
     "duty_do_rescore_ready": N_("Compare"),
     "duty_do_rescore_scoring": N_("See how far it is"),
     "duty_do_settling": N_("See the queue"),
     "duty_do_stalled": N_("See the health"),
+    "duty_do_unallocated": N_("See the teams"),
     "duty_do_unswept": N_("See the health"),
     "duty_questions": N_("Questions from teams that wait for an answer: {n}."),
     "duty_errors": N_("Submissions that ended in an error on our side: {n}."),
@@ -194,7 +191,7 @@ LABELS = {
         "The phase ends within a day, and teams without an accepted or waiting submission are left: {n}."
     ),
     "duty_mixed_versions": N_(
-        "Submissions that were scored by other versions than those that count here: {n}. The board shows what can be compared; a re-score set puts one version in force for all."
+        "Submissions that were scored by versions other than those that count here: {n}. The board shows only comparable results; apply a re-score set to use one version for all."
     ),
     "duty_newer_scorer": N_(
         "The service has a newer scorer than the one that counts here. New submissions wait for a re-score set (waiting: {n}); the board stays as it is until one is applied."
@@ -204,15 +201,14 @@ LABELS = {
     "duty_no_teams": N_("No team has joined yet."),
     "duty_no_threshold": N_("No threshold is chosen: excessive anonymization is not rejected."),
     "duty_no_truth": N_("Files that only you hold are missing: no team can be given its data."),
-    "duty_owners_few": N_(
-        "Targets with fewer possible owners than you ask for: {n}. At the deadline their publication waits for you."
-    ),
-    "duty_owners_known": N_("Targets whose owner can be told from what the boards show: {n}."),
-    "duty_paused": N_("The phase is paused: nothing is taken in."),
+    "duty_paused": N_("The phase is paused: nothing is accepted."),
     "duty_rescore_ready": N_("A re-score set is complete: compare it, then apply or cancel it."),
     "duty_rescore_scoring": N_("A re-score set is under way; still to be scored: {n}."),
-    "duty_settling": N_("The deadline has passed; what came in time is still being scored: {n}."),
-    "duty_stalled": N_("Work waits ({n}) and none of it runs: no worker seems to be there."),
+    "duty_settling": N_("The deadline has passed; still being scored: {n}."),
+    "duty_stalled": N_("Work is waiting ({n}) but nothing is running: there seems to be no worker."),
+    "duty_unallocated": N_(
+        "Teams without data: {n}. Other teams have all data that can be assigned; these teams cannot send a release."
+    ),
     "duty_unswept": N_(
         "The clock does not run: phases do not change in time, and lost work is not found again."
     ),
@@ -239,12 +235,14 @@ LABELS = {
     "rehearsal_between": N_("The targets are published; next the sample teams attack them."),
     "rehearsal_closed": N_("The contest has closed; next the secrets are revealed."),
     "rehearsal_draft": N_("It has not begun yet."),
-    "rehearsal_over": N_("It has been played to its end: look around, then end it."),
+    "rehearsal_over": N_("The rehearsal has finished: look at the results, then end it."),
     "rehearsal_paused": N_("It is paused: no move is made until you resume it."),
     "rehearsal_reidentification": N_(
         "The sample teams are attacking the others’ targets; next comes the reveal."
     ),
-    "rehearsal_settling": N_("A deadline has passed: what came in is being scored, then it goes on."),
+    "rehearsal_settling": N_(
+        "A deadline has passed: submissions and guesses are being scored, then the rehearsal goes on."
+    ),
     "rehearsed_finals": N_("Finals taken"),
     "rehearsed_guesses": N_("Guesses sent"),
     "rehearsed_judged": N_("Guesses scored"),
@@ -290,7 +288,6 @@ LABELS = {
     "noted_name": N_("Name"),
     "noted_original": N_("original data"),
     "noted_overall": N_("Overall"),
-    "noted_owners_at_least": N_("Possible owners of a target, at least"),
     "noted_rank": N_("Rank"),
     "noted_rate": N_("Rate"),
     "noted_reason": N_("reason"),
@@ -305,7 +302,7 @@ LABELS = {
     "noted_shuffle_targets": N_("Let the service shuffle the rows of releases"),
     "noted_start": N_("start"),
     "noted_submission": N_("Submission"),
-    "noted_submissions": N_("Your team's submissions"),
+    "noted_submissions": N_("Your team’s submissions"),
     "noted_target": N_("Target"),
     "noted_targets": N_("targets"),
     "noted_team": N_("Team"),
@@ -345,7 +342,7 @@ LABELS = {
     ),
     "run_pause_look": N_("Pause…"),
     "run_pause_note": N_(
-        "A pause stops the competition’s clock: nothing is taken in until you resume it, and all deadlines move by its length."
+        "A pause stops the competition’s clock: nothing is accepted until you resume it, and all deadlines move by its length."
     ),
     "run_preview_extend": N_("Move the end"),
     "run_preview_pause": N_("Pause"),
@@ -383,6 +380,6 @@ LABELS = {
     "takes_quasi_identifiers": N_("Known quasi-identifiers"),
     "takes_sensitive": N_("Known sensitive columns"),
     "takes_target": N_("Means of"),
-    "task_sweep": N_("Last look for lost work"),
-    "task_turn": N_("Last look at the phases"),
+    "task_sweep": N_("Last check for lost work"),
+    "task_turn": N_("Last check of the phases"),
 }

@@ -3,45 +3,47 @@
 from app.messages import N_
 
 LABELS = {
-    "attacker_aya": N_("Nearest that is no twin"),
+    "attacker_aya": N_("Nearest non-identical row"),
     "attacker_aya_said": N_(
-        "Like the nearest match, but it distrusts original rows that are identical in every column and takes the next: made against rows put in each other’s place."
+        "Like the nearest match, but skips original rows that are identical in every column and takes the next: designed against swapped rows."
     ),
     "attacker_euc1": N_("Nearest match"),
     "attacker_euc1_said": N_(
-        "Among the original rows with the same quasi-identifiers takes the nearest in Euclidean distance; without such rows it gives up."
+        "Takes the nearest (Euclidean) original row with the same quasi-identifiers; abstains if there is none."
     ),
     "attacker_euc2": N_("Nearest match, else nearest"),
     "attacker_euc2_assignment": N_("Nearest match, one to one"),
     "attacker_euc2_assignment_said": N_(
-        "Like the nearest match, else nearest, but no original row is given away twice: the cheapest assignment of all rows at once."
+        "Like the nearest match, else nearest, but uses no original row twice: it finds the assignment of all rows with the smallest total distance."
     ),
     "attacker_euc2_said": N_(
-        "Like the nearest match, but without rows of the same quasi-identifiers it takes the nearest of all."
+        "Like the nearest match, but if no row has the same quasi-identifiers, it takes the nearest of all."
     ),
     "attacker_gower": N_("Nearest by Gower’s distance"),
     "attacker_gower_assignment": N_("Gower’s distance, one to one"),
     "attacker_gower_assignment_said": N_(
-        "By Gower’s distance, but no original row is given away twice: the cheapest assignment of all rows at once."
+        "By Gower’s distance, but uses no original row twice: it finds the assignment of all rows with the smallest total distance."
     ),
-    "attacker_gower_said": N_("Takes the original row nearest over all columns, each of which counts alike."),
+    "attacker_gower_said": N_(
+        "Takes the original row that is nearest over all columns, which all count equally."
+    ),
     "attacker_id_rand": N_("Random match"),
     "attacker_id_rand_said": N_(
         "Picks one of the original rows with the same quasi-identifiers at random; the rate is what it finds on average."
     ),
     "attacker_id_sa": N_("Match, nearest in one attribute"),
     "attacker_id_sa_said": N_(
-        "Among the original rows with the same quasi-identifiers takes the nearest in one sensitive attribute; without such rows, among all."
+        "Takes the original row with the same quasi-identifiers that is nearest in one sensitive attribute; if there is none, the nearest of all."
     ),
     "attacker_jaccard": N_("Most similar goods"),
     "attacker_jaccard_assignment": N_("Similar goods, one to one"),
     "attacker_jaccard_assignment_said": N_(
-        "By similar sets of goods, but no customer is given away twice: the best assignment of all at once."
+        "By similar sets of goods, but uses no customer twice: it finds the best assignment of all customers."
     ),
     "attacker_jaccard_quantity": N_("Most similar quantities"),
     "attacker_jaccard_quantity_assignment": N_("Similar quantities, one to one"),
     "attacker_jaccard_quantity_assignment_said": N_(
-        "By similar quantities, but no customer is given away twice: the best assignment of all at once."
+        "By similar quantities, but uses no customer twice: it finds the best assignment of all customers."
     ),
     "attacker_jaccard_quantity_said": N_(
         "Takes the customer whose quantities of all goods are the most similar (Jaccard of multisets)."
@@ -96,7 +98,7 @@ LABELS = {
     ),
     "distance_gower": N_("Gower’s distance"),
     "distance_gower_said": N_(
-        "The mean over all columns: 1 for another quasi-identifier q, for a sensitive value l the difference as a share of the column’s range ρ, 1 at most."
+        "The mean over all columns: 1 for a different quasi-identifier q; for a sensitive value l, the difference as a share of the column’s range ρ, at most 1."
     ),
     "distance_jaccard": N_("Jaccard distance of goods"),
     "distance_jaccard_quantity": N_("Jaccard distance of quantities"),
@@ -107,13 +109,13 @@ LABELS = {
     "excess_II_average": N_("Rejected if the mean distance is above {threshold}."),
     "excess_II_strict": N_("Rejected if anybody’s distance is above {threshold}."),
     "feedback_daily": N_(
-        "The scores of guesses become visible at midnight. That helps attackers a little: each score tells something about who was guessed right, and one that raises a team’s risk tells that the target is theirs."
+        "The scores of guesses become visible at midnight. That helps attackers a little: each score is a clue to the right answers."
     ),
     "feedback_hidden": N_(
-        "The scores of guesses stay hidden until the re-identification phase closes, and with them all that they would change. A score tells who was guessed right: whoever saw it could find the individuals by trying."
+        "The scores of guesses, and all values that depend on them, stay hidden until the re-identification phase closes. Otherwise teams could find individuals by trial and error."
     ),
     "feedback_immediate": N_(
-        "The scores of guesses are visible at once. That helps attackers: each score tells something about who was guessed right, and one that raises a team’s risk tells that the target is theirs."
+        "The scores of guesses are visible at once. That helps attackers: each score is a clue to the right answers."
     ),
     "files_release_microdata": N_(
         "anonymized.csv: the same header line as the original, columns in the same order; rows may be changed, put in another order and deleted. At least {kept}% of the rows must be left, and none may be added. UTF-8, {file_mb} MB a file at most."
@@ -230,8 +232,10 @@ LABELS = {
     ),
     "original_customers": N_("customers.csv"),
     "original_transactions": N_("transactions.csv"),
-    "owners_hidden": N_("Whose a target is stays hidden until the secrets are revealed."),
-    "owners_shown": N_("Whose a target is is shown from its publication on."),
+    "owners_hidden": N_(
+        "Targets do not show their teams until the secrets are revealed. This is no guarantee: comparing targets with the boards may show which team made them."
+    ),
+    "owners_shown": N_("Each target shows the team that made it."),
     "parameter_column": N_("attribute"),
     "parameter_columns": N_("columns A"),
     "parameter_dense_limit": N_("exact up to (individuals)"),

@@ -3,14 +3,16 @@
 from app.messages import N_
 
 LABELS = {
-    "http_method_not_allowed": N_("This address takes a form only. Go back to the page it is on."),
+    "http_method_not_allowed": N_("This address only receives a form. Go back to the page with the form."),
     "problem_too_slow": N_(
         "It arrived too slowly and was not accepted. Send it again; if it was an upload, this attempt counts."
     ),
-    "http_unavailable": N_("A part of the service cannot be reached right now. Try again in a moment."),
+    "problem_database_unavailable": N_(
+        "A part of the service cannot be reached right now. Try again in a moment."
+    ),
     "invalid_malformed_upload": N_("The file cannot be used."),
     "invalid_password_needed": N_(
-        "This needs your password: it may end or show something sooner, let others see or guess more, or be beyond undoing."
+        "Enter your password: this may end or show something sooner, let others see or guess more, or be impossible to undo."
     ),
     "problem_competition_unavailable": N_(
         "This version of the service cannot read the competition’s file. Nothing is lost: its organizers can read the file and replace it."
@@ -19,10 +21,10 @@ LABELS = {
         "This form has been sent before with other files. Choose the files again and send."
     ),
     "problem_malformed_upload": N_(
-        "The files cannot be taken in. Nothing was submitted; the attempt counts."
+        "The files cannot be accepted. Nothing was submitted; the attempt counts."
     ),
-    "problem_password_needed": N_("This needs your password once more."),
-    "problem_quota_used_up": N_("Your team has used up what it may send for now."),
+    "problem_password_needed": N_("Enter your password again to confirm this."),
+    "problem_quota_used_up": N_("Your team has reached its limit for now."),
     "problem_sealing_unavailable": N_(
         "The service cannot seal secrets right now. Try again later; this attempt does not count."
     ),
@@ -47,10 +49,10 @@ LABELS = {
     "wrong_overlap": N_(
         "The re-identification phase starts when the anonymization phase has ended, or later."
     ),
-    "wrong_past": N_("This time is over: nobody could send anything any more."),
+    "wrong_past": N_("This time is in the past: nobody could send anything."),
     "wrong_share": N_("Enter a number from 0 to 1."),
     "wrong_slug": N_("Use 1 to 63 small letters, digits and inner hyphens."),
-    "wrong_slug_reserved": N_("Addresses that end in “-rehearsal” are kept for rehearsals."),
+    "wrong_slug_reserved": N_("Addresses that end in “-rehearsal” are reserved for rehearsals."),
     "wrong_slug_taken": N_("There is a competition of this address already."),
     "wrong_title": N_("At most 200 characters."),
     "wrong_whole": N_("Enter a whole number in the range."),

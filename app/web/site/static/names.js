@@ -3,8 +3,7 @@
 const { d3 } = globalThis;
 const RINGS = [24, 40, 60, 84, 112, 144];
 const SIDES = [[-1, 1], [-1, 0], [1, -1], [1, 0], [0, 1], [0, -1], [1, 1], [-1, -1]];
-const CROWD = 3; // points that a name may hide if it is not needed
-const BESIDE = 2.5; // what it costs to stand on or next to another's point without a line to one's own
+const HIDES = 4; // what it costs to stand on another's point, or next to it without a line to one's own; only names that are needed may
 const ACROSS = 10; // to lead to a name across something: it is better than no name
 const NEAR = 5; // pixels
 const CLEAR = 4; // from the edge of its mark on a line may cross nothing
@@ -71,12 +70,12 @@ function named(plane, one, seen, blocked) {
     if (blocked.some((other) => meets(box, other))) continue;
     const reach = far ? box : grown(box, NEAR);
     const hidden = seen.filter((each) => each !== one && meets(reach, around(each))).length;
-    let whole = cost + hidden * (far ? 1 : BESIDE);
+    let whole = cost + hidden * HIDES;
     if (far && whole < least) {
       if (crossed.some((other) => crosses(one, box, other))) whole += ACROSS;
       whole += seen.filter((each) => each !== one && crosses(one, box, around(each))).length;
     }
-    if ((needed || hidden < CROWD) && whole < least) {
+    if ((needed || !hidden) && whole < least) {
       least = whole;
       chosen = { box, text, ...(far ? leader(one, box) : { line: "", along: [] }), kind: `${one.kind}${needed ? " needed" : ""}` };
     }

@@ -1,231 +1,239 @@
-// The upload form: files are checked when they are chosen, sent with progress, answered without leaving the page.
-import { checkedAs } from "./check.js";
-import { digestOf, droppable, mark, megabytes, named, phrase, show } from "./files.js";
+// Forms that send files. The service reads chosen files at once, which counts as no attempt. What it answers to
+// that, or to the form itself, replaces the elements of the same id that are marked with data-answer.
 import { refresh } from "./fresh.js";
 
-const form = document.getElementById("upload");
-const checks = JSON.parse(form.dataset.checks);
-const words = JSON.parse(form.dataset.words);
-const state = form.querySelector(".state");
-const said = form.querySelector(".said");
-const amount = form.querySelector(".amount");
-const send = form.querySelector("button:not([type])");
-const stop = form.querySelector("[data-stop]");
-const again = form.querySelector("[data-again]");
-const twice = form.querySelector(".twice");
-const sending = form.querySelector(".sending");
-const bar = sending.querySelector("progress");
-const inputs = [...form.querySelectorAll('input[type="file"]')];
-const counted = Object.keys(checks.parts).find((name) => checks.parts[name].individuals);
-const tables = Object.values(checks.parts).map((part) => part.header);
-const rows = {};
-const ids = {};
-const turns = {};
+const megabytes = new Intl.NumberFormat(document.documentElement.lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
-/** Whether the file may be sent as far as can be known; a newer choice overtakes an older check. */
-async function checked(name) {
-  const input = document.getElementById(name);
-  const file = input.files[0];
-  const turn = (turns[name] ?? 0) + 1;
-  turns[name] = turn;
-  if (!file) { show(input, words, { found: [] }); return false; }
-  document.getElementById(`${name}-checked`).textContent = words.check_reading;
-  const part = checks.parts[name] ?? checks.secret;
-  const known = { originals: checks.originals, anonymized: rows[counted] ?? null, tables, others: checks.secret?.headers ?? [], ids };
-  const [result, good] = await checkedAs(part.kind, file, { ...part, ...known, most_bytes: checks.bytes });
-  if (turns[name] !== turn) return false;
-  const bad = result.found.some(([severity]) => severity === "bad");
-  if (name in checks.parts) rows[name] = bad ? null : result.rows;
-  ids[name] = bad ? undefined : result.ids;
-  return show(input, words, result, good);
+function put(answer) {
+  for (const part of answer.querySelectorAll("[data-answer]")) {
+    const here = document.getElementById(part.id);
+    if (!here) continue;
+    here.replaceChildren(...document.importNode(part, true).childNodes);
+    here.closest(".file")?.classList.toggle("wrong", part.childElementCount > 0);
+  }
 }
 
-async function allChecked() {
-  let good = true;
-  for (const input of inputs) good = (await checked(input.name)) && good; // files are held against those above them
-  return good;
+/** The name of the file in the page's own words: the browser speaks the reader's other language. */
+function showName(input) {
+  input.closest(".drop").querySelector(".chosen").textContent = input.files[0]?.name ?? "";
 }
 
-for (const input of inputs) {
-  droppable(input, async () => {
-    if (!busy) { say(""); offer(false); }
-    twice.hidden = true;
-    await checked(input.name);
-    if (input.name !== counted) return;
-    for (const other of inputs) if (other !== input && other.files.length) await checked(other.name);
+/** Makes the whole box of a field take a file. */
+function acceptDrops(input) {
+  const box = input.closest(".file");
+  box.addEventListener("dragover", (event) => { event.preventDefault(); box.classList.add("over"); });
+  box.addEventListener("dragleave", () => box.classList.remove("over"));
+  box.addEventListener("drop", (event) => {
+    event.preventDefault();
+    box.classList.remove("over");
+    if (!event.dataTransfer.files.length) return;
+    input.files = event.dataTransfer.files;
+    input.dispatchEvent(new Event("change"));
   });
 }
 
-/** The line of the list whose files were the very same. */
-async function sentBefore() {
-  const names = Object.keys(checks.parts);
-  const digests = await Promise.all(names.map((name) => digestOf(document.getElementById(name).files[0])));
-  return [...document.querySelectorAll(".entry[data-sent]")].find((entry) => {
-    const sent = JSON.parse(entry.dataset.sent);
-    return names.every((name, place) => digests[place] !== null && sent[name] === digests[place]);
-  });
-}
-
-function askAgain(entry) {
-  const time = entry.querySelector("time").textContent;
-  twice.querySelector("p").textContent = phrase(words.send_twice, { when: time });
-  twice.hidden = false;
-  twice.querySelector("button").focus();
-}
-
-let request = null;
-let busy = false;
-
-form.addEventListener("submit", (event) => { event.preventDefault(); begin(false); });
-twice.querySelector("button").addEventListener("click", () => begin(true));
-again.addEventListener("click", () => { if (!busy) { busy = true; send.disabled = true; post(); } });
-
-/** What becomes of the sending stands at the button that was pressed, and in view. */
-function say(text) {
-  said.textContent = text;
-  if (text) state.scrollIntoView({ block: "nearest" });
-}
-
-async function begin(anyway) {
-  if (busy) return;
-  busy = true;
-  send.disabled = true;
-  document.getElementById("refused").replaceChildren();
-  document.getElementById("taken").replaceChildren();
-  twice.hidden = true;
-  if (!await allChecked()) {
-    free(words.send_fix);
-    form.querySelector('[aria-invalid="true"]')?.focus();
-    return;
+class Upload {
+  constructor(form) {
+    this.form = form;
+    this.words = JSON.parse(form.dataset.words);
+    this.inputs = [...form.querySelectorAll('input[type="file"]')];
+    this.refused = form.querySelector('[role="alert"]') ?? document.getElementById("refused");
+    [this.send, this.again, this.stop, this.sending, this.said, this.amount] = [
+      "button:not([type])", "[data-again]", "[data-stop]", ".sending", ".said", ".amount",
+    ].map((selector) => form.querySelector(selector));
+    this.bar = this.sending.querySelector("progress");
+    this.request = null;
+    this.check = null; // of the chosen files: a promise of its verdict
+    this.verdict = "";
+    this.busy = false;
+    form.classList.add("ready");
+    for (const input of this.inputs) {
+      acceptDrops(input);
+      showName(input);
+      input.addEventListener("change", () => { showName(input); this.chosen(); });
+    }
+    form.addEventListener("submit", (event) => { event.preventDefault(); this.begin(); });
+    this.again.addEventListener("click", () => this.post());
+    this.stop.addEventListener("click", () => this.request?.abort());
   }
-  const before = anyway ? undefined : await sentBefore();
-  if (!before) { post(); return; }
-  free();
-  askAgain(before);
-}
 
-stop.addEventListener("click", () => request?.abort());
-
-function free(message = "") {
-  busy = false;
-  send.disabled = false;
-  stop.hidden = true;
-  sending.hidden = true;
-  offer(false);
-  say(message);
-}
-
-/** The same files once more; who chooses others sends anew. */
-function offer(retry) {
-  again.hidden = !retry;
-  send.hidden = retry;
-  said.classList.toggle("broken", retry);
-}
-
-/** Under the same key, so that what came through after all is not taken in a second time. */
-function broken() {
-  free(words.send_again);
-  offer(true);
-  again.focus();
-}
-
-function post() {
-  request = new XMLHttpRequest();
-  request.open("POST", form.action);
-  request.responseType = "document";
-  request.setRequestHeader("Accept", "text/html");
-  request.upload.addEventListener("progress", progressed);
-  request.upload.addEventListener("load", sent);
-  request.addEventListener("load", answered);
-  request.addEventListener("error", broken);
-  request.addEventListener("abort", () => { free(words.send_stopped); refresh(); });
-  bar.value = 0;
-  amount.textContent = "";
-  sending.hidden = false;
-  stop.hidden = false;
-  offer(false);
-  say(words.send_begun);
-  request.send(new FormData(form));
-}
-
-/** From here on the server has it: no stopping takes it back. */
-function sent() {
-  bar.removeAttribute("value");
-  amount.textContent = "";
-  stop.hidden = true;
-  say(words.send_checking);
-}
-
-function progressed(event) {
-  if (!event.lengthComputable) return;
-  bar.value = event.loaded / event.total;
-  amount.textContent = phrase(words.sending, { sent: megabytes(event.loaded), all: megabytes(event.total) });
-}
-
-function answered() {
-  const page = request.response;
-  const path = new URL(request.responseURL).pathname;
-  if (path.startsWith("/sign-in")) { // the session has ended meanwhile
-    window.location.assign(`/sign-in?unsent=1&to=${encodeURIComponent(window.location.pathname)}`);
-    return;
+  say(text) {
+    this.said.textContent = text;
+    if (text) this.said.scrollIntoView({ block: "nearest" });
   }
-  const receipt = page?.getElementById("receipt");
-  if (request.status === 200 && receipt) { taken(receipt, path); return; }
-  free();
-  const refused = page?.getElementById("refused");
-  if (!refused) { say(page?.querySelector("main p")?.textContent ?? words.send_again); return; }
-  replace("refused", refused);
-  for (const name of inputs.map((input) => input.name)) {
-    const box = page.getElementById(`${name}-problems`);
-    if (box?.childElementCount) {
-      replace(`${name}-problems`, box);
-      mark(document.getElementById(name), "wrong");
-      document.getElementById(`${name}-checked`).textContent = "";
+
+  /** POSTs the form and shows how much of it has gone. Rejects where no answer came, with whether it was stopped. */
+  ask(address) {
+    const request = new XMLHttpRequest();
+    this.request?.abort();
+    this.request = request;
+    this.bar.value = 0;
+    this.sending.hidden = false;
+    request.open("POST", address);
+    request.responseType = "document";
+    request.setRequestHeader("Accept", "text/html");
+    request.upload.addEventListener("progress", ({ lengthComputable, loaded, total }) => {
+      if (!lengthComputable) return;
+      this.bar.value = loaded / total;
+      const [sent, all] = [loaded, total].map((bytes) => megabytes.format(bytes / 2 ** 20));
+      this.amount.textContent = this.words.amount.replace("{sent}", sent).replace("{all}", all);
+    });
+    request.upload.addEventListener("load", () => {
+      this.bar.removeAttribute("value");
+      this.amount.textContent = "";
+      this.stop.hidden = true; // the service has it: no stopping takes it back
+    });
+    return new Promise((resolve, reject) => {
+      const over = (settle) => () => {
+        if (this.request === request) { this.request = null; this.sending.hidden = true; this.amount.textContent = ""; }
+        settle();
+      };
+      request.addEventListener("load", over(() => resolve(request)));
+      request.addEventListener("error", over(() => reject(new Error("broken"))));
+      request.addEventListener("abort", over(() => reject(new Error("stopped"))));
+      request.send(new FormData(this.form));
+    });
+  }
+
+  chosen() {
+    if (this.busy) return;
+    this.offerAgain(false);
+    this.verdict = "";
+    this.check = this.checked();
+  }
+
+  /** What the service says of the chosen files: "clean", "warned", "faulty", "incomplete", or "" if it cannot say. */
+  async checked() {
+    this.say(this.words.reading);
+    try {
+      const answer = await this.ask(this.form.dataset.check);
+      if (this.isSignedOut(answer)) return "";
+      const verdict = answer.response?.querySelector("[data-verdict]")?.dataset.verdict ?? "";
+      put(answer.response);
+      this.verdict = verdict;
+      this.say("");
+    } catch (problem) {
+      if (problem.message === "broken") this.say("");
+    }
+    return this.verdict;
+  }
+
+  /** Sends files in which no fault was found. What a check has warned of is read before it is sent. */
+  async begin() {
+    if (this.busy) return;
+    this.busy = true;
+    const seen = this.verdict;
+    if (!seen) await (this.check ?? this.checked());
+    this.busy = false;
+    if (this.verdict === "faulty") {
+      this.say(this.words.fix);
+      this.refused.focus();
+    } else if (this.verdict === "warned" && seen !== "warned") {
+      this.say(this.words.warned);
+      this.send.focus();
+    } else await this.post();
+  }
+
+  async post() {
+    if (this.busy) return;
+    this.busy = true;
+    this.send.disabled = true;
+    this.stop.hidden = false;
+    this.offerAgain(false);
+    this.refused.replaceChildren();
+    document.getElementById("taken")?.replaceChildren();
+    this.say(this.words.sending);
+    try {
+      this.answered(await this.ask(this.form.action));
+    } catch (problem) {
+      this.free();
+      if (problem.message === "broken") {
+        this.refuse(this.words.broken);
+        this.offerAgain(true); // under the same key, so that what came through after all is not taken in twice
+        this.again.focus();
+      } else {
+        this.say(this.words.stopped);
+        if (document.getElementById("own")) refresh();
+      }
     }
   }
-  if (page.getElementById("upload")) form.action = page.getElementById("upload").action;
-  refresh();
-  document.getElementById("refused").scrollIntoView({ block: "nearest" });
-}
 
-function replace(id, element) {
-  document.getElementById(id).replaceChildren(...document.importNode(element, true).childNodes);
-}
-
-function taken(receipt, path) {
-  free();
-  const box = document.getElementById("taken");
-  box.replaceChildren(noteOf(document.importNode(receipt, true), path));
-  for (const input of inputs) {
-    input.value = "";
-    named(input);
-    mark(input, "");
-    document.getElementById(`${input.name}-checked`).textContent = "";
-    document.getElementById(`${input.name}-problems`).replaceChildren();
+  free() {
+    this.busy = false;
+    this.send.disabled = false;
+    this.stop.hidden = true;
+    this.say("");
   }
-  form.elements.namedItem("comment").value = "";
-  form.action = form.action.replace(/key=[^&]*/, `key=${freshKey()}`);
-  box.focus({ preventScroll: true });
-  box.scrollIntoView();
-  refresh();
+
+  /** The same files once more; who chooses others sends anew. */
+  offerAgain(offered) {
+    this.again.hidden = !offered;
+    this.send.hidden = offered;
+  }
+
+  isSignedOut({ responseURL }) {
+    if (!new URL(responseURL).pathname.startsWith("/sign-in")) return false;
+    window.location.assign(`/sign-in?unsent=1&to=${encodeURIComponent(window.location.pathname)}`);
+    return true;
+  }
+
+  answered(answer) {
+    if (this.isSignedOut(answer)) return;
+    const page = answer.response;
+    const receipt = page?.getElementById("receipt");
+    this.free();
+    if (answer.status === 200 && receipt && document.getElementById("taken")) this.taken(receipt, answer.responseURL);
+    else if (answer.status === 200) window.location.assign(answer.responseURL);
+    else this.refusedBy(page, answer.status);
+  }
+
+  /** Shows why nothing was taken in, beside the button. */
+  refusedBy(page, status) {
+    const ours = page?.querySelector('[role="alert"][data-answer] *');
+    if (ours) {
+      put(page);
+      this.form.action = page.getElementById(this.form.id)?.action ?? this.form.action;
+      this.refused.focus();
+    } else this.refuse(page?.querySelector("main p")?.textContent ?? `${this.words.failed} (${status})`);
+    if (document.getElementById("own")) refresh();
+  }
+
+  refuse(text) {
+    const note = document.createElement("p");
+    note.className = "note bad";
+    note.textContent = text;
+    this.refused.replaceChildren(note);
+    this.refused.focus();
+  }
+
+  taken(receipt, address) {
+    const box = document.getElementById("taken");
+    box.replaceChildren(this.note(document.importNode(receipt, true), address));
+    for (const part of this.form.querySelectorAll("[data-answer]")) part.replaceChildren();
+    this.verdict = "";
+    this.check = null;
+    this.form.reset();
+    this.inputs.forEach(showName);
+    this.form.action = this.form.action.replace(/key=[^&]*/, `key=${crypto.getRandomValues(new Uint32Array(5)).join("-")}`);
+    box.focus({ preventScroll: true });
+    box.scrollIntoView();
+    refresh();
+  }
+
+  /** That it is in, and below it the line of the list that becomes its score; the receipt lies folded. */
+  note(receipt, address) {
+    const [note, line, link, proof, title] = ["section", "p", "a", "details", "summary"].map((name) => document.createElement(name));
+    Object.assign(note, { id: "taken-receipt", className: "note good" });
+    Object.assign(link, { href: new URL(address).pathname, textContent: this.words.look });
+    line.append(this.words.taken, " ", link);
+    const heading = receipt.querySelector("h2");
+    title.textContent = heading.textContent;
+    heading.remove();
+    const remarks = [...receipt.querySelectorAll(".note")];
+    note.append(line, ...remarks, proof);
+    proof.append(title, ...receipt.children);
+    return note;
+  }
 }
 
-/** That it is in, and below it the line of the list that becomes its score; what proves it lies folded. */
-function noteOf(receipt, path) {
-  const [note, line, link, proof, title] = ["section", "p", "a", "details", "summary"].map((name) => document.createElement(name));
-  Object.assign(note, { id: "taken-receipt", className: "note good" });
-  Object.assign(link, { href: path, textContent: words.send_look });
-  line.append(words.send_taken, " ", link);
-  const heading = receipt.querySelector("h2");
-  title.textContent = heading.textContent;
-  heading.remove();
-  const remarks = [...receipt.querySelectorAll(".note")];
-  note.append(line, ...remarks, proof);
-  proof.append(title, ...receipt.children);
-  return note;
-}
-
-/** The next upload is another one: what was taken in under the old key stays what it is. */
-function freshKey() {
-  return [...crypto.getRandomValues(new Uint8Array(18))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}
+document.querySelectorAll("form[data-check]").forEach((form) => new Upload(form));

@@ -27,8 +27,12 @@ export const brief = (span) => span < 3_600_000;
 // As the server writes it.
 export const whole = (at, span) => new Date(at).toISOString().slice(0, brief(span) ? 19 : 16).replace("T", " ");
 
-// So many moments of an axis, each a whole second.
-export const ticks = (x, number) => x.ticks(number).filter((at) => !at.getUTCMilliseconds());
+// At most so many moments of an axis, each a whole second: d3 may give more than it is asked for.
+export function ticks(x, number) {
+  const found = x.ticks(number).filter((at) => !at.getUTCMilliseconds());
+  const every = Math.ceil(found.length / number);
+  return found.filter((_, place) => place % every === 0);
+}
 
 // A label of an axis: days at midnight, else hours, and seconds between minutes.
 export function tick(at) {

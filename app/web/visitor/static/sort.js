@@ -16,8 +16,10 @@ const READ = {
 
 // A number with the signs of the page's language.
 function numeral(text) {
-  const signs = [...text.replaceAll("−", "-")].filter((each) => each === point || /[-+\de]/.test(each));
-  return Number(signs.join("").replace(point, "."));
+  const [digits, power = ""] = text.replaceAll("−", "-").split("×10");
+  const signs = [...digits].filter((each) => each === point || /[-\d]/.test(each));
+  const exponent = [...power].map((each) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(each)).map((at) => (at ? at - 1 : "-"));
+  return Number(`${signs.join("").replace(point, ".")}e${exponent.join("") || 0}`);
 }
 
 function value(row, column, kind) {

@@ -1,0 +1,22 @@
+"""Start a sandboxed child: ``python -m app.processes PROGRAM OPTIONS``, see ``SandboxedChild``.
+
+``PROGRAM`` is a module with ``prepare``, which is called before the process enters its sandbox, and ``run``.
+"""
+
+import sys
+from importlib import import_module
+
+from app.processes import inside
+
+
+def main() -> None:
+    options = inside.read_options(sys.argv[2])
+    inside.limit_resources(options)
+    # After the variables are set: numpy starts threads when it is imported, unless they say otherwise.
+    program = import_module(sys.argv[1])
+    program.prepare(warm=options.warm)
+    program.run(inside.enter_sandbox(options))
+
+
+if __name__ == "__main__":
+    main()

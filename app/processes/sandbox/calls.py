@@ -1,0 +1,152 @@
+"""The system calls that a sandboxed process may make; all others fail with ENOSYS.
+
+Libraries know ENOSYS from older kernels and fall back to something else. Not allowed, among others: sockets,
+starting programs or processes, tracing and reading others, io_uring, bpf, keys, mounts, namespaces,
+owners, modes and locks of files, space on a disk before it is written, limits.
+"""
+
+Test = tuple[int, int, int]
+"""Of an argument, 32 bits of it: their place in words of 4 bytes, a mask, and what is then to be left."""
+
+
+def argument(number: int, *, mask: int = 0xFFFFFFFF, value: int) -> Test:
+    """The lower half of an argument of this number, from 0."""
+    return (2 * number, mask, value)
+
+
+def one_of(number: int, *values: int) -> tuple[tuple[Test, ...], ...]:
+    return tuple((argument(number, value=value),) for value in values)
+
+
+PLAIN: dict[str, tuple[int | None, int | None]] = {
+    "read": (0, 63),
+    "write": (1, 64),
+    "readv": (19, 65),
+    "writev": (20, 66),
+    "pread64": (17, 67),
+    "pwrite64": (18, 68),
+    "close": (3, 57),
+    "close_range": (436, 436),
+    "fstat": (5, 80),
+    "newfstatat": (262, 79),
+    "stat": (4, None),
+    "lstat": (6, None),
+    "statx": (332, 291),
+    "lseek": (8, 62),
+    "access": (21, None),
+    "faccessat": (269, 48),
+    "faccessat2": (439, 439),
+    "readlink": (89, None),
+    "readlinkat": (267, 78),
+    "getdents64": (217, 61),
+    "getcwd": (79, 17),
+    "ftruncate": (77, 46),
+    "fsync": (74, 82),
+    "fdatasync": (75, 83),
+    "rename": (82, None),
+    "renameat": (264, 38),
+    "renameat2": (316, 276),
+    "unlink": (87, None),
+    "unlinkat": (263, 35),
+    "fadvise64": (221, 223),
+    "dup": (32, 23),
+    "dup2": (33, None),
+    "dup3": (292, 24),
+    "pipe2": (293, 59),
+    "poll": (7, None),
+    "ppoll": (271, 73),
+    "select": (23, None),
+    "pselect6": (270, 72),
+    "epoll_create1": (291, 20),
+    "epoll_ctl": (233, 21),
+    "epoll_wait": (232, None),
+    "epoll_pwait": (281, 22),
+    "eventfd2": (290, 19),
+    "mmap": (9, 222),
+    "mprotect": (10, 226),
+    "munmap": (11, 215),
+    "mremap": (25, 216),
+    "madvise": (28, 233),
+    "mincore": (27, 232),
+    "brk": (12, 214),
+    "membarrier": (324, 283),
+    "futex": (202, 98),
+    "set_robust_list": (273, 99),
+    "get_robust_list": (274, 100),
+    "rseq": (334, 293),
+    "set_tid_address": (218, 96),
+    "arch_prctl": (158, None),
+    "exit": (60, 93),
+    "exit_group": (231, 94),
+    "rt_sigaction": (13, 134),
+    "rt_sigprocmask": (14, 135),
+    "rt_sigreturn": (15, 139),
+    "rt_sigpending": (127, 136),
+    "sigaltstack": (131, 132),
+    "restart_syscall": (219, 128),
+    "clock_gettime": (228, 113),
+    "clock_getres": (229, 114),
+    "clock_nanosleep": (230, 115),
+    "nanosleep": (35, 101),
+    "gettimeofday": (96, 169),
+    "time": (201, None),
+    "times": (100, 153),
+    "getrusage": (98, 165),
+    "getrandom": (318, 278),
+    "getpid": (39, 172),
+    "gettid": (186, 178),
+    "getppid": (110, 173),
+    "getuid": (102, 174),
+    "geteuid": (107, 175),
+    "getgid": (104, 176),
+    "getegid": (108, 177),
+    "uname": (63, 160),
+    "sysinfo": (99, 179),
+    "getrlimit": (97, 163),
+    "getcpu": (309, 168),
+    "sched_getaffinity": (204, 123),
+    "sched_yield": (24, 124),
+    "sched_getparam": (143, 121),
+    "sched_getscheduler": (145, 120),
+    "get_mempolicy": (239, 236),
+    "fstatfs": (138, 44),
+    "statfs": (137, 43),
+}
+"""Allowed whatever the arguments: their numbers on x86_64 and aarch64, which has no older forms of some."""
+
+GUARDED: dict[str, tuple[int, int]] = {
+    "openat": (257, 56),
+    "fcntl": (72, 25),
+    "ioctl": (16, 29),
+    "prctl": (157, 167),
+    "prlimit64": (302, 261),
+    "clone": (56, 220),
+    "kill": (62, 129),
+    "tgkill": (234, 131),
+}
+
+THREAD, NOT_OF_A_THREAD = 0x10000, 0x7E022000
+"""CLONE_THREAD; CLONE_NEW… and CLONE_PTRACE."""
+
+
+def guards(pid: int) -> dict[str, tuple[tuple[Test, ...], ...]]:
+    """When the guarded ones are allowed: if all tests of one of these groups hold."""
+    return {
+        # Emptying a file while only reading it is a right that Landlock before version 3 does not know.
+        "openat": (
+            (argument(2, mask=0x200, value=0),),
+            (argument(2, mask=3, value=1),),
+            (argument(2, mask=3, value=2),),
+        ),
+        # Duplicates and flags. Not F_SETOWN, which sends signals to others, nor locks, which others wait for.
+        "fcntl": one_of(1, 0, 1, 2, 3, 4, 1030, 1032),
+        # Whether it is a terminal, whether to close it, whether to wait. Not what types into a terminal.
+        "ioctl": one_of(1, 0x5401, 0x5450, 0x5451, 0x5421, 0x541B),
+        # Names of threads and of memory. Not to outlive the parent.
+        "prctl": one_of(0, 15, 16, 0x53564D41),
+        # Its own limits are read, never set: the third argument points to nothing.
+        "prlimit64": ((argument(0, value=0), argument(2, value=0), (2 * 2 + 1, 0xFFFFFFFF, 0)),),
+        "clone": ((argument(0, mask=THREAD | NOT_OF_A_THREAD, value=THREAD),),),
+        "kill": one_of(0, pid),
+        "tgkill": one_of(0, pid),
+    }

@@ -1,0 +1,196 @@
+"""Triggers that hold the processes' roles to rules which rights on columns and rows cannot express.
+
+They pass whoever owns the tables (a migration, a restore, an installation with one user for all): every table
+here has row security, which is active for the processes' roles only.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from app.db.privileges import GUESS_GUARD
+
+STATE_GUARD = "anoncup_state_guard"
+WRITTEN_ONCE = "anoncup_written_once"
+TURNED_ONCE = "anoncup_turned_once"
+ENTRANCE_GUARD = "anoncup_entrance_guard"
+
+REFUSED = "ERRCODE = 'insufficient_privilege'"
+
+STATE = f"""
+BEGIN
+    IF has_column_privilege(current_user, TG_RELID, 'verdict', 'UPDATE') THEN
+        RETURN NEW;
+    END IF;
+    IF OLD.state IN ('QUEUED', 'SCORING') AND NEW.state = 'CANCELLED' THEN
+        RETURN NEW;
+    END IF;
+    RAISE EXCEPTION 'role % may not turn % into %', current_user, OLD.state, NEW.state USING {REFUSED};
+END
+"""
+"""Whoever may not write a verdict may cancel an evaluation that has none, and nothing else."""
+
+ONCE = f"""
+BEGIN
+    IF OLD.state IN ('QUEUED', 'SCORING') THEN
+        IF NEW.state IN ('QUEUED', 'SCORING', 'CANCELLED')
+           AND coalesce(to_json(NEW) ->> 'verdict', to_json(NEW) ->> 'correct', to_json(NEW) ->> 'outcome',
+                        to_json(NEW) ->> 'risk', to_json(NEW) ->> 'report') IS NOT NULL THEN
+            RAISE EXCEPTION 'a result of % is written with its end', TG_TABLE_NAME USING {REFUSED};
+        END IF;
+        RETURN NEW;
+    END IF;
+    IF TG_TABLE_NAME = 'evaluations' THEN
+        OLD.current := NEW.current;
+    END IF;
+    IF OLD *<> NEW THEN
+        RAISE EXCEPTION 'what has ended in % is not changed', TG_TABLE_NAME USING {REFUSED};
+    END IF;
+    RETURN NEW;
+END
+"""
+"""Work that has ended stays as it is; only which evaluation counts may change."""
+
+TURNED = f"""
+BEGIN
+    IF (OLD.drawn_at IS NOT NULL AND NEW.drawn_at IS DISTINCT FROM OLD.drawn_at)
+       OR (OLD.frozen_at IS NOT NULL AND NEW.frozen_at IS DISTINCT FROM OLD.frozen_at)
+       OR (OLD.published_at IS NOT NULL AND NEW.published_at IS DISTINCT FROM OLD.published_at)
+       OR (OLD.closed_at IS NOT NULL AND NEW.closed_at IS DISTINCT FROM OLD.closed_at)
+       OR (OLD.revealed_at IS NOT NULL AND NEW.revealed_at IS DISTINCT FROM OLD.revealed_at) THEN
+        RAISE EXCEPTION 'a turn of a competition is not taken back' USING {REFUSED};
+    END IF;
+    IF NEW.rehearses IS DISTINCT FROM OLD.rehearses THEN
+        RAISE EXCEPTION 'a rehearsal rehearses what it did' USING {REFUSED};
+    END IF;
+    RETURN NEW;
+END
+"""
+"""When a competition was frozen, published, closed or revealed is written once; what it rehearses stays."""
+
+ENTRANCE = f"""
+BEGIN
+    IF TG_OP = 'UPDATE' THEN
+        IF NEW.at = OLD.at THEN
+            RETURN NEW;
+        END IF;
+    END IF;
+    -- The clock of a server may be set back a little between the two.
+    IF NEW.at NOT BETWEEN transaction_timestamp() - interval '1 second'
+                      AND clock_timestamp() + interval '1 second' THEN
+        RAISE EXCEPTION 'an upload enters when its transaction begins, or later' USING {REFUSED};
+    END IF;
+    RETURN NEW;
+END
+"""
+"""Nobody dates an entrance back: not before the beginning of the transaction that records it."""
+
+GUESS = f"""
+DECLARE
+    this_moment timestamptz := clock_timestamp();
+    contest public.competitions%ROWTYPE;
+    terms public.guess_terms%ROWTYPE;
+    used bigint;
+    granted bigint;
+    reason text;
+BEGIN
+    -- With an older snapshot the guesses of others could not be counted.
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'a guess is inserted at the isolation level READ COMMITTED' USING {REFUSED};
+    END IF;
+    -- Of two transactions the second one counts what the first has inserted.
+    PERFORM FROM public.teams WHERE id = NEW.team_id FOR UPDATE;
+    SELECT guess_terms.* INTO terms
+        FROM public.guess_terms WHERE guess_terms.competition_id = NEW.competition_id;
+    SELECT paused_at, published_at, closed_at, removed_at, rehearses
+        INTO contest.paused_at, contest.published_at, contest.closed_at, contest.removed_at, contest.rehearses
+        FROM public.competitions WHERE id = NEW.competition_id;
+
+    IF terms.competition_id IS NULL OR contest.published_at IS NULL OR contest.closed_at IS NOT NULL
+       OR contest.removed_at IS NOT NULL THEN
+        reason := 'the competition takes no guesses';
+    ELSIF NEW.received_at < terms.starts_at OR NEW.received_at >= terms.ends_at
+       OR NEW.received_at >= contest.paused_at THEN
+        reason := 'it entered outside of the phase';
+    ELSIF this_moment > NEW.received_at + make_interval(secs => terms.grace_s)
+       AND (this_moment >= terms.ends_at OR contest.paused_at IS NOT NULL) THEN
+        reason := 'it took longer than the grace after the deadline';
+    ELSIF NOT EXISTS (
+        SELECT FROM public.attempts WHERE attempts.team_id = NEW.team_id AND phase = 'reidentification'
+            AND at = NEW.received_at) THEN
+        reason := 'no upload of the team entered then';
+    ELSIF NOT EXISTS (
+        SELECT FROM public.teams WHERE teams.id = NEW.team_id
+            AND teams.competition_id = NEW.competition_id AND NOT baseline AND disqualified_at IS NULL) THEN
+        reason := 'the team does not take part in the competition';
+    ELSIF NOT EXISTS (
+        SELECT FROM public.targets
+            JOIN public.submissions ON submissions.id = targets.submission_id
+            JOIN public.teams ON teams.id = submissions.team_id
+            JOIN public.evaluations ON evaluations.submission_id = submissions.id AND evaluations.current
+            WHERE targets.id = NEW.target_id AND targets.competition_id = NEW.competition_id
+                AND submissions.team_id <> NEW.team_id AND submissions.disqualified_at IS NULL
+                AND teams.disqualified_at IS NULL AND evaluations.state = 'SCORED') THEN
+        reason := 'the target is not one that the team may attack';
+    ELSIF contest.rehearses IS NULL THEN
+        -- The sample teams of a rehearsal have no members.
+        IF NOT EXISTS (
+            SELECT FROM public.members
+                WHERE members.team_id = NEW.team_id AND members.user_id = NEW.user_id) THEN
+            reason := 'its author is not a member of the team';
+        END IF;
+    END IF;
+    IF reason IS NULL THEN
+        SELECT count(*) INTO used FROM public.guesses
+            WHERE guesses.team_id = NEW.team_id AND guesses.target_id = NEW.target_id
+                AND guesses.question = NEW.question AND guesses.state <> 'ERROR';
+        SELECT coalesce(sum(amount), 0) INTO granted FROM public.grants
+            WHERE grants.team_id = NEW.team_id AND cap = 'guesses_per_target';
+        IF used > terms.guesses_per_target + granted THEN
+            reason := 'the team has used all its guesses on this target';
+        END IF;
+    END IF;
+    IF reason IS NOT NULL THEN
+        RAISE EXCEPTION 'guess refused: %', reason USING {REFUSED}, CONSTRAINT = '{GUESS_GUARD}';
+    END IF;
+    RETURN NULL;
+END
+"""  # noqa: S608  # only names of its own stand in it
+"""A guess is in time, on a target of another team, by a member of a team that takes part, and within the cap.
+
+Deadline and cap are those that the clock has read from the competition's file (``guess_terms``).
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A trigger of that name, and the function of the same name that it calls."""
+
+    name: str
+    body: str
+    when: str
+    tables: tuple[str, ...]
+    is_about_roles: bool = True
+    """Whether it asks for the role itself."""
+
+    def statements(self) -> Iterator[str]:
+        yield (
+            f"CREATE OR REPLACE FUNCTION {self.name}() RETURNS trigger LANGUAGE plpgsql"
+            f" SET search_path = pg_catalog AS $${self.body}$$"
+        )
+        for table in self.tables:
+            condition = "" if self.is_about_roles else f"WHEN (row_security_active('public.{table}')) "
+            yield (
+                f"CREATE OR REPLACE TRIGGER {self.name} {self.when} ON {table} FOR EACH ROW"
+                f" {condition}EXECUTE FUNCTION {self.name}()"
+            )
+
+
+ENDING = ("evaluations", "guesses", "threshold_reports")
+
+GUARDS = (
+    Guard(STATE_GUARD, STATE, "BEFORE UPDATE OF state", ("evaluations",)),
+    Guard(WRITTEN_ONCE, ONCE, "BEFORE UPDATE", ENDING, is_about_roles=False),
+    Guard(TURNED_ONCE, TURNED, "BEFORE UPDATE", ("competitions",), is_about_roles=False),
+    Guard(ENTRANCE_GUARD, ENTRANCE, "BEFORE INSERT OR UPDATE", ("attempts",), is_about_roles=False),
+    Guard(GUESS_GUARD, GUESS, "AFTER INSERT", ("guesses",), is_about_roles=False),
+)

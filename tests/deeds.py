@@ -1,0 +1,243 @@
+"""What code that has taken over a process tries. Each deed raises OSError or ValueError if it is denied."""
+
+import ctypes
+import fcntl
+import mmap
+import os
+import resource
+import socket
+import termios
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from app.processes.sandbox import kernel
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+BUFFER = ctypes.create_string_buffer(4096)
+
+
+def call_kernel(name: str, *arguments: int | ctypes.Array[ctypes.c_char] | None) -> int:
+    return kernel.call(NUMBERS[name], *arguments)
+
+
+NUMBERS = {
+    # On x86_64; those from 424 are the same everywhere.
+    "ptrace": 101,
+    "mount": 165,
+    "chroot": 161,
+    "setns": 308,
+    "keyctl": 250,
+    "bpf": 321,
+    "perf_event_open": 298,
+    "userfaultfd": 323,
+    "process_vm_readv": 310,
+    "memfd_create": 319,
+    "execveat": 322,
+    "truncate": 76,
+    "tkill": 200,
+    "unshare": 272,
+    "setpriority": 141,
+    "sched_setaffinity": 203,
+    "io_uring_setup": 425,
+    "pidfd_open": 434,
+    "clone3": 435,
+    "openat2": 437,
+    "pidfd_getfd": 438,
+    "process_madvise": 440,
+}
+
+
+def read(path: str) -> str:
+    with open(path, "rb") as file:
+        return repr(file.read(16))
+
+
+def write(path: str) -> int:
+    return Path(path).write_bytes(b"harm")
+
+
+def append(path: str) -> int:
+    with open(path, "ab") as file:
+        return file.write(b"harm")
+
+
+def truncate(path: str) -> None:
+    """A file that one may read is opened so that it is empty afterwards."""
+    os.close(os.open(path, os.O_RDONLY | os.O_TRUNC))
+
+
+def connect(family: int, kind: int, address: Any) -> None:
+    with socket.socket(family, kind) as made:
+        made.settimeout(2)
+        made.connect(tuple(address) if isinstance(address, list) else address)
+        made.send(b"PING\r\n")
+
+
+def start_program(program: str) -> int:
+    return os.posix_spawn(program, [program], {})
+
+
+def replace_program(program: str) -> None:
+    os.execv(program, [program])
+
+
+def fork() -> int:
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    return os.waitpid(pid, 0)[1]
+
+
+def fork_often() -> int:
+    """As many processes as it gets, each for a moment."""
+    return sum(1 for _ in range(100) if fork() == 0)
+
+
+def outlive() -> int:
+    """Not to end with the parent."""
+    if LIBC.prctl(1, 0, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl")
+    return 0
+
+
+def map_memory() -> int:
+    """More than there is, without a word to Python's memory."""
+    return len(mmap.mmap(-1, 2**40))
+
+
+def open_pipes(count: int) -> int:
+    """As many descriptors, each of which others could be made to watch."""
+    return len([os.pipe() for _ in range(count)])
+
+
+def reserve_disk(path: str) -> None:
+    """Space on the disk, which takes no time where nothing is written."""
+    with open(path, "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, 2**20)
+
+
+def fill_file(path: str, size: int) -> int:
+    with open(path, "wb", buffering=0) as file:
+        return sum(file.write(bytes(2**20)) for _ in range(0, size, 2**20))
+
+
+def create_files(folder: str) -> int:
+    """As many files as there may be."""
+    for number in range(10_000):
+        os.close(os.open(f"{folder}/{number}", os.O_CREAT | os.O_WRONLY))
+    return 0
+
+
+def lock_file(path: str) -> None:
+    """What others wait for, or read as a sign."""
+    with open(path, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def raise_limit() -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8))
+
+
+def read_limit_of(pid: int) -> Any:
+    return resource.prlimit(pid, resource.RLIMIT_NOFILE)
+
+
+def signals_by_a_pipe(pid: int) -> None:
+    """Have the kernel send a signal to another process when something can be read."""
+    there, _ = os.pipe()
+    fcntl.fcntl(there, fcntl.F_SETOWN, pid)
+
+
+def type_into_terminal() -> None:
+    """Type into the operator's terminal."""
+    fcntl.ioctl(2, termios.TIOCSTI, b"x")
+
+
+def take_memory() -> None:
+    """All the memory that there is, by and by."""
+    kept = []
+    while True:
+        kept.append(bytearray(2**24))
+
+
+def run_endlessly() -> None:
+    """Deaf to whoever asks it to stop."""
+    import signal
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    while True:
+        pass
+
+
+def speak(text: str, times: int) -> None:
+    """Say something to the parent."""
+    for _ in range(times):
+        os.write(ANSWERS, text.encode())
+
+
+def speak_endlessly() -> None:
+    """A line that has no end, always more of it."""
+    while True:
+        os.write(ANSWERS, b"x")
+
+
+ANSWERS = 3
+"""The pipe: the first that is opened after the usual three, one of which is the requests'."""
+DEEDS: dict[str, Callable[..., Any]] = {
+    "nothing": lambda: None,
+    "read": read,
+    "write": write,
+    "append": append,
+    "truncate": truncate,
+    "remove": os.remove,
+    "list": os.listdir,
+    "link": os.link,
+    "symlink": os.symlink,
+    "mode": os.chmod,
+    "folder": os.mkdir,
+    "connect": connect,
+    "start_program": start_program,
+    "replace_program": replace_program,
+    "fork": fork,
+    "fork_often": fork_often,
+    "kill": os.kill,
+    "group": os.killpg,
+    "outlive": outlive,
+    "map_memory": map_memory,
+    "open_pipes": open_pipes,
+    "reserve_disk": reserve_disk,
+    "fill_file": fill_file,
+    "create_files": create_files,
+    "lock_file": lock_file,
+    "limits": raise_limit,
+    "read_limit_of": read_limit_of,
+    "signals": signals_by_a_pipe,
+    "type_into_terminal": type_into_terminal,
+    "take_memory": take_memory,
+    "run_endlessly": run_endlessly,
+    "speak": speak,
+    "speak_endlessly": speak_endlessly,
+    "call": call_kernel,
+}
+
+
+def tried(name: str, arguments: list[Any], *, apart: bool = False) -> dict[str, Any]:
+    """What came of it: ``done`` with what was found, or ``denied`` with the reason."""
+    found: dict[str, Any] = {}
+
+    def act() -> None:
+        try:
+            found["done"] = str(DEEDS[name](*arguments))
+        except (OSError, ValueError) as problem:
+            found["denied"] = str(problem)
+
+    if apart:
+        thread = threading.Thread(target=act)
+        thread.start()
+        thread.join()
+    else:
+        act()
+    return found

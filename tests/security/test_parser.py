@@ -1,0 +1,338 @@
+"""Strangers' code in a parser: what it really tries, in a real sandbox."""
+
+import os
+import pickle
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.config import Settings
+from app.errors import InvalidInput, NotFound, Unavailable
+from app.local.embedded import Services
+from app.processes import parser_process, sandbox
+from app.processes.parser_process import UPLOADS, call, call_reading
+from app.processes.sandbox import Sandbox, landlock, privileges, seccomp
+from app.storage import store
+from tests import hostile_parser, hostile_public_parser
+from tests.hostile_parser import (
+    crash,
+    fetch,
+    identify,
+    loop,
+    raise_bug,
+    return_text,
+    say,
+    say_first,
+    search_address,
+    take_all_memory,
+    try_deed,
+)
+from tests.patience import PATIENCE_S, eventually
+
+
+@pytest.fixture(scope="module", autouse=True)
+def taken_over(session_settings: Settings) -> Iterator[None]:
+    """Parsers of this process do deeds."""
+    if not (seccomp.works() and landlock.version()):
+        pytest.skip("the sandbox needs seccomp, and Linux 5.13 with Landlock")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parser_process, "PROGRAM", hostile_parser.__name__)
+        parser_process.enable(session_settings)
+        yield
+        parser_process.disable()
+
+
+@pytest.fixture
+def another(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """Parsers with other settings or limits, which end with the test."""
+    parser_process.enable(settings)
+    yield monkeypatch
+    parser_process.enable(settings)
+
+
+def denied(name: str, *arguments: Any) -> bool:
+    return set(call(UPLOADS, try_deed, name, list(arguments))) == {"denied"}
+
+
+def limit(**limits: int) -> None:
+    for name, value in limits.items():
+        setattr(parser_process.parsers[UPLOADS], name, value)
+
+
+def process() -> int:
+    child = parser_process.parsers[UPLOADS].child
+    assert child is not None
+    return child.process.pid
+
+
+def test_it_reads_neither_keys_nor_uploads_nor_files_of_the_system(settings: Settings) -> None:
+    digest = store().put(b"another team's release")
+    assert settings.opening_keys_dir is not None
+    paths = [
+        *settings.opening_keys_dir.iterdir(),
+        *settings.data.rglob(digest),
+        *settings.data.rglob("pgpass"),
+        "/etc/passwd",
+        "/etc/shadow",
+        "/etc/hostname",
+        "/root/.profile",
+        "README.md",
+        str(Path.cwd() / "README.md"),
+    ]
+    assert any(str(path).endswith(digest) for path in paths)
+    for path in paths:
+        assert denied("read", str(path)), path
+    for folder in ("/", "/etc", "/tmp", "/home", str(settings.data), str(Path.cwd())):
+        assert denied("list", folder), folder
+
+
+@pytest.mark.full
+def test_it_learns_nothing_of_other_processes() -> None:
+    for pid in (1, os.getpid()):
+        for name in ("environ", "mem", "maps", "cmdline", "fd/0", "root/etc/passwd"):
+            assert denied("read", f"/proc/{pid}/{name}"), (pid, name)
+    assert denied("call", "process_vm_readv", os.getpid(), 0, 0, 0, 0, 0)
+    for request in (0x4206, 16):  # PTRACE_SEIZE, PTRACE_ATTACH
+        assert denied("call", "ptrace", request, os.getpid(), 0, 0)
+
+
+@pytest.mark.full
+def test_it_finds_no_address_and_no_key_in_itself(settings: Settings, another: pytest.MonkeyPatch) -> None:
+    for name in ("DATABASE_URL", "REDIS_URL", "AWS_SECRET_ACCESS_KEY", "ANONCUP_METRICS_TOKEN"):
+        another.setenv(name, "confidential")
+    words = ["confidential", settings.database_url, settings.redis_url, str(settings.data), "DATABASE"]
+    assert call(UPLOADS, search_address, words) == []
+    assert Path(f"/proc/{process()}/environ").read_bytes() in {b"", os.environb.get(b"LD_LIBRARY_PATH")}
+
+
+@pytest.mark.full
+def test_it_holds_no_descriptor_but_its_pipe() -> None:
+    call(UPLOADS, identify)
+    held = [os.readlink(path) for path in Path(f"/proc/{process()}/fd").iterdir()]
+    assert sorted(name.partition(":")[0] for name in held) == ["/dev/null", "/dev/null", "pipe", "pipe"]
+
+
+def sockets(services: Services) -> list[str]:
+    """Postgres' and Valkey's."""
+    parent = Path(services.redis_url.partition("://")[2].partition("?")[0]).parent
+    return [str(path) for path in parent.parent.rglob("*") if path.is_socket()]
+
+
+def test_it_reaches_neither_databases_nor_the_network(services: Services) -> None:
+    inet, unix, stream, gram = socket.AF_INET, socket.AF_UNIX, socket.SOCK_STREAM, socket.SOCK_DGRAM
+    assert len(sockets(services)) >= 2
+    for path in sockets(services):
+        assert denied("connect", unix, stream, path), path
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        assert denied("connect", inet, stream, ["127.0.0.1", port])
+        assert denied("connect", inet, gram, ["127.0.0.1", port])
+        assert denied("connect", socket.AF_INET6, stream, ["::1", port])
+    assert denied("connect", unix, stream, "\0abstract")
+
+
+@pytest.mark.full
+def test_it_starts_and_ends_no_process() -> None:
+    for name in ("start_program", "replace_program"):
+        assert denied(name, "/bin/true")
+        assert denied(name, sys.executable)
+    assert denied("fork")
+    for number in (0, signal.SIGKILL, signal.SIGSTOP):
+        assert denied("kill", os.getpid(), number)
+        assert denied("kill", -1, number)
+        assert denied("group", os.getpgid(0), number)
+    assert denied("outlive")
+
+
+@pytest.mark.full
+def test_it_writes_into_no_program(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_bytes(b"untouched")
+    module = Path(parser_process.__file__)
+    for path in (
+        str(tmp_path / "mine"),
+        str(tmp_path / "new"),
+        str(module),
+        str(module.with_name("new.py")),
+        str(Path.cwd() / "new.py"),
+        str(Path(sys.prefix, "lib", "new.py")),
+        "/usr/lib/new",
+        "/usr/local/lib/new",
+        "/tmp/new",
+        "/dev/shm/new",
+    ):
+        assert denied("append", path), path
+    assert denied("truncate", str(module))
+    assert denied("remove", str(module))
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"untouched"]
+
+
+def test_without_a_sandbox_the_same_deeds_are_done(
+    settings: Settings, services: Services, another: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the tests above would show nothing."""
+    parser_process.enable(settings.model_copy(update={"sandbox": "off"}))
+    for name, arguments in (
+        ("read", ["/etc/passwd"]),
+        ("read", [f"/proc/{os.getpid()}/environ"]),
+        ("list", ["/"]),
+        ("connect", [socket.AF_UNIX, socket.SOCK_STREAM, sockets(services)[0]]),
+        ("start_program", ["/bin/true"]),
+        ("fork", []),
+        ("kill", [os.getpid(), 0]),
+        ("outlive", []),
+    ):
+        assert not denied(name, *arguments), (name, arguments)
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+
+
+@needs_root
+def test_of_root_it_is_an_unprivileged_user() -> None:
+    found = call(UPLOADS, identify)
+    assert (found["uid"], found["gid"]) == (privileges.USER, privileges.USER)
+    status = dict(
+        line.split(":\t", 1)
+        for line in Path(f"/proc/{process()}/status").read_text().splitlines()
+        if ":\t" in line
+    )
+    assert (status["Seccomp"], status["NoNewPrivs"], status["Groups"].strip()) == ("2", "1", "")
+    assert int(status["CapEff"], 16) in {0, 1 << privileges.CAP_DAC_READ_SEARCH}
+
+
+@pytest.mark.full
+@needs_root
+def test_without_landlock_it_is_kept_from_files_as_an_unprivileged_user(
+    settings: Settings, another: pytest.MonkeyPatch
+) -> None:
+    another.setattr(parser_process, "PROGRAM", hostile_public_parser.__name__)
+    another.setattr(privileges, "can_become_unprivileged", lambda: True)
+    another.setattr(sandbox, "available", lambda: Sandbox(calls=sandbox.SECCOMP))
+    parser_process.enable(settings.model_copy(update={"sandbox": "wanted"}))
+    assert call(UPLOADS, identify)["uid"] == privileges.USER
+    assert settings.opening_keys_dir is not None
+    for path in (*settings.opening_keys_dir.iterdir(), "/etc/shadow", f"/proc/{os.getpid()}/environ"):
+        assert denied("read", str(path)), path
+    for path in ("/usr/lib/new", str(Path.cwd() / "new.py"), parser_process.__file__):
+        assert denied("append", path), path
+    assert denied("connect", socket.AF_INET, socket.SOCK_STREAM, ["127.0.0.1", 9])
+    assert sandbox.standing("wanted") == "seccomp, as an unprivileged user"
+    assert Path(f"/proc/{process()}/status").read_text().find("CapEff:\t0000000000000000") > 0
+
+
+def test_a_required_sandbox_that_is_missing_refuses_uploads_and_reads_nothing(
+    another: pytest.MonkeyPatch,
+) -> None:
+    another.setattr(sandbox, "available", lambda: Sandbox(calls=sandbox.SECCOMP))
+    with pytest.raises(Unavailable, match="cannot read files safely"):
+        call(UPLOADS, identify)
+    assert parser_process.parsers[UPLOADS].child is None
+
+
+@pytest.mark.full
+def test_what_takes_all_memory_is_refused_and_the_next_upload_is_read(another: pytest.MonkeyPatch) -> None:
+    limit(memory_mb=700)
+    with pytest.raises(InvalidInput, match="more memory than the limit of 700 MB") as raised:
+        call(UPLOADS, take_all_memory)
+    assert raised.value.code == "parsing_memory_limit"
+    assert call(UPLOADS, identify)["pid"] > 0
+
+
+@pytest.mark.full
+def test_what_never_ends_is_refused_and_the_next_upload_is_read(another: pytest.MonkeyPatch) -> None:
+    first = call(UPLOADS, identify)["pid"]
+    limit(time_limit_s=1)
+    with pytest.raises(InvalidInput, match="longer than the limit of 1 s") as raised:
+        call(UPLOADS, loop)
+    assert raised.value.code == "parsing_time_limit"
+    assert eventually(lambda: not Path(f"/proc/{first}").exists())
+    limit(time_limit_s=60)
+    assert call(UPLOADS, identify)["pid"] != first
+
+
+@pytest.mark.full
+def test_a_crash_costs_one_answer_and_the_next_upload_is_read() -> None:
+    with pytest.raises(Unavailable):
+        call(UPLOADS, crash)
+    assert call(UPLOADS, identify)["pid"] > 0
+
+
+ANSWERS = {
+    "no JSON": ("nonsense", "", 1),
+    "a pickle": (pickle.dumps(print, protocol=0).decode().replace("\n", " "), "", 1),
+    "a list": ("[1]", "", 1),
+    "nothing known": ('{"secrets": 1}', "", 1),
+    "a result of another type": ('{"returned": 14}', '{"value": "no"}', 1),
+    "a result with more in it": ('{"returned": 22}', '{"value": 1, "more": 2}', 1),
+    "a negative length": ('{"returned": -1}', "", 1),
+    "a length beyond all bounds": ('{"returned": 99999999999}', "", 1),
+    "a length that is no number": ('{"returned": "1"}', "", 1),
+    "an error of another class": (
+        '{"raised": 66}',
+        '{"kind": "NotSignedIn", "code": "x", "message": {"template": "x"}}',
+        1,
+    ),
+    "an error without a message": (
+        '{"raised": 52}',
+        '{"kind": "Conflict", "code": "x", "message": [1, 2]}',
+        1,
+    ),
+    "nested too deeply": ('{"returned": 100000}', "[", 100_000),
+    "an endless line": ("x" * 100_000, "", 1),
+}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS.keys())
+def test_what_it_answers_is_not_believed(answer: tuple[str, str, int]) -> None:
+    line, content, times = answer
+    with pytest.raises(RuntimeError, match="gave no valid answer"):
+        call(UPLOADS, say, line, content, times)
+    assert call(UPLOADS, identify)["pid"] > 0
+
+
+@pytest.mark.full
+def test_a_result_of_another_type_than_the_function_says_is_refused() -> None:
+    with pytest.raises(RuntimeError, match="gave no valid answer"):
+        call(UPLOADS, return_text)
+
+
+@pytest.mark.full
+def test_what_it_says_besides_is_no_answer_to_the_next_call() -> None:
+    assert call(UPLOADS, say_first, '{"returned": 12}', '{"value": 1}') == 1
+    child = parser_process.parsers[UPLOADS].child
+    assert child is not None
+    assert child.has_output_within(PATIENCE_S)
+    assert call(UPLOADS, try_deed, "nothing", []) == {"done": "None"}
+
+
+@pytest.mark.full
+def test_an_error_of_ours_tells_the_log_where_and_nobody_what(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(RuntimeError, match="could not be read"):
+        call(UPLOADS, raise_bug)
+    assert "secret" not in caplog.text
+
+
+@pytest.mark.full
+def test_it_is_given_the_stored_files_that_its_call_names_and_no_others() -> None:
+    mine, other = store().put(b"mine"), store().put(b"of another team")
+    assert call_reading(UPLOADS, [mine], fetch, mine) == b"mine"
+    with pytest.raises(RuntimeError, match="gave no valid answer"):
+        call_reading(UPLOADS, [mine], fetch, other)
+    store().remove(mine)
+    with pytest.raises(NotFound):
+        call_reading(UPLOADS, [mine], fetch, mine)
+    assert call(UPLOADS, identify)["pid"] > 0
+
+
+@pytest.mark.full
+def test_a_parser_that_was_asked_often_enough_is_replaced(
+    settings: Settings, another: pytest.MonkeyPatch
+) -> None:
+    parser_process.enable(settings.model_copy(update={"scoring_recycle_after": 1}))
+    assert call(UPLOADS, identify)["pid"] != call(UPLOADS, identify)["pid"]
