@@ -42,8 +42,8 @@ def contest(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Contest:
         (drawing, "commit", 1),
         (workers.drawing, "drawn", 1),
         (workers.drawing, "drawn", 3),
-        (drawing, "drawn", 1),
-        (drawing, "drawn", 2),
+        (drawing, "record_allocation", 1),
+        (drawing, "record_allocation", 2),
     ],
 )
 def test_a_clock_killed_anywhere_while_it_draws_is_finished_by_the_next(
