@@ -78,8 +78,7 @@ class Admission:
         """Be read: one upload of a team at a time, a few in all."""
         async with AsyncExitStack() as held:
             async with patient(self.patience_s):
-                await held.enter_async_context(self.turn(whose))
-                await held.enter_async_context(self.places)
+                await held.enter_async_context(self.turn(whose, self.places))
             yield
 
     @asynccontextmanager
@@ -87,17 +86,20 @@ class Admission:
         """Be read in a dry run, which takes no upload's place or turn."""
         async with AsyncExitStack() as held:
             async with patient(self.patience_s):
-                await held.enter_async_context(self.turn(f"check:{whose}"))
-                await held.enter_async_context(self.places_for_checks)
+                await held.enter_async_context(self.turn(f"check:{whose}", self.places_for_checks))
             yield
 
     @asynccontextmanager
-    async def turn(self, whose: str) -> AsyncIterator[None]:
-        """First among the team's uploads in this process, then among those in all."""
+    async def turn(self, whose: str, places: asyncio.Semaphore) -> AsyncIterator[None]:
+        """The turn of the team ``whose`` and one of the places.
+
+        Other processes are asked only by uploads that have a place here. Otherwise every waiting upload
+        would ask Redis again and again.
+        """
         turn = self.turns[whose]
         turn.wanted += 1
         try:
-            async with turn.lock, noted(whose):
+            async with turn.lock, places, noted(whose):
                 yield
         finally:
             turn.wanted -= 1
@@ -110,7 +112,7 @@ class Admission:
         async with AsyncExitStack() as held:
             async with patient(self.patience_s):
                 if size > self.room.size:
-                    await held.enter_async_context(self.turn(LARGE))
+                    await held.enter_async_context(noted(LARGE))
                 await self.room.take(size)
             held.callback(self.room.leave, size)
             yield
