@@ -71,9 +71,9 @@ class Pool:
 
 
 POOLS = (
-    Pool(name="worker", queues=("scores", "guesses"), node="celery", niceness=5),
+    Pool(name="worker", queues=("scores", "guesses"), node="celery", niceness=10),
     # Of its own, for a report takes minutes: in another's it would stand before scores.
-    Pool(name="reports", queues=("reports",), node="reports", niceness=10),
+    Pool(name="reports", queues=("reports",), node="reports", niceness=15),
 )
 QUEUES = {"scores": "celery", "guesses": "guesses", "reports": "reports"}
 """Kinds of work, and the queues of their messages."""
