@@ -50,7 +50,7 @@ class Settings(BaseSettings):
     """How many uploads the web server reads at a time, each team's one after the other."""
     parsed_mb: int = 64
     """How much of them it has in memory at a time; of a single larger one, all."""
-    upload_patience_s: float = 60
+    upload_patience_s: float = 120
     """How long an upload waits for either, unread, before it is answered 503."""
     head_timeout_s: float = 20
     """How long a connection may take to send the head of a request; then it is closed."""
