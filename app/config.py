@@ -58,7 +58,7 @@ class Settings(BaseSettings):
     """A body that is waited for and comes more slowly than this, on the average, is answered 408."""
     body_patience_s: float = 30
     """Over how long that average goes: a sender may fall behind it, or be silent, for so long."""
-    connections: int = 800
+    connections: int = 1600
     """How many are kept open; beyond, the one that has been idle longest is closed."""
     web_processes: Annotated[int, Field(ge=1, le=32)] = 1
     """Into how many processes the web server is divided. What is bounded in the memory of one (connections,

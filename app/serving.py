@@ -11,6 +11,7 @@ import hashlib
 import multiprocessing
 import os
 import platform
+import resource
 import shutil
 import signal
 import sys
@@ -45,6 +46,7 @@ forking = multiprocessing.get_context("fork")
 def main() -> None:
     """Serve until a signal ends it."""
     host, port = sys.argv[1], int(sys.argv[2])
+    allow_open_files(2 * get_settings().connections)
     if get_settings().web_processes == 1:
         with suppress(KeyboardInterrupt):
             Server(loaded(host, port)).run()
@@ -54,6 +56,15 @@ def main() -> None:
         config = loaded(host, port)
         listening = config.bind_socket()
         keep(get_settings().web_processes, lambda: Server(config).run([listening]))
+
+
+def allow_open_files(count: int) -> None:
+    """Raise the limit of open files to ``count``, or as near as the hard limit allows. Never lower it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY:
+        count = min(count, hard)
+    if soft != resource.RLIM_INFINITY and soft < count:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
 
 
 def loaded(host: str, port: int) -> Config:

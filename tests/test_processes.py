@@ -299,3 +299,20 @@ def test_reports_have_a_program_of_their_own_unless_they_are_all_that_is_asked_f
     assert jobs("reports") == {"reports": "3"}
     nodes = [one.command[one.command.index("--hostname") + 1] for one in worker_programs(name="7")]
     assert nodes == ["celery-7@%h", "reports-7@%h"]
+
+
+OPEN_FILES = """
+import resource, sys
+from app.serving import allow_open_files
+resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), int(sys.argv[2])))
+allow_open_files(int(sys.argv[3]))
+print(*resource.getrlimit(resource.RLIMIT_NOFILE))
+"""
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "wanted", "then"), [(128, 512, 256, 256), (128, 200, 256, 200), (300, 512, 256, 300)]
+)
+def test_the_web_server_raises_the_limit_of_open_files(soft: int, hard: int, wanted: int, then: int) -> None:
+    command = [sys.executable, "-c", OPEN_FILES, str(soft), str(hard), str(wanted)]
+    assert subprocess.check_output(command, text=True).split() == [str(then), str(hard)]
