@@ -175,8 +175,6 @@ def test_beyond_the_cap_the_longest_idle_makes_room(session_settings: Settings, 
         second.until(b'"ok"}')
 
 
-@pytest.mark.full
-@pytest.mark.full
 def test_beyond_the_cap_bodies_of_strangers_make_room(session_settings: Settings, tmp_path: Path) -> None:
     few = {"ANONCUP_CONNECTIONS": "3", "ANONCUP_BODY_PATIENCE_S": "3600"}
     head = b"POST /api/v1/tokens HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
