@@ -16,6 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from app import throttle
 from app.config import get_settings
 from app.db.models import Guess
+from app.errors import InvalidInput
 from app.http.admission import Admission
 from app.http.attempts import Counted, counted
 from app.http.bodies import Parts, multipart
@@ -118,6 +119,8 @@ def check_release(at: uploads.Entrance, sent: Parts) -> uploads.Checked:
 
 
 def comment_of(sent: Parts) -> str:
+    if "comment" in sent.files:
+        raise InvalidInput("send the comment as text, not as a file", code="comment")
     return sent.texts.get("comment", "")
 
 

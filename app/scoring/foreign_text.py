@@ -41,6 +41,9 @@ def refuse_foreign(content: bytes, file: str) -> None:
             "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file"
         )
         raise InvalidUpload([Problem(file, None, None, "encoding", message)])
+    if content.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        message = Message("the file was saved as UTF-32: save it as “CSV UTF-8”")
+        raise InvalidUpload([Problem(file, None, None, "encoding", message)])
     if is_utf16(content):
         message = Message("the file was saved as UTF-16 (in Excel “Unicode Text”): save it as “CSV UTF-8”")
         raise InvalidUpload([Problem(file, None, None, "encoding", message)])

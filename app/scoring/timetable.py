@@ -85,8 +85,16 @@ def read_phases(table: Table, zone: ZoneInfo) -> tuple[Phase, ...]:
     order = [PHASES.index(phase.name) for phase in phases]
     if order != sorted(set(order)):
         raise wrong("phases", Message("at most one anonymization and then one reidentification phase"))
-    if any(later.start < earlier.end for earlier, later in pairwise(phases)):
-        raise wrong("phases", Message("windows that do not overlap"))
+    for earlier, later in pairwise(phases):
+        if later.start < earlier.end:
+            message = Message(
+                "windows that do not overlap: “{later}” starts on {start}, before “{earlier}” ends on {end}",
+                later=later.name,
+                start=later.start.isoformat(),
+                earlier=earlier.name,
+                end=earlier.end.isoformat(),
+            )
+            raise wrong("phases", message)
     return phases
 
 

@@ -221,6 +221,21 @@ def test_a_check_keeps_to_the_limits_of_a_submission(client: TestClient) -> None
     assert (answer.status_code, answer.json()["code"]) == (422, "comment")
 
 
+@pytest.mark.parametrize("sent", ["file", "text"])
+def test_a_comment_with_a_nul_or_as_a_file_is_refused_as_in_a_submission(arena: Arena, sent: str) -> None:
+    token, files = arena.team("red"), {name: (f"{name}.csv", content) for name, content in GOOD.items()}
+    if sent == "file":
+        content: dict[str, Any] = {"files": files | {"comment": ("c.txt", b"a try")}}
+        reason = "send the comment as text, not as a file"
+    else:
+        content = {"files": files, "data": {"comment": "a\0try"}}
+        reason = "a comment must not contain the character NUL or half a character"
+    for path in ("/submissions/check", "/submissions"):
+        answer = arena.post(f"/competitions/small{path}", token=token, **content)
+        assert (answer.status_code, answer.json()["code"]) == (422, "comment")
+        assert reason in answer.json()["detail"]
+
+
 def test_checks_are_throttled_per_team_and_say_how_long_to_wait(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:

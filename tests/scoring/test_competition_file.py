@@ -356,6 +356,19 @@ def test_phases_follow_each_other(windows: list[tuple[str, str, str]]) -> None:
     assert code(phases(*dated)) == "wrong_value"
 
 
+def test_phases_that_overlap_are_named_with_their_times() -> None:
+    text = phases(
+        ("anonymization", "2027-01-01T00:00:00Z", "2027-01-03T00:00:00Z"),
+        ("reidentification", "2027-01-02T00:00:00Z", "2027-01-04T00:00:00Z"),
+    )
+    with pytest.raises(InvalidCompetition) as refused:
+        parse_competition(text)
+    assert str(refused.value).endswith(
+        "windows that do not overlap: “reidentification” starts on 2027-01-02T00:00:00+00:00, "
+        "before “anonymization” ends on 2027-01-03T00:00:00+00:00"
+    )
+
+
 @pytest.mark.parametrize(("written", "hours"), [("", 24), ("0", 0), ("8760", 8760)])
 def test_the_notice_before_a_reveal_is_a_day_unless_the_file_says_otherwise(written: str, hours: int) -> None:
     text = LEAST + (f"[publication]\nreveal_notice_hours = {written}\n" if written else "")

@@ -34,6 +34,14 @@ def test_unicode_text_of_a_spreadsheet_is_called_so(encoding: str, text: str) ->
     )
 
 
+def test_a_file_in_utf32_is_called_so() -> None:
+    problem = refusal(TABLE.encode("utf-32"))
+    assert (problem.code, str(problem.message)) == (
+        "encoding",
+        "the file was saved as UTF-32: save it as “CSV UTF-8”",
+    )
+
+
 @pytest.mark.parametrize("content", [b"a,b\n1,\x00\n", b"\x00" * 40, b"a,b\n", b"", b"\x00"])
 def test_other_nuls_are_not_taken_for_it(content: bytes) -> None:
     assert decoded(content, "anonymized") == (content, [])

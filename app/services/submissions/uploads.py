@@ -267,7 +267,9 @@ def parse_release(
 
 
 def require_comment(comment: str) -> None:
-    if len(comment) > LONGEST_COMMENT or not is_storable(comment):
+    if not is_storable(comment):
+        raise InvalidInput("a comment must not contain the character NUL or half a character", code="comment")
+    if len(comment) > LONGEST_COMMENT:
         raise InvalidInput(
             "a comment is text of at most {most} characters",
             code="comment",
