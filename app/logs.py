@@ -36,6 +36,7 @@ def configure() -> None:
         )
     )
     logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
+    logging.captureWarnings(True)
     for name in FOREIGN:
         logging.getLogger(name).handlers.clear()
         logging.getLogger(name).propagate = True

@@ -8,6 +8,7 @@ from argparse import ArgumentParser
 
 from celery.utils.nodenames import default_nodename, host_format
 
+from app import logs
 from workers.main import celery
 
 
@@ -17,11 +18,13 @@ def main() -> None:
     parser.add_argument("--hostname", required=True, help="%%h stands for the name of this machine")
     parser.add_argument("--concurrency", type=int, default=1)
     given = parser.parse_args()
+    logs.configure()
     worker = celery.Worker(
         hostname=host_format(default_nodename(given.hostname)),
         queues=given.queues,
         concurrency=given.concurrency,
         loglevel="INFO",
+        quiet=True,  # no banner: every line of the log is JSON
         # Workers have nothing to tell each other: what is next is known to the database.
         without_gossip=True,
         without_mingle=True,

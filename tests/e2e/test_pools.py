@@ -1,5 +1,6 @@
 """Pools of workers: a backlog of one kind of work, or of one competition, stands before nobody else's."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -114,6 +115,8 @@ def test_work_of_a_contest_that_needs_its_scores_is_not_held_up_by_a_worker_of_r
     assert asked.status_code == 202
     with running(alone):
         assert eventually(lambda: reports(State.SCORED) == 1)
+    assert alone.log is not None
+    assert {type(json.loads(line)) for line in alone.log.read_text().splitlines()} == {dict}
     assert contest.arena.submission(waiting, "red")["status"] == "QUEUED"
     assert quick(contest, "blue")
 
