@@ -168,10 +168,10 @@ def test_a_cell_that_is_refused_is_shown_with_its_line(arena: Arena, language: s
     answer = send(arena, PATH, files=files_of(table=table), team="red", language=language)
     line = said("line {line} of the file, counting the header line", language, line=2)
     before, after = said(" ({text})", language).split("{text}")
-    assert f"{before}{line}{said(': ', language)}" in answer.text
+    assert f"</code>{said(', ', language)}{line}{after}" in answer.text
     whole = files_of(table=table.replace(b"a\nb", b"a"))
     answer = send(arena, PATH, files=whole, team="red", language=language)
-    assert f'{said(": ", language)}<code dir="auto">&lt;i&gt;</code>{after}' in answer.text
+    assert f'{before}<code dir="auto">&lt;i&gt;</code>{said(", ", language)}' in answer.text
 
 
 def test_columns_that_are_missing_or_too_many_are_named(arena: Arena) -> None:

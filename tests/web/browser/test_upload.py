@@ -49,7 +49,7 @@ def test_a_release_is_checked_sent_and_followed_on_one_page(
     page.set_input_files("#anonymized", csv(b'sex,age,income,rent\nf,"20",much,1\nm,30,1,\n'))
     expect(page.locator("#anonymized-problems li")).to_have_text(
         [
-            "Income, row 1: not a decimal number. (line 2 of the file, counting the header line: much)",
+            "Income, row 1: not a decimal number. (much, line 2 of the file, counting the header line)",
             "Rent, row 2: a number is missing. (line 3 of the file, counting the header line)",
         ],
         ignore_case=True,
