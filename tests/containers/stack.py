@@ -82,7 +82,7 @@ class Stack:
         # podman-compose has removed the first container of each service only, however many it started.
         left = self.containers()
         if left:
-            self.engine("rm", "--force", *left)
+            self.engine("rm", "--force", *reversed(left))  # workers before what they depend on
             self.compose(*removal)
 
     def healthy(self, name: str) -> bool:
@@ -96,7 +96,7 @@ class Stack:
 
     def logs(self, name: str) -> str:
         found = [self.engine.run("logs", container) for container in self.containers(name)]
-        return "\n".join(ran.out + ran.err for ran in found)[-8000:]
+        return "\n".join(ran.out + ran.err for ran in found)
 
     def inside(self, name: str, *command: str, typed: str = "") -> Ran:
         """A command in the first container of a service."""
