@@ -82,7 +82,7 @@ class Stack:
         # podman-compose has removed the first container of each service only, however many it started.
         left = self.containers()
         if left:
-            # Workers before what they depend on, one by one: podman 4 removes those of one command in any order.
+            # Workers before what they depend on; podman 4 removes those of one command in any order.
             for name in reversed(left):
                 self.engine("rm", "--force", name)
             self.compose(*removal)
