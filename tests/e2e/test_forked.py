@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from socket import gethostname
 
 import psutil
 import pytest
@@ -52,9 +53,9 @@ def test_each_has_a_name_an_environment_and_a_log_of_its_own(settings: Settings,
     with whole(tmp_path) as (_, found):
         assert eventually(lambda: [each.name() for each in found["worker"].children()] == ["worker"])
         assert eventually(lambda: "clock_starts" in (tmp_path / "scheduler.log").read_text())
-        for name, queue in (("worker", "guesses"), ("reports", "reports")):
+        for name, node in (("worker", "celery-forked"), ("reports", "reports-forked")):
             log = tmp_path / f"{name}.log"
-            assert eventually(lambda: f"exchange={queue}" in log.read_text())  # noqa: B023
+            assert eventually(lambda: f"{node}@{gethostname()} ready" in log.read_text())  # noqa: B023
         assert (tmp_path / "workers.log").read_text() == ""
 
 
