@@ -48,6 +48,7 @@ class Problems:
         self.file = file
         self.listed: list[Problem] = []
         self.total = 0
+        self.refused: dict[str, NDArray[np.bool_]] = {}
 
     def add(
         self,
@@ -72,8 +73,13 @@ class Problems:
         *,
         cells: pa.Array,
     ) -> None:
-        """Add one problem for every marked row of a column; ``what`` is wrong there, or with that cell."""
-        rows = np.flatnonzero(bad)
+        """Add one problem for every marked row of a column, unless its cell has one already.
+
+        ``what`` is wrong there, or with that cell.
+        """
+        before = self.refused.get(column, np.zeros(len(bad), dtype=bool))
+        self.refused[column] = before | bad
+        rows = np.flatnonzero(bad & ~before)
         for row in rows[:LISTED]:
             at: dict[str, Any] = {"row": int(row) + 1, "column": column}
             cell = cells[int(row)].as_py()
@@ -82,11 +88,6 @@ class Problems:
             )
             self.add(code, message, **at, value=cell[:LONGEST_VALUE])
         self.total += max(0, len(rows) - LISTED)
-
-    def check_cells(self) -> None:
-        """As ``check``, of what is wrong in rows: how many they are waits to be told with what else is."""
-        if any(problem.row is not None for problem in self.listed):
-            self.check()
 
     def check(self) -> None:
         if self.total:

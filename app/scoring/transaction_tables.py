@@ -28,7 +28,7 @@ from app.scoring.csv_text import (
     table_csv,
     text_columns,
 )
-from app.scoring.files import CUSTOMER_COLUMNS, MAX_ROWS, TRANSACTION_COLUMNS, Remark
+from app.scoring.files import CUSTOMER_COLUMNS, MAX_CELL, MAX_ROWS, TRANSACTION_COLUMNS, Remark
 from app.scoring.header_lines import check_header
 from app.scoring.lines import located
 from app.scoring.tables import check_rows, is_respelled, respelled
@@ -127,7 +127,7 @@ def read_texts(
     *,
     required: Collection[str] = REQUIRED,
 ) -> tuple[pa.Table, list[Remark]]:
-    """The same; a wrong number of rows is left among the problems, to be told with what is wrong in cells."""
+    """The same; what is wrong is left among the problems, to be told with what else is wrong in cells."""
     file = problems.file
     text, remarks = decoded(content, file)
     check_header(header_of(text, file), columns, file)
@@ -138,7 +138,6 @@ def read_texts(
         if name in required:
             empty = marks(pc.equal(column, ""))
             problems.add_rows(empty, name, "missing_value", Message("the cell is empty"), cells=column)
-    problems.check_cells()
     return table, remarks
 
 
@@ -202,6 +201,7 @@ def prices(column: pa.Array, name: str, problems: Problems) -> NDArray[np.float6
 def quantities(column: pa.Array, problems: Problems) -> NDArray[np.int64]:
     """Whole numbers of 1 or more."""
     well_formed = marks(pc.match_substring_regex(column, WHOLE))
+    well_formed &= marks(pc.less_equal(pc.binary_length(column), MAX_CELL))  # int() reads no longer ones
     listed = column.to_pylist()
     counts = [
         min(int(cell), MAX_QUANTITY + 1) if ok else 1 for cell, ok in zip(listed, well_formed, strict=True)

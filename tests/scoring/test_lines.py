@@ -69,7 +69,7 @@ def test_both_tables_of_transactions_say_lines_and_texts() -> None:
     bad = b'c9,r,2011-01-05,8:60,"tea\ncups",1,1\n'
     with pytest.raises(InvalidUpload) as caught:
         transaction_tables.parse_original({"customers": CUSTOMERS, "transactions": TRANSACTIONS + bad})
-    assert told(caught.value) == [("transactions", 1, 2, "tea\ncups")]
+    assert told(caught.value) == [("transactions", 1, 2, value) for value in ("tea\ncups", "c9", "8:60")]
     row = b"c1,r,2011-01-05,8:%d,tea,%s,%s\n"
     rows = TRANSACTIONS + b"\n".join([(row % (10, b"1", b"1"))[:-1], row % (60, b"-1", b"0.5")])
     with pytest.raises(InvalidUpload) as caught:

@@ -48,6 +48,8 @@ def test_columns_are_typed_by_the_competition() -> None:
           (3, "ill", "unknown_value")]),
         (b"sex,age,ill\nf,,no\nf,nan,no\nf,1e999,no\n",
          [(1, "age", "missing_value"), (2, "age", "not_a_number"), (3, "age", "not_finite")]),
+        ("sex,age,ill\nf,plenty,no\u200b\n".encode(),
+         [(1, "ill", "invisible_character"), (1, "age", "not_a_number")]),
         (b"sex,age,ill\nf,3\n", [(1, None, "ragged_row")]),
         (b"sex,age,ill\n", [(None, None, "no_rows")]),
     ],

@@ -166,7 +166,12 @@ def test_a_released_row_may_change_all_but_its_month() -> None:
         ),
         (1, {"date": "2011-02-01"}, [(1, "date", "wrong_month")]),
         (1, {"date": "2012-01-05"}, [(1, "date", "wrong_month")]),
-        (1, {"date": ""}, [(1, "date", "not_a_date"), (1, "date", "wrong_month")]),
+        (1, {"date": ""}, [(1, "date", "not_a_date")]),
+        (
+            1,
+            {"good": "A\u200b", "price": "plenty"},
+            [(1, "good", "invisible_character"), (1, "price", "not_a_number")],
+        ),
         (1, {"good": "A"}, [(1, "good", "unknown_good")]),
         (1, {"good": ""}, [(1, "good", "unknown_good")]),
         (1, {"price": "-0.1"}, [(1, "price", "negative_price")]),

@@ -151,6 +151,7 @@ def test_quotes_inside_an_unquoted_cell_are_themselves() -> None:
         (b'x,1\n"y\rz",2\n', [(2, "q", "control_character")]),
         (b"x,1\n\xef\xbb\xbfy,2\n", [(2, "q", "invisible_character")]),
         ("x,1\ny,\u202e2\n".encode(), [(2, "s", "invisible_character")]),
+        ("x,plenty\ny\u200b,2\n".encode(), [(1, "s", "not_a_number"), (2, "q", "invisible_character")]),
         (b"x,1\n" + b"y" * (MAX_CELL + 1) + b",2\n", [(2, "q", "cell_too_long")]),
         (b"x,1\ny," + b"1" * (MAX_CELL + 1) + b"\n", [(2, "s", "cell_too_long")]),
         (b"x,1\ny,\n", [(2, "s", "missing_value")]),

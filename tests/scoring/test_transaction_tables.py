@@ -294,6 +294,15 @@ def test_one_answer_names_the_faults_of_both_tables() -> None:
     ]
 
 
+def test_one_answer_names_the_faults_of_text_and_of_numbers() -> None:
+    cells = refusal(transactions=RECORDS + record(goods="\u200bA", unit_price="plenty", quantity="1" * 5000))
+    assert places(cells) == [
+        ("transactions", 1, "goods", "invisible_character"),
+        ("transactions", 1, "quantity", "cell_too_long"),
+        ("transactions", 1, "unit_price", "not_a_number"),
+    ]
+
+
 BAD_DATES = [
     "", "2011-02-30", "2011-02-29", "2011/1-5", "2011-1/5", "2011-13-01", "2011-00-10", "2011-01-00",
     "11-01-05", "0000-01-01", "20110105", "5/1/2011", "2011-01-05 ", "2011-01-05T00:00", "2011.1.5",

@@ -118,7 +118,6 @@ def _typed(read: pa.Table, schema: Schema, problems: Problems) -> Table:
     columns = dict(text_columns(read))
     for name, column in columns.items():
         check_text(column, name, problems)
-    problems.check_cells()
     values = [_numbers(columns[each.name], each, problems) for each in schema.numeric]
     codes = [_codes(columns[each.name], each, problems) for each in schema.categorical]
     problems.check()

@@ -25,7 +25,7 @@ from app.scoring.registry import About, Sizes
 from app.scoring.tracks.monthly.files import DELETED
 from app.scoring.tracks.monthly.original import Original
 from app.scoring.tracks.monthly.release import PSEUDONYM, Release
-from app.scoring.transaction_tables import text_table
+from app.scoring.transaction_tables import read_texts
 
 Names = npt.NDArray[np.object_]
 
@@ -131,8 +131,11 @@ Check = Callable[[Mapping[str, pa.Array], IntArray, Problems], None]
 def _parsed(content: bytes, original: Original, file: str, check: Check) -> Names:
     people, header = len(original.customers), ("customer", *original.months)
     with located({file: content}):
-        table, _ = text_table(content, header, file, people, people, required=())
-        problems, columns = Problems(file), dict(text_columns(table))
+        problems = Problems(file)
+        table, _ = read_texts(content, header, problems, people, people, required=())
+        if table.num_rows != people:
+            problems.check()
+        columns = dict(text_columns(table))
         places = _people(columns.pop("customer"), original, problems)
         for month, column in columns.items():
             wrong = ~marks(pc.match_substring_regex(column, PSEUDONYM))

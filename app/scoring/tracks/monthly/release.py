@@ -21,7 +21,7 @@ from app.scoring.lines import located
 from app.scoring.release import Memo
 from app.scoring.tracks.monthly.files import DELETED, TRANSACTION_COLUMNS
 from app.scoring.tracks.monthly.original import Original, Records, calendar_months, read_records
-from app.scoring.transaction_tables import text_table
+from app.scoring.transaction_tables import read_texts, text_table
 
 PSEUDONYM = r"\A[A-Za-z0-9_-]+\z"
 
@@ -49,8 +49,12 @@ def parse_release(content: bytes, original: Original) -> tuple[Release, list[Rem
     """AT: T's header and as many rows in the same order, each deleted or under a pseudonym of its month."""
     rows, file = original.records.rows, "transactions"
     with located({file: content}), unrepeated("customer"):
-        table, remarks = text_table(content, TRANSACTION_COLUMNS, file, rows, rows, required=("customer",))
         problems = Problems(file)
+        table, remarks = read_texts(
+            content, TRANSACTION_COLUMNS, problems, rows, rows, required=("customer",)
+        )
+        if table.num_rows != rows:
+            problems.check()
         kept = ~deleted(table, problems)
         gone, most = int(np.count_nonzero(~kept)), most_deleted(rows)
         if gone > most:
