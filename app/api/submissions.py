@@ -82,7 +82,9 @@ def entrance_of_check(slug: str, principal: SignedIn) -> tuple[Entrance, UUID]:
 @router.post(
     "/competitions/{slug}/submissions/check",
     openapi_extra=multipart(PARTS, SENT, needed=NEEDED),
-    responses=refusing(CHECK, "409.no_original not_drawn_yet drawing_over no_allocation_left comment"),
+    responses=refusing(
+        CHECK, "phase_closed 409.no_original not_drawn_yet drawing_over no_allocation_left comment"
+    ),
 )
 async def check_submission(
     request: Request, entered: Annotated[tuple[Entrance, UUID], Depends(entrance_of_check)]
@@ -90,7 +92,7 @@ async def check_submission(
     """Say whether a submission of these files would be accepted, and list every fault if not.
 
     The files are read exactly as those of a submission. Nothing is stored and no attempt is counted. A team
-    may call this before the phase opens, too, and 30 times a minute.
+    may call this 30 times a minute, before the phase opens, too, but not after it has ended.
     """
     at, team_id = entered
     checked = await dry_run(request, at, team_id, check_release)

@@ -197,13 +197,19 @@ def test_a_check_writes_nothing(arena: Arena, settings: Settings) -> None:
     assert arena.get(f"/competitions/{arena.slug}/quota", token=arena.team("red")).json() == quota
 
 
-@pytest.mark.parametrize(("opens", "closes"), [(1, 2), (-2, -1)])
-def test_files_are_checked_before_and_after_the_phase(
-    client: TestClient, opens: float, closes: float
-) -> None:
-    arena = Arena.opened(client, file=competition_file("small", opens=opens, closes=closes))
+def test_files_are_checked_before_the_phase_begins(client: TestClient) -> None:
+    arena = Arena.opened(client, file=competition_file("small", opens=1, closes=2))
     assert check(arena, GOOD).status_code == 200
     assert arena.submit("red").status_code == 409
+
+
+def test_a_check_after_the_phase_has_ended_is_refused_as_a_submission_is(client: TestClient) -> None:
+    arena = Arena.opened(client, file=competition_file("small", opens=-2, closes=-1))
+    for sent in (GOOD, GOOD | {"secret": TWICE}):
+        checked, submitted = check(arena, sent), submit(arena, sent)
+        assert checked.status_code == submitted.status_code == 409
+        assert checked.json() == submitted.json()
+    assert checked.json()["code"] == "phase_closed"
 
 
 def test_a_team_without_quota_left_still_checks_files(client: TestClient) -> None:

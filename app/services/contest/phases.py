@@ -45,7 +45,11 @@ class Standing:
                 "the {phase} phase is paused by the organizers", code="phase_paused", phase=Message(name)
             )
         if self.open is None or self.open.name != name:
-            raise Conflict("the {phase} phase is not open", code="phase_closed", phase=Message(name))
+            raise not_open(name)
+
+
+def not_open(name: str) -> Conflict:
+    return Conflict("the {phase} phase is not open", code="phase_closed", phase=Message(name))
 
 
 def standing(session: Session, row: Competition) -> Standing:
@@ -106,6 +110,12 @@ def state_at(moment: datetime, timetable: Timetable, row: Competition) -> State:
 def has_ended(session: Session, row: Competition, name: str) -> bool:
     """Whether the phase is in the file and its deadline has passed."""
     return had_ended(row, name, clock(session))
+
+
+def require_not_ended(session: Session, row: Competition, name: str) -> None:
+    """Conflict once the deadline of the phase has passed; before it begins, files may be checked already."""
+    if has_ended(session, row, name):
+        raise not_open(name)
 
 
 def had_ended(row: Competition, name: str, now: datetime) -> bool:

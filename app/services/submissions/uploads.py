@@ -137,14 +137,15 @@ def entrance(session: Session, principal: Principal, slug: str, *, key: str | No
 def enter_check(session: Session, principal: Principal, slug: str) -> tuple[Entrance, UUID]:
     """Return what a dry run is read against, and the id of the team that asks for it.
 
-    A team may check its files whenever the original data are there, also before the phase opens. Nothing is
-    counted.
+    A team may check its files once the original data are there, also before the phase opens, until it ends.
+    Nothing is counted.
     """
     principal.require("submit")
     contest = competitions.find(session, principal, slug)
     row = contest.row
     team = teams.require_team(session, row.id, principal)
     require_qualified(team)
+    phases.require_not_ended(session, row, phases.ANONYMIZATION)
     if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
     own = draws.require_drawn(session, row, team)
