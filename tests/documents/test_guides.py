@@ -1,5 +1,6 @@
 """The guides' commands, typed into a shell in the order of the documents against a real service."""
 
+import json
 import os
 import re
 import sys
@@ -94,6 +95,7 @@ def shell(tmp_path: Path, url: str) -> Iterator[Shell]:
     make = f"make -C {ROOT} -o runtime BIN={Path(sys.executable).parent}"
     port, data = url.rpartition(":")[2], str(tmp_path)
     replacements = {
+        "make demo &": f"{make} demo PORT={port} DATA={data}/demo &",
         "make serve &": f"{make} serve PORT={port} DATA={data}/.anoncup &",
         "make serve PORT=8000 DATA=./data": f"{make} serve PORT={port} DATA={data}/data",
         "http://127.0.0.1:8000": url,
@@ -131,6 +133,22 @@ def test_a_contest_is_organized_and_played_with_the_commands_of_the_guides(
     end_the_first_phase(url)
     shell.run(download)
     assert re.search(r"T\d\d +QUEUED +8333", shell.run(attack))
+
+
+def test_the_demo_of_the_readme_can_be_signed_in_to_as_its_list_of_accounts_says(
+    shell: Shell, url: str, tmp_path: Path
+) -> None:
+    demo, _ = [block.text for block in blocks(ROOT / "README.md") if block.language == "sh"]
+    shell.bash.timeout = 5 * PATIENCE_S
+    shell.answers.clear()  # the demo asks nothing, and what it prints looks like a question
+    assert "records identified" in shell.run(f"{demo.strip()} &")
+    accounts = json.loads((tmp_path / "demo" / "demo.json").read_text())["accounts"]
+    assert {each["role"] for each in accounts} == {"organizer", "team member"}
+    for each in accounts:
+        with Client(url) as client:
+            token = client.token(each["name"], each["password"])
+        with Client(url, token) as client:
+            assert set(each["competitions"]) <= {one.slug for one in client.competitions()}
 
 
 def test_a_service_is_started_backed_up_and_restored_with_the_commands_of_the_guide(
