@@ -19,6 +19,7 @@ from workers.work import Trial
 
 
 @celery.task(name=JUDGE, throws=(Unavailable,))
+@leased.left_to_sweep()
 def judge(*_: str) -> None:
     """Judge the guess that is fairly next. Safe to ring twice, and to kill."""
     if not FOR_SECRETS.admitted():

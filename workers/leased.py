@@ -2,17 +2,19 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
 import structlog
+from celery.exceptions import Ignore
 
 from app.config import get_settings
 from app.db.models import ThresholdReport
 from app.db.models.declarations import Work
-from app.errors import CompetitionUnavailable, DomainError, NotFound, Unavailable
+from app.errors import CompetitionUnavailable, DatabaseUnavailable, DomainError, NotFound, Unavailable
 from app.services.work import leases
 from app.transaction import transaction
 from workers.child import ChildDied, ScoringFailed, Step
@@ -32,6 +34,15 @@ T = TypeVar("T")
 
 class LostClaim(Exception):  # not an error: another worker goes on
     """The lease ran out and another worker has taken over."""
+
+
+@contextmanager
+def left_to_sweep() -> Iterator[None]:
+    """Work whose database is lost waits for the sweep. That is logged already: Celery says "ignored" only."""
+    try:
+        yield
+    except DatabaseUnavailable:
+        raise Ignore from None
 
 
 def done(
@@ -123,6 +134,7 @@ def end_in_error(kind: type[Work], identifier: UUID, attempt: int, problem: Doma
 
 def give_back(kind: type[Work], identifier: UUID, attempt: int, problem: DomainError) -> None:
     """A part was away or the child was killed: the sweep tries again, up to the cap of attempts."""
-    log.warning("scoring_postponed", work=kind.__name__, id=str(identifier), reason=str(problem))
+    if not isinstance(problem, DatabaseUnavailable):  # which is logged already
+        log.warning("scoring_postponed", work=kind.__name__, id=str(identifier), reason=str(problem))
     with transaction() as session:
         leases.give_back(session, kind, identifier, attempt, problem.statement)

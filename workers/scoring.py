@@ -22,6 +22,7 @@ from workers.work import Request
 
 
 @celery.task(name=SCORE, throws=(Unavailable,))
+@leased.left_to_sweep()
 def score(*_: str) -> None:
     """Score the submission that is fairly next. Safe to ring twice, and to kill."""
     if not FOR_SECRETS.admitted():

@@ -16,6 +16,7 @@ from workers.work import Inquiry
 
 
 @celery.task(name=ADVISE, throws=(Unavailable,))
+@leased.left_to_sweep()
 def advise(*_: str) -> None:
     """Make the move that is fairly next, else the report: a move takes seconds, a report minutes. Safe to
     ring twice, and to kill."""

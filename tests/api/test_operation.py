@@ -17,7 +17,6 @@ from structlog.testing import capture_logs
 from app import queue
 from app.config import Settings, get_settings
 from app.db import engine, failures
-from app.errors import DatabaseUnavailable
 from app.http import operators
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
@@ -276,17 +275,23 @@ def test_without_a_database_it_is_not_ready_but_still_gives_what_numbers_it_has(
     assert value(found, "anoncup_http_requests_total", method="GET", route="/readyz", status="503") == 1
 
 
-def test_a_database_that_is_lost_under_a_task_is_a_line_in_the_log_and_no_traceback(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("lost_after", [0, 1])
+def test_a_database_that_is_lost_under_a_task_is_one_error_in_the_log(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, lost_after: int
 ) -> None:
+    """Before the work is claimed, or while it is done."""
+    arena.submit("red")
     caplog.set_level("INFO")
     gone = create_engine("postgresql+psycopg://anoncup@/anoncup?host=/nowhere")
-    monkeypatch.setattr(engine, "session_factory", lambda: sessionmaker(gone))
+    sessions = [engine.session_factory()] * lost_after
+    monkeypatch.setattr(engine, "session_factory", lambda: sessions.pop() if sessions else sessionmaker(gone))
+    monkeypatch.setattr(failures, "logged", {})
     monkeypatch.setattr(FOR_SECRETS, "believed_until", float("inf"))
-    assert isinstance(scoring.score.apply().result, DatabaseUnavailable)
-    (line,) = [record for record in caplog.records if record.name == "celery.app.trace"]
-    assert "DatabaseUnavailable" in line.getMessage()
-    assert not line.exc_info
+    with capture_logs() as logged:
+        scoring.score.apply()
+    assert [line["event"] for line in logged] == ["database_error"]
+    (ending,) = [record.getMessage() for record in caplog.records if record.name.startswith("celery")]
+    assert ending.endswith("ignored")
 
 
 def test_a_database_that_takes_no_changes_is_not_ready_and_says_which_error(
