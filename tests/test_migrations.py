@@ -348,6 +348,13 @@ def test_an_address_of_another_kind_of_database_is_refused_without_a_traceback()
 
 
 @pytest.mark.full
+def test_an_address_whose_port_is_no_number_is_refused_without_a_traceback() -> None:
+    answer = migrated_at("postgresql://cup:canary-password@localhost:543x/cup")
+    assert answer.returncode == 2
+    assert answer.stderr == "anoncup: the port in DATABASE_URL is no number\n"
+
+
+@pytest.mark.full
 def test_a_migration_waits_for_a_database_that_starts_at_the_same_time(data: Path) -> None:
     with embedded_services(data) as services:
         url = services.database_url

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from app import sealing
 from app.config import DRIVER, get_settings, is_own
@@ -49,6 +50,10 @@ def given_services() -> Services | None:
         raise InvalidInput("set both DATABASE_URL and REDIS_URL, or neither for the embedded default")
     if settings.database_url and not settings.database_url.startswith(DRIVER):
         raise InvalidInput("DATABASE_URL must begin with postgresql://")
+    try:
+        urlsplit("//" + settings.database_url.rpartition("@")[2]).port  # noqa: B018  # fails if it is none
+    except ValueError:
+        raise InvalidInput("the port in DATABASE_URL is no number") from None
     return Services(settings.database_url, settings.redis_url) if settings.database_url else None
 
 
