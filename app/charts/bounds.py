@@ -52,7 +52,7 @@ class BoundWords(ChartWords):
     """
 
     title: str = N_("Bounds of the mean distance")
-    x: str = N_("Individuals that stay in place")
+    x: str = N_("Fixed points")
     y: str = N_("Mean distance")
     s_lower: str = N_("Lower bound s_lower")
     lower: str = N_("Certified lower bound")

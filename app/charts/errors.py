@@ -154,7 +154,7 @@ def drawn(
         parts.append(area(bands[-1], passing_at(cheats), words.passing, "cheats"))
     if threshold is not None:
         name = f"{words.threshold} {words.number(threshold)}"
-        parts.insert(0, upright(room, threshold, name, "threshold", top=top - 8))
+        parts.insert(0, upright(room, threshold, name, "threshold", top=top - 8, bands=bands))
     return picture(
         identifier,
         height,

@@ -140,13 +140,27 @@ def rules(room: Plot, threshold: float | None, mean: float | None, words: Histog
     return drawn
 
 
-def upright(room: Plot, value: float, words: str, kind: str, *, top: float, side: int = 0) -> Markup:
-    """A line through the picture with its name on a row of its own: over it, or to one ``side`` of it."""
+def upright(
+    room: Plot,
+    value: float,
+    words: str,
+    kind: str,
+    *,
+    top: float,
+    side: int = 0,
+    bands: Sequence[Plot] = (),
+) -> Markup:
+    """A line through the picture with its name on a row of its own: over it, or to one ``side`` of it.
+
+    Where there are ``bands``, the line is drawn in them only, and not through the titles between them.
+    """
     place = room.across(value)
     written = fitted(words, WIDTH - 2 * EDGE)
     half = width_of(written) / 2
     middle = min(max(place + side * (half - 2), EDGE + half), WIDTH - EDGE - half)
-    line = tag("path", class_="line", d=f"M{short(place)} {short(top + 6)}V{short(room.bottom)}")
+    spans = [(band.top, band.bottom) for band in bands] or [(top + 6, room.bottom)]
+    path = "".join(f"M{short(place)} {short(begin)}V{short(end)}" for begin, end in spans)
+    line = tag("path", class_="line", d=path)
     name = tag("text", written, x=middle, y=top, class_="label middle")
     return tag("g", line, name, class_=f"rule {kind}", aria_hidden="true")
 

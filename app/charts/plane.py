@@ -8,7 +8,7 @@ from statistics import quantiles
 from markupsafe import Markup
 
 from app.charts import marks
-from app.charts.axes import nice_step, number, rounded, tick_texts, window
+from app.charts.axes import nice_step, rounded, tick_texts, window
 from app.charts.frame import GAP, WIDTH, Box, Plot, apart, grid, mark, picture, plot
 from app.charts.labels import Named, labels
 from app.charts.svg import LETTER, fitted, short, tag, width_of
@@ -141,7 +141,7 @@ class Level:
 
 
 def levels(view: Window, leader: float | None, signs: Callable[[str], str]) -> list[Level]:
-    """Round scores that cross the window; and the leader's, in as many digits as are told of it."""
+    """Round scores that cross the window; and the leader's, in the four decimals that boards have."""
     low, high = (view.left + view.low) / 2, (view.right + view.high) / 2
     step = nice_step(high - low, 7)
     scores = [rounded(place * step, step) for place in range(int(low // step) + 1, int(high // step) + 1)]
@@ -149,7 +149,7 @@ def levels(view: Window, leader: float | None, signs: Callable[[str], str]) -> l
         scores = [one for one in scores if abs(one - leader) > 0.05 * step]
     texts = tick_texts(scores, step) if scores else ()
     found = [Level(score, signs(text)) for score, text in zip(scores, texts, strict=True)]
-    return found if leader is None else [*found, Level(leader, signs(number(leader)), best=True)]
+    return found if leader is None else [*found, Level(leader, signs(f"{leader:.4f}"), best=True)]
 
 
 def drawn(

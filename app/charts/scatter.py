@@ -234,7 +234,7 @@ def as_json(
         "marks": [marked(one) for one in stacks],
         "equal": equal,
         "leader": leader,
-        "leaderText": words.number(leader),
+        "leaderText": "" if leader is None else score(leader, 0.0, words),
         "decimal": words.signs("0.5")[1:-1],
         "words": {name: getattr(words, name) for name in ("x", "y", "better", *LENS)},
     }

@@ -30,6 +30,13 @@ def test_both_errors_stand_at_their_thresholds_each_in_a_band_of_its_own() -> No
             heights.append((min(places), max(places)))
     assert len(heights) == 4
     assert all(upper[1] < lower[0] for upper, lower in pairwise(heights))
+    titles = [
+        float(each.attrib["y"]) for each in parsed(figure.svg).findall("./g[@class]/text[@class='label']")
+    ]
+    line = parsed(figure.svg).findall(".//g[@class='rule threshold']/path")[0].attrib["d"]
+    spans = [[y for _, y in corners(f"M{part}")] for part in line.split("M")[1:]]
+    assert len(titles) == 4
+    assert not [y for y in titles for begin, end in spans if begin < y < end]
     assert value_at(figure, 0) < 0 <= min(value_at(figure, x) for x, _ in corners_of_areas(figure))
 
 

@@ -185,7 +185,7 @@ def test_on_a_line_of_equal_score_it_is_that_score() -> None:
         assert sums[0] == pytest.approx(sums[1], abs=3e-4)
         scores.append(sums[0])
     texts = {each.text for each in parsed(figure.svg).findall(".//g[@class='series levels']/text")}
-    assert "0.28" in texts
+    assert "0.2800" in texts
     assert scores[-1] == pytest.approx(0.28, abs=3e-4), "the leader's is the last"
     assert all(math.isclose(score, round(score, 2), abs_tol=3e-4) for score in scores)
     assert [each.name for each in figure.legend].count("levels") == 2

@@ -118,7 +118,11 @@ def test_a_report_shows_both_errors_and_says_why_it_recommends(arena: Arena, lan
     shown = page(arena, path, organizer=True, language=language).text
     assert 'id="errors"' in shown
     for reason in found["reasons"]:
-        assert sentence(reason["template"], language, **reason["values"]) in shown
+        values = {
+            name: numeral(each) if isinstance(each, float) else each
+            for name, each in reason["values"].items()
+        }
+        assert sentence(reason["template"], language, **values) in shown
     for at in found["errors"]:
         assert f'<th scope="row" class="number">{numeral(at["threshold"])}</th>' in shown
 
@@ -175,7 +179,8 @@ def test_where_no_threshold_is_recommended_the_page_says_so_and_what_to_do(
         overlap(path)
     shown = page(arena, path, organizer=True, language=language).text
     verdicts = {"not_simulated": said("No threshold can be recommended on these data.", language)}
-    verdicts["inseparable"] = sentence(OVERLAP.message.template, language, **OVERLAP.message.values)
+    distances = {"most": 0.1235, "least": 0.2}  # four decimals, as in the picture
+    verdicts["inseparable"] = sentence(OVERLAP.message.template, language, **distances)
     assert [code for code, verdict in verdicts.items() if verdict in shown] == [remedy]
     assert 'class="recommended"' not in shown
     assert said("Use this threshold", language) not in shown
@@ -193,7 +198,7 @@ OVERLAP = Statement(
     Message(
         "no threshold separates honest work from cheats: sample releases reach {most:.6g}, simulated cheats "
         "begin at {least:.6g}; another distance or other group columns may tell them apart",
-        most=0.3,
+        most=0.123456,
         least=0.2,
     ),
 )

@@ -7,12 +7,14 @@ from typing import Any
 from markupsafe import Markup
 
 from app import wire
+from app.charts.axes import number
 from app.charts.bounds import Bound, BoundWords, bounds
 from app.charts.errors import ErrorWords, Release, Simulated, errors
 from app.charts.figure import Figure
 from app.charts.histogram import PanelWords, histograms
 from app.charts.worded import worded
 from app.language import Words
+from app.messages import Message
 from app.web.site.sentences import sentence
 
 
@@ -34,6 +36,15 @@ class Advised:
         """How likely more stay in place than the bound reckons with."""
         chance = cheat.log2_chance
         return Markup("0") if chance is None else power_of_two(self.t.written(f"{chance:.1f}"))
+
+    def reason(self, message: Message) -> str:
+        """Return a sentence of the report with its distances written as in the pictures."""
+        distances = {
+            name: self.t.written(number(value))
+            for name, value in message.values.items()
+            if isinstance(value, float)
+        }
+        return sentence(Message(message.template, **{**message.values, **distances}), self.t)
 
     @property
     def miss(self) -> Markup:

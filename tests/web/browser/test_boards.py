@@ -1,5 +1,7 @@
 """The board and the replay in a real browser: a team is found at once, and the contest goes by."""
 
+import re
+
 import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, Page, expect
@@ -78,4 +80,16 @@ def test_a_team_is_found_at_once_and_the_contest_goes_by(
         expect(page.locator(".play")).to_have_text("Pause")
         page.locator(".play").click()
         assert most_ticks(page) == 4
+        assert person.faults() == []
+
+
+def test_times_on_the_readers_clock_are_written_as_all_others(
+    client: TestClient, browser: Browser, site: str
+) -> None:
+    contest = Contest.opened(client)
+    session = contest.arena.session(contest.arena.team("the first"))
+    with looking(browser, site, session=session) as person:
+        person.go("/account")
+        times = person.page.locator("time[data-own]")
+        expect(times.first).to_have_text(re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$"))
         assert person.faults() == []

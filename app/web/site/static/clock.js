@@ -1,8 +1,8 @@
 // Countdowns, and every moment also in the reader's own zone.
 
 const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
-const language = document.documentElement.lang;
-const format = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short", timeZone: own });
+// Swedish dates are written as those of the server: 2026-11-25 16:34:14.
+const format = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "medium", timeZone: own });
 
 function inOwnZone(root) {
   for (const time of root.querySelectorAll("time[data-zone]:not([title])")) {
