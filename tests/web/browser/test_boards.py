@@ -76,6 +76,11 @@ def test_a_team_is_found_at_once_and_the_contest_goes_by(
             texts = listed.locator(":nth-child(2)").all_inner_texts()
             assert texts[: len(names)] == names
             assert len(texts) <= len(names) + 1
+            bottom = float(page.locator(".race line.now").get_attribute("y2") or 0)
+            called = page.locator(".race text.called").evaluate_all(
+                "all => all.map((one) => +one.getAttribute('y'))"
+            )
+            assert max(called, default=0.0) <= bottom - 21  # above the name of the second phase
         page.locator(".play").click()
         expect(page.locator(".play")).to_have_text("Pause")
         page.locator(".play").click()

@@ -151,7 +151,7 @@ class Replay {
     said.sort((one, other) => one.at - other.at);
     let above = -Infinity;
     for (const one of said) { one.y = Math.max(one.at, above + 15); above = one.y; }
-    let below = this.bottom + 6;
+    let below = this.bottom - 25; // above the name of the second phase
     for (const one of said.reverse()) { one.y = Math.min(one.y, below); below = one.y - 15; }
     this.names.selectAll("text").data(said).join("text").attr("class", (one) => `called${one.team.own ? " own" : ""}`)
       .attr("x", now + 12).attr("y", (one) => one.y + 4).text((one) => this.short(one.team.team));
