@@ -44,6 +44,7 @@ TABLES = (
     "submissions",
     "secrets",
     "evaluations",
+    "submission_terms",
     "targets",
     "openings",
     "guess_terms",
@@ -441,7 +442,7 @@ def create_draws() -> None:
 
 
 def create_submissions() -> None:
-    """Create submissions, their sealed secrets and their evaluations."""
+    """Create submissions with the terms that limit them, their sealed secrets and their evaluations."""
     op.create_table(
         "submissions",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -525,6 +526,20 @@ def create_submissions() -> None:
         ["submission_id"],
         unique=True,
         postgresql_where=sa.text("current"),
+    )
+    op.create_table(
+        "submission_terms",
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("starts_at", MOMENT, nullable=False),
+        sa.Column("ends_at", MOMENT, nullable=False),
+        sa.Column("valid_per_day", sa.Integer(), nullable=False),
+        sa.Column("valid_total", sa.Integer(), nullable=False),
+        sa.Column("timezone", sa.Text(), nullable=False),
+        sa.Column("grace_s", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_submission_terms_competition_id")
+        ),
+        sa.PrimaryKeyConstraint("competition_id", name=op.f("pk_submission_terms")),
     )
 
 
