@@ -20,7 +20,7 @@ from app.backup import rows, service
 from app.backup.keys import Places
 from app.config import Settings
 from app.db.models import Base
-from app.errors import Unavailable
+from app.errors import Conflict, Unavailable
 from app.local.embedded import embedded_services
 from app.storage import digest_of, opened
 from migrations import run, versions
@@ -198,6 +198,19 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(
         migrate(target)
     assert read_rows(target) == before
     assert version_of(target) == "0001"
+
+
+def test_a_database_of_an_unknown_revision_is_refused_and_stays_as_it_was(target: str) -> None:
+    fill(target)
+    before = read_rows(target)
+    engine = create_engine(target)
+    with engine.begin() as connection:
+        connection.execute(text(f"UPDATE {rows.VERSION} SET version_num = '0026'"))
+    engine.dispose()
+    with pytest.raises(Conflict, match="revision 0026, which this version"):
+        migrate(target)
+    assert read_rows(target) == before
+    assert version_of(target) == "0026"
 
 
 @pytest.mark.full
