@@ -20,7 +20,7 @@ def upgrade() -> None:
         sa.Column("ends_at", MOMENT, nullable=False),
         sa.Column("valid_per_day", sa.Integer(), nullable=False),
         sa.Column("valid_total", sa.Integer(), nullable=False),
-        sa.Column("timezone", sa.String(), nullable=False),
+        sa.Column("timezone", sa.Text(), nullable=False),
         sa.Column("grace_s", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_submission_terms_competition_id")
