@@ -35,7 +35,6 @@ __all__ = [
     "UTILITIES",
     "AttackerSettings",
     "Columns",
-    "Competition",
     "Excessive",
     "InvalidCompetition",
     "InvalidInput",

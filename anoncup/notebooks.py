@@ -21,6 +21,3 @@ from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.scoring.transaction_tables import TransactionTables
 from app.scoring.utility import UTILITIES
-
-Competition = Rules
-"""As ``parse_competition`` names it."""

@@ -24,11 +24,8 @@ log = structlog.get_logger(__name__)
 SCORE, JUDGE, ADVISE = "score", "guesses.judge", "threshold_reports.advise"
 """The tasks: score an evaluation, judge a guess, make a threshold report."""
 
-FORMER = {"judge": JUDGE, "advise": ADVISE}
-"""Names that messages of an older version have; they may lie in the queue when a newer one takes over."""
-
 QUEUES = {SCORE: "celery", JUDGE: "guesses", ADVISE: "reports"}
-"""Where each task's messages wait, so that none stands before another kind; scores where they always did."""
+"""Where each task's messages wait, so that none stands before another kind."""
 
 RINGS = "rings"
 SANDBOX = "sandbox"
@@ -121,7 +118,7 @@ def list_sandboxes() -> list[ReportedSandbox] | None:
     return [
         ReportedSandbox(worker, str(report["standing"]), bool(report["complete"]))
         for worker, report in replies.items()
-        if "standing" in report  # an older worker does not know the question
+        if "standing" in report  # otherwise it says which error kept it from answering
     ]
 
 
@@ -142,7 +139,7 @@ def list_workers() -> list[Duties] | None:
     return [
         Duties(worker, list(reply["kinds"]), reply["lacks"])
         for worker, reply in replies.items()
-        if "kinds" in reply  # an older one does not know the question
+        if "kinds" in reply  # otherwise it says which error kept it from answering
     ]
 
 

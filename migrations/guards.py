@@ -7,12 +7,13 @@ here has row security, which is active for the processes' roles only.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from app.db.privileges import GUESS_GUARD
+from app.db.privileges import GUESS_GUARD, SUBMISSION_GUARD
 
 STATE_GUARD = "anoncup_state_guard"
 WRITTEN_ONCE = "anoncup_written_once"
 TURNED_ONCE = "anoncup_turned_once"
 ENTRANCE_GUARD = "anoncup_entrance_guard"
+NAMED_ONCE = "anoncup_named_once"
 
 REFUSED = "ERRCODE = 'insufficient_privilege'"
 
@@ -66,6 +67,16 @@ BEGIN
 END
 """
 """When a competition was frozen, published, closed or revealed is written once; what it rehearses stays."""
+
+NAMED = f"""
+BEGIN
+    IF OLD.files IS NOT NULL THEN
+        RAISE EXCEPTION 'the files of a target are named once' USING {REFUSED};
+    END IF;
+    RETURN NEW;
+END
+"""
+"""What teams download as a target stays what it is."""
 
 ENTRANCE = f"""
 BEGIN
@@ -161,6 +172,85 @@ Deadline and cap are those that the clock has read from the competition's file (
 """
 
 
+SUBMISSION = f"""
+DECLARE
+    this_moment timestamptz := clock_timestamp();
+    paused timestamptz;
+    rehearsed uuid;
+    terms public.submission_terms%ROWTYPE;
+    today date;
+    used bigint;
+    used_today bigint;
+    granted bigint;
+    granted_today bigint;
+    reason text;
+BEGIN
+    SELECT submission_terms.* INTO terms
+        FROM public.submission_terms WHERE submission_terms.competition_id = NEW.competition_id;
+    IF terms.competition_id IS NULL
+       OR EXISTS (SELECT FROM public.teams WHERE teams.id = NEW.team_id AND baseline) THEN
+        RETURN NULL;
+    END IF;
+    -- With an older snapshot the submissions of others could not be counted.
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'a submission is inserted at the isolation level READ COMMITTED' USING {REFUSED};
+    END IF;
+    -- Of two transactions the second one counts what the first has inserted.
+    PERFORM FROM public.teams WHERE id = NEW.team_id FOR UPDATE;
+    SELECT paused_at, rehearses INTO paused, rehearsed
+        FROM public.competitions WHERE id = NEW.competition_id;
+
+    IF NEW.received_at < terms.starts_at OR NEW.received_at >= terms.ends_at OR NEW.received_at >= paused THEN
+        reason := 'it entered outside of the phase';
+    ELSIF this_moment > NEW.received_at + make_interval(secs => terms.grace_s)
+       AND (this_moment >= terms.ends_at OR paused IS NOT NULL) THEN
+        reason := 'it took longer than the grace after the deadline';
+    ELSIF NOT EXISTS (
+        SELECT FROM public.attempts WHERE attempts.team_id = NEW.team_id AND phase = 'anonymization'
+            AND at = NEW.received_at) THEN
+        reason := 'no upload of the team entered then';
+    ELSIF EXISTS (
+        SELECT FROM public.teams WHERE teams.id = NEW.team_id AND disqualified_at IS NOT NULL) THEN
+        reason := 'the team does not take part in the competition';
+    ELSIF rehearsed IS NULL AND NOT EXISTS (
+        SELECT FROM public.members
+            WHERE members.team_id = NEW.team_id AND members.user_id = NEW.user_id) THEN
+        reason := 'its author is not a member of the team';
+    ELSE
+        BEGIN
+            today := NEW.received_at AT TIME ZONE terms.timezone;
+        EXCEPTION WHEN invalid_parameter_value THEN
+            today := NULL;  -- a zone that this Postgres does not know: the total alone is held
+        END;
+        SELECT count(*), count(*) FILTER (WHERE today IS NOT NULL
+                AND (submissions.received_at AT TIME ZONE terms.timezone)::date = today)
+            INTO used, used_today
+            FROM public.submissions WHERE submissions.team_id = NEW.team_id AND NOT EXISTS (
+                SELECT FROM public.evaluations WHERE evaluations.submission_id = submissions.id
+                    AND evaluations.current AND evaluations.state IN ('ERROR', 'CANCELLED'));
+        SELECT coalesce(sum(amount) FILTER (WHERE cap = 'valid_total'), 0),
+               coalesce(sum(amount) FILTER (WHERE cap = 'valid_per_day' AND today IS NOT NULL
+                   AND (grants.at AT TIME ZONE terms.timezone)::date = today), 0)
+            INTO granted, granted_today
+            FROM public.grants WHERE grants.team_id = NEW.team_id;
+        IF used > terms.valid_total + granted OR used_today > terms.valid_per_day + granted_today THEN
+            reason := 'the team has used all its submissions';
+        END IF;
+    END IF;
+    IF reason IS NOT NULL THEN
+        RAISE EXCEPTION 'submission refused: %', reason
+            USING {REFUSED}, CONSTRAINT = '{SUBMISSION_GUARD}';
+    END IF;
+    RETURN NULL;
+END
+"""  # noqa: S608  # only names of its own stand in it
+"""A submission is in time, by a member of a team that takes part, and within the caps of valid ones.
+
+It is held to what the clock has read from the competition's file (``submission_terms``); before the clock has
+read it for the first time, to nothing.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Guard:
     """A trigger of that name, and the function of the same name that it calls."""
@@ -192,5 +282,7 @@ GUARDS = (
     Guard(WRITTEN_ONCE, ONCE, "BEFORE UPDATE", ENDING, is_about_roles=False),
     Guard(TURNED_ONCE, TURNED, "BEFORE UPDATE", ("competitions",), is_about_roles=False),
     Guard(ENTRANCE_GUARD, ENTRANCE, "BEFORE INSERT OR UPDATE", ("attempts",), is_about_roles=False),
+    Guard(NAMED_ONCE, NAMED, "BEFORE UPDATE OF files", ("targets",), is_about_roles=False),
+    Guard(SUBMISSION_GUARD, SUBMISSION, "AFTER INSERT", ("submissions",), is_about_roles=False),
     Guard(GUESS_GUARD, GUESS, "AFTER INSERT", ("guesses",), is_about_roles=False),
 )

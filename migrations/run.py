@@ -4,12 +4,13 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Connection, create_engine
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from app.errors import NotAllowed, Unavailable
+from app.errors import Conflict, NotAllowed, Unavailable
 from migrations import granting
 
 LOCK = 7366228
@@ -46,11 +47,19 @@ def migrate(database_url: str, revision: str = "head") -> None:
 def migrate_on(connection: Connection, revision: str) -> None:
     """Within the connection's transaction, so that it can be taken back."""
     hold(connection)
+    refuse_unknown(connection)
     config = configuration()
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
     if revision == "head":
         granting.put_in_force(connection)
+
+
+def refuse_unknown(connection: Connection) -> None:
+    """Conflict if the database has a revision that is not one of these: a later or a removed one."""
+    at = MigrationContext.configure(connection).get_current_revision()
+    if at is not None and at not in known_revisions():
+        raise Conflict("the database is of revision {at}, which this version of anoncup does not know", at=at)
 
 
 def hold(connection: Connection) -> None:

@@ -120,9 +120,7 @@ def test_a_backup_has_every_stored_file_that_any_cell_of_the_database_names(
 
 def test_the_columns_that_name_files_are_columns(session_settings: Settings) -> None:
     known = {(table.name, column.name) for table in Base.metadata.sorted_tables for column in table.columns}
-    older = {pair for pair in service.REFERENCES if pair[1].endswith("_sha256")} | {("targets", "secret")}
-    assert set(service.REFERENCES) - older <= known
-    assert not older & known
+    assert set(service.REFERENCES) <= known
 
 
 @pytest.mark.full

@@ -1,19 +1,17 @@
-"""The wire: what was stored yesterday is read today, and told as it was."""
+"""The wire: what is stored is read, and told as it is stored."""
 
 import ast
-import importlib
 import inspect
 from typing import Any
 
-import httpx2
 import pytest
 from pydantic import ValidationError
 from sqlalchemy import update
 
 from app import wire
-from app.client import Refused, transport
+from app.client import transport
 from app.db.models import Evaluation, State
-from app.errors import LISTED, CompetitionUnavailable
+from app.errors import CompetitionUnavailable
 from app.messages import Message, told
 from app.services.boards.verdicts import numbers
 from app.services.desk import moves
@@ -21,62 +19,46 @@ from app.services.work import leases
 from app.transaction import transaction
 from app.wire.advice import EXAMPLE
 from app.wire.codes import FAILURES
+from tests import recorded
 from tests.arena import Arena
+from tests.recorded import ANSWERS, verdict
 from tests.web.reader import page
-from tests.yesterday import ANSWERS, VERDICTS, Json, verdict
 from workers import child, leased
 from workers.forms import VERDICT
 
-SHAPES = pytest.mark.parametrize("stored", VERDICTS, ids=range(len(VERDICTS)))
 
-
-@SHAPES
-def test_a_verdict_of_every_version_is_told_as_it_was_stored(stored: Json) -> None:
-    said = [
-        told(one["code"], Message.from_json(one)) if "template" in one else one | {"values": {}}
-        for one in stored["violations"]
-    ]
-    assert wire.read(stored).model_dump(mode="json") == stored | {"violations": said}
+def test_a_verdict_is_told_as_it_is_stored() -> None:
+    said = [told(one["code"], Message.from_json(one)) for one in recorded.VERDICT["violations"]]
+    assert wire.read(recorded.VERDICT).model_dump(mode="json") == recorded.VERDICT | {"violations": said}
 
 
 def test_a_number_that_is_whole_stays_so() -> None:
-    one = VERDICTS[-1]["attackers"]["euc1"] | {"correct": 9, "rate": 1.0}
+    one = recorded.VERDICT["attackers"]["euc1"] | {"correct": 9, "rate": 1.0}
     told = wire.read(verdict(attackers={"euc1": one})).model_dump(mode="json")["attackers"]["euc1"]
     assert (type(told["correct"]), type(told["rate"])) == (int, float)
 
 
-@SHAPES
-def test_boards_read_a_verdict_of_every_version(stored: Json) -> None:
-    found = numbers(wire.read(stored))
-    assert found.measures == {name: one["value"] for name, one in stored["measures"].items()}
-    known = {name: one["rounding"] for name, one in stored["measures"].items() if "rounding" in one}
-    assert found.rounding == known
+def test_boards_read_a_stored_verdict() -> None:
+    found = numbers(wire.read(recorded.VERDICT))
+    assert found.measures == {name: one["value"] for name, one in recorded.VERDICT["measures"].items()}
+    assert found.rounding == {name: one["rounding"] for name, one in recorded.VERDICT["measures"].items()}
     assert found.violations == ("excessive_anonymization",)
 
 
-@SHAPES
-def test_a_submission_of_every_version_is_shown(arena: Arena, stored: Json) -> None:
+def test_a_submission_with_a_stored_verdict_is_shown(arena: Arena) -> None:
     identifier = str(arena.submit("red").json()["id"])
-    values: dict[str, Any] = {"verdict": stored, "state": State.REJECTED}
+    values: dict[str, Any] = {"verdict": recorded.VERDICT, "state": State.REJECTED}
     with transaction() as session:
         session.execute(update(Evaluation).values(values))
-    assert arena.submission(identifier, "red")["result"]["utility"] == stored["utility"]
+    assert arena.submission(identifier, "red")["result"]["utility"] == recorded.VERDICT["utility"]
     for path in (f"/submissions/{identifier}", "/competitions/small/submissions"):
-        assert f"{stored['utility']:.4f}" in page(arena, path, team="red").text
+        assert f"{recorded.VERDICT['utility']:.4f}" in page(arena, path, team="red").text
 
 
 @pytest.mark.parametrize("row", [wire.BoardRow, wire.AttackersRow, wire.MatrixRow])
 def test_what_people_are_shown_of_a_board_stands_in_its_sheet(row: type[wire.Line]) -> None:
     assert set(row.COLUMNS) <= set(row.columns())
     assert "own" not in row.columns()
-
-
-@pytest.mark.parametrize("one", [one["answer"]["report"] for one in ANSWERS if one["form"] == "Report"])
-def test_a_report_of_before_there_was_evidence_is_told_as_it_was_stored(one: Json) -> None:
-    told = wire.advice(one)
-    assert told.model_dump(mode="json") == one
-    assert (told.recommended, told.evidence) == (one["threshold"], None)
-    assert told.allows(0.19) is (one["threshold"] == 0.19)
 
 
 def test_between_honest_work_and_cheats_every_threshold_is_allowed() -> None:
@@ -92,7 +74,7 @@ def test_a_verdict_of_a_later_format_is_not_taken_for_one_of_this() -> None:
 
 
 def test_every_code_of_a_failure_is_declared() -> None:
-    """Of the child, of leases, and of what a worker may find wanting; yesterday's rows have no others."""
+    """Of the child, of leases, and of what a worker may find wanting."""
     tree = ast.parse(inspect.getsource(child))
     given = {
         word.value.value
@@ -105,43 +87,23 @@ def test_every_code_of_a_failure_is_declared() -> None:
     elsewhere = {leases.USED_UP, "secret_unreadable", moves.REFUSED}
     assert given == {"time_limit", "memory_limit"}
     assert given | kinds | leased.WANTING | elsewhere == set(FAILURES)
-    migration = importlib.import_module("migrations.versions.0016_codes_of_failures")
-    assert {*migration.CODES.values(), migration.REST} == set(FAILURES) - {moves.REFUSED}
-
-
-def answered(name: str) -> Json:
-    found: Json = next(one["answer"] for one in ANSWERS if one["form"] == name)
-    return found
-
-
-@pytest.mark.parametrize("one", ANSWERS, ids=[one["form"] for one in ANSWERS])
-def test_the_client_reads_what_an_older_service_answers(one: Json) -> None:
-    transport.told(getattr(wire, one["form"]), one["answer"])
-
-
-def test_the_client_reads_why_an_older_service_refuses_a_file() -> None:
-    old = answered("Problem") | {"errors": answered("Problem")["errors"] * (LISTED + 1)}
-    with pytest.raises(Refused) as caught:
-        transport.refuse(httpx2.Response(422, json=old))
-    found = caught.value.problem.errors
-    assert [(each.code, each.values) for each in found] == [("header", {})] * (LISTED + 1)
 
 
 @pytest.mark.parametrize("name", ["Competition", "RescoreSummary", "Rescore", "Guess"])
 def test_the_client_passes_on_the_words_that_only_a_later_service_knows(name: str) -> None:
     field = "status" if name == "Guess" else "state"
-    found = transport.told(getattr(wire, name), answered(name) | {field: "suspended"})
+    found = transport.told(getattr(wire, name), ANSWERS[name] | {field: "suspended"})
     assert found.model_dump(mode="json")[field] == "suspended"
 
 
 def test_the_client_lists_a_competition_that_a_later_service_cannot_read_for_a_reason_of_its_own() -> None:
     unread = {"track": None, "timezone": None, "state": "broken", "code": "later", "detail": "why"}
-    found = transport.told(wire.Listing, [*answered("Listing"), answered("Competition") | unread]).root
+    found = transport.told(wire.Listing, [ANSWERS["Competition"], ANSWERS["Competition"] | unread]).root
     assert [(type(each), each.state) for each in found][1] == (wire.UnavailableCompetition, "broken")
 
 
 def test_the_client_passes_on_a_verdict_that_a_child_may_not_find() -> None:
-    known = answered("Submission")
+    known = ANSWERS["Submission"]
     later = known | {"result": known["result"] | {"verdict": "suspended"}}
     found = transport.told(wire.Submission, later).model_dump(mode="json")
     assert found["result"]["verdict"] == "suspended"

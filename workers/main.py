@@ -20,7 +20,7 @@ from app.config import get_settings
 from app.db.might import warn_of_might
 from app.local.processes import QUEUES
 from app.processes import parser_process, sandbox
-from app.queue import DUTIES, FORMER, SANDBOX, celery
+from app.queue import DUTIES, SANDBOX, celery
 from workers import child, fitness, guesses, scoring, threshold_reports
 
 __all__ = ["celery", "guesses", "scoring", "threshold_reports"]
@@ -58,12 +58,6 @@ def report_duties(state: Any) -> dict[str, Any]:
 def leave_nothing(**_: Any) -> None:
     """The scoring child's folder goes with it."""
     child.keeper.discard()
-
-
-@worker_init.connect
-def know_former_names(**_: Any) -> None:
-    for former, task in FORMER.items():
-        celery.tasks[former] = celery.tasks[task]
 
 
 @worker_init.connect

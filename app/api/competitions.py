@@ -85,6 +85,7 @@ def description(contest: Contest, now: Standing, reveal: datetime | None) -> wir
         original_sha256={f"{name}.csv": digest for name, digest in row.given.items()},
         original_files=[f"{name}.csv" for name in contest.track.original_files],
         own_files=[f"{name}.csv" for name in draws.own_files(row)],
+        seed_commitment=None,
         truth_files=[f"{name}.csv" for name in row.drawing.get("truth", ())],
         truth_commitments={},
     )

@@ -25,11 +25,8 @@ DAMAGE = {"file_lost", "file_damaged"}
 REFERENCES = (
     ("competitions", "original"),
     ("competitions", "drawn"),
-    ("competitions", "original_sha256"),  # until revision 0002
     ("submissions", "files"),
-    ("submissions", "anonymized_sha256"),  # until revision 0002
     ("targets", "files"),
-    ("targets", "secret"),  # until revision 0009
     ("openings", "secret"),
     ("guesses", "file"),
     ("threshold_reports", "original"),

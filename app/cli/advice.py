@@ -23,11 +23,9 @@ def show_advice(out: Console, advice: wire.Advice) -> None:
         out.print(f"{name:>7}  {line}", soft_wrap=True)
     for one in list(advice.histograms.values())[:1]:
         out.print(f"         mean {advice.distance} distance over {one.draws} permutations of each kind")
-    if advice.evidence is not None:
-        show_evidence(out, advice.evidence)
+    show_evidence(out, advice.evidence)
     show_guarantee(out, advice)
-    if advice.evidence is not None:
-        show_recommendation(out, advice.evidence)
+    show_recommendation(out, advice.evidence)
 
 
 def show_bounds(out: Console, advice: wire.Advice) -> None:
@@ -77,8 +75,7 @@ def show_guarantee(out: Console, advice: wire.Advice) -> None:
     if advice.threshold is None:
         out.print(f"there is no such threshold: {advice.remedy}", style="red", soft_wrap=True)
         return
-    word = "recommended" if advice.evidence is None else "guaranteed"
-    out.print(f"{word}: threshold = {advice.threshold!r}", style="green")
+    out.print(f"guaranteed: threshold = {advice.threshold!r}", style="green")
     for name, histogram in advice.histograms.items():
         side = "all above it" if histogram.least > advice.threshold else "some below it"
         out.print(f"  {name}: {side}")

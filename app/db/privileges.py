@@ -108,6 +108,9 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "sealed": ("", "r", "ri"),
         "created_at": ("r", "", "r"),
     },
+    "submission_terms": {
+        "competition_id starts_at ends_at valid_per_day valid_total timezone grace_s": ("r", "r", "riu"),
+    },
     "submissions": {
         "id competition_id team_id user_id received_at": ("ri", "ri", "r"),
         "comment files sent rows sizes remarks quota_left idempotency_key fingerprint": ("ri", "ri", "r"),
@@ -265,6 +268,7 @@ FENCES = (
         " WHERE teams.id = team_id AND teams.competition_id = submissions.competition_id"
         " AND (teams.baseline OR competitions.frozen_at IS NULL))",
     ),
+    Fence("begins_unwritten", "targets", CLOCK, "INSERT", "files IS NULL"),
     Fence("begins_unmade", "threshold_reports", WEB, "INSERT", f"{UNDONE} AND report IS NULL"),
     Fence("begins_unmade", "rehearsal_moves", WEB, "INSERT", UNDONE),
     # Readiness tests a write; the clock's beats are its own.
@@ -278,7 +282,8 @@ FENCES = (
 
 
 GUESS_GUARD = "anoncup_guess_guard"
-"""The trigger that refuses guesses out of time, beyond a cap or of no team (migrations.guards)."""
+SUBMISSION_GUARD = "anoncup_submission_guard"
+"""The triggers that refuse what comes out of time, beyond a cap or from no team (migrations.guards)."""
 
 
 def granted(role: str, letter: str) -> Iterator[tuple[str, list[str]]]:

@@ -4,7 +4,7 @@ Read without any measure's code: the clock reads no more of a file than this, so
 neither slows nor stops it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -18,6 +18,7 @@ from app.scoring.toml_values import Table, choice, count, hours, moment, text_va
 
 FORMAT = 1
 PHASES = ("anonymization", "reidentification")
+CAPS = ("valid_per_day", "valid_total", "guesses_per_target")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,8 @@ class Timetable:
     ranking: Ranking
     notice: timedelta
     zone: ZoneInfo
-    guesses_per_target: int
+    limits: Mapping[str, int]
+    """The caps that the clock notes (``CAPS``)."""
 
     def phase(self, name: str) -> Phase | None:
         return next((phase for phase in self.phases if phase.name == name), None)
@@ -45,7 +47,7 @@ def parse_timetable(text: str) -> Timetable:
         read_ranking(table.table("ranking")),
         timedelta(hours=read_notice_hours(table.table("publication"))),
         zone,
-        read_guesses_per_target(table.table("limits")),
+        read_caps(table.table("limits")),
     )
 
 
@@ -73,8 +75,8 @@ def read_notice_hours(publication: Table) -> int:
     return cast(int, publication.take("reveal_notice_hours", hours, Publication().reveal_notice_hours))
 
 
-def read_guesses_per_target(limits: Table) -> int:
-    return cast(int, limits.take("guesses_per_target", count, Limits().guesses_per_target))
+def read_caps(limits: Table) -> dict[str, int]:
+    return {name: cast(int, limits.take(name, count, getattr(Limits(), name))) for name in CAPS}
 
 
 def read_phases(table: Table, zone: ZoneInfo) -> tuple[Phase, ...]:

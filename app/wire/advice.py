@@ -148,7 +148,7 @@ class Evidence(Part):
 
 class Advice(Part):
     """Every threshold above ``low`` and below ``high`` is guaranteed to reject the cheats, but for a chance
-    of 2^-bits; ``threshold`` is the largest round one. ``evidence``: not said before it was gathered.
+    of 2^-bits; ``threshold`` is the largest round one.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", json_schema_extra={"examples": [EXAMPLE]})
@@ -171,7 +171,7 @@ class Advice(Part):
     escapes: int | None = None
     bounds: list[Bound]
     histograms: dict[str, Simulation]
-    evidence: Evidence | None = unless_none()
+    evidence: Evidence
 
     @property
     def change(self) -> Message | None:
@@ -180,20 +180,18 @@ class Advice(Part):
 
     @property
     def recommended(self) -> float | None:
-        """The recommended threshold, if one separates; without evidence the guaranteed one."""
-        if self.evidence is None:
-            return self.threshold
+        """The recommended threshold, if one separates."""
         return None if self.evidence.separates is False else self.evidence.threshold
 
     def allows(self, threshold: float) -> bool:
         """Whether a threshold is guaranteed, recommended, or between honest work and simulated cheats."""
         guaranteed = self.threshold is not None and self.low < threshold < self.high
         found = self.evidence
-        if found is None or not found.separates or found.honest_to is None or found.cheats_from is None:
+        if not found.separates or found.honest_to is None or found.cheats_from is None:
             return guaranteed or threshold == self.recommended
         return guaranteed or found.honest_to <= threshold < found.cheats_from
 
 
 def advice(stored: Mapping[str, Any]) -> Advice:
-    """A report from its row, of any version of the service that has kept one."""
+    """Return a report from its row."""
     return Advice.model_validate(stored)

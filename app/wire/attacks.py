@@ -21,7 +21,7 @@ class Target(Form):
     withdrawn: Annotated[bool, Field(description="disqualified; its guesses do not count")]
     team: Annotated[str | None, Field(description=MAKER), example("Red")]
     guesses_left: Annotated[int | None, Field(description="of all questions together"), example(2)]
-    guesses_left_by_question: Annotated[dict[str, int] | None, example({"link": 2})] = None
+    guesses_left_by_question: Annotated[dict[str, int] | None, example({"link": 2})]
 
 
 class ManifestEntry(Form):
@@ -57,7 +57,7 @@ class GuessReceipt(Form):
     guesses_left: Annotated[
         int, Field(description="for this target and question, right after this guess"), example(2)
     ]
-    question: Annotated[str, Field(description="what it answers"), example("link")] = "link"
+    question: Annotated[str, Field(description="what it answers"), example("link")]
 
 
 class CheckedGuess(Form):
@@ -78,4 +78,4 @@ class Guess(GuessReceipt, Failed):
         example(9),
     ]
     rate: Annotated[float | None, example(0.18)]
-    outcome: Annotated[Judged | None, Field(description="what it came to; null while that is hidden")] = None
+    outcome: Annotated[Judged | None, Field(description="what it came to; null while that is hidden")]

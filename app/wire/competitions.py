@@ -46,7 +46,7 @@ class Competition(Form):
     original_files: Annotated[list[str], example(["original.csv"])]
     own_files: Annotated[
         list[str],
-        Field(default_factory=list, description="what the service draws for each team"),
+        Field(description="what the service draws for each team"),
         example(["members.csv"]),
     ]
     seed_commitment: Annotated[
@@ -55,17 +55,15 @@ class Competition(Form):
             description="SHA-256 of the seed of what the service draws; null until it has one, if it draws"
         ),
         example(DIGEST),
-    ] = None
+    ]
     truth_files: Annotated[
         list[str],
-        Field(default_factory=list, description="what the organizers hold and nobody sees"),
+        Field(description="what the organizers hold and nobody sees"),
         example(["hidden.csv"]),
     ]
     truth_commitments: Annotated[
         dict[str, str],
-        Field(
-            default_factory=dict, description="of each of these that is there: SHA-256 of a salt and the file"
-        ),
+        Field(description="of each of these that is there: SHA-256 of a salt and the file"),
         example({"hidden.csv": DIGEST}),
     ]
 

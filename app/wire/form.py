@@ -47,8 +47,8 @@ Digests = Annotated[dict[str, str], example({"anonymized.csv": DIGEST})]
 class Admitted:
     """What is asked of a field that a scoring child has found, who is believed less than a row is.
 
-    ``needed``: though some rows lack it; ``told``: False where no child says it; ``within``: its limits, as
-    pydantic's ``Field`` takes them.
+    ``needed``: though an answer may lack it; ``told``: False where no child says it; ``within``: its limits,
+    as pydantic's ``Field`` takes them.
     """
 
     needed: bool = False

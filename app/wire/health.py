@@ -44,7 +44,7 @@ class Queue(Form):
     workers: Annotated[
         list[Worker] | None,
         Field(description="of the whole service; null: the queue cannot be reached"),
-    ] = None  # an older service sends none
+    ]
 
 
 class Alive(Form):

@@ -30,17 +30,17 @@ class Team(Form):
     name: TeamName
     members: list[Person]
     disqualified_at: datetime | None
-    disqualified_for: Why = None
+    disqualified_for: Why
     approach: Annotated[
         str | None, Field(description="how it did what it did; everybody reads it after the close")
-    ] = None
+    ]
 
 
 class TeamJudged(Form):
     id: Id
     name: TeamName
     disqualified_at: Moment | None
-    disqualified_for: Why = None
+    disqualified_for: Why
 
 
 class RulingIn(Form):
@@ -70,10 +70,10 @@ class Announcement(Form):
     text: Annotated[
         dict[str, str], example({"en": "The deadline moves by a day.", "ja": "締切を一日延ばします。"})
     ]
-    code: Annotated[str | None, Field(description="stable; null: written by people")] = None
+    code: Annotated[str | None, Field(description="stable; null: written by people")]
     values: Annotated[
         dict[str, Any] | None, Field(description="what the sentence says of this case, by name")
-    ] = None
+    ]
 
 
 class Clarification(Form):

@@ -15,10 +15,10 @@ class Failed(Form):
     failure: Annotated[str | None, Field(description="why it ended in ERROR, or was tried again")]
     failure_code: Annotated[
         str | None, Field(description="stable", json_schema_extra={"x-codes": {**FAILURES}})
-    ] = None
+    ]
     failure_values: Annotated[
         dict[str, Any] | None, Field(description="what the sentence says of this case, by name")
-    ] = None
+    ]
 
 
 def failed(reason: Statement | None) -> dict[str, Any]:

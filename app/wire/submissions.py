@@ -24,7 +24,7 @@ class Receipt(Form):
         int | None,
         Field(description="1, 2, 3, … among the team's submissions, in the order of receipt"),
         example(3),
-    ] = None
+    ]
     status: Annotated[str, example("QUEUED")]
     received_at: Entered
     sha256: Annotated[Digests, Field(description="of each public file, as it was sent")]
@@ -106,7 +106,7 @@ class Submission(Receipt, Failed):
         bool, Field(description="marked by the team to stand for it in the second phase"), example(True)
     ]
     disqualified: bool
-    disqualified_for: Why = None
+    disqualified_for: Why
     step: Annotated[int, example(12)]
     steps: Annotated[int, example(12)]
     step_name: Annotated[str, example("euc1")]

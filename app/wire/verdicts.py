@@ -58,11 +58,11 @@ class Part(Form):
 
 
 class Measured(Part):
-    """``rounding``: below which the value is none; not said before it was kept."""
+    """A measure's value, which counts as 0 below ``rounding``."""
 
     value: Number
     version: int
-    rounding: Annotated[float | None, Admitted(needed=True)] = unless_none()
+    rounding: float
     details: Annotated[dict[str, Number] | None, at_most(1000)] = unless_none()
 
 
@@ -132,7 +132,7 @@ class Excess(Part):
     mean: Number
     max: Number
     threshold: Number | None
-    histogram: Annotated[Histogram | None, Admitted(needed=True)] = unless_none()
+    histogram: Histogram
 
 
 class Evidence(Part):
@@ -155,8 +155,7 @@ class Verdict(Part):
     """All there is to say of a submission; ``utility``, ``security``, ``overall`` lie in [0, 1], 0 is best.
 
     ``warnings``: about the secret; as printed, those of the files, too. ``resembles``: as stored only.
-    ``excessive``: null where a track knows no distances. ``format``: of what is stored; rows without one are
-    of format 1, in which all that need not be there was added with time.
+    ``excessive``: null where a track knows no distances. ``format``: of what is stored; it is not printed.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", json_schema_extra={"examples": [EXAMPLE]})
@@ -177,5 +176,5 @@ class Verdict(Part):
 
 
 def read(stored: Mapping[str, Any]) -> Verdict:
-    """A verdict from its row, of any version of the service that has kept one."""
+    """Return a verdict from its row."""
     return Verdict.model_validate(stored)

@@ -18,7 +18,7 @@ from tests.api.test_submissions import score_everything
 from tests.claims import FAULT, claim_evaluation
 from tests.contest import Contest, competition_row, held, turn
 from tests.people import acts, told
-from tests.yesterday import verdict
+from tests.recorded import verdict
 from workers import scoring
 
 pytestmark = pytest.mark.full

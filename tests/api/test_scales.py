@@ -31,7 +31,7 @@ def test_a_scale_that_is_too_small_for_the_cells_is_none(arena: Arena) -> None:
 
 
 def test_what_was_scored_by_a_scale_of_nothing_goes_on(arena: Arena) -> None:
-    """An older version set such contests up."""
+    """A later version of a measure may find no scale; the contest can still be edited."""
     file = competition_file(more="[scales]\ncross_count = 0.0")
     with transaction() as session:
         row = session.scalars(select(Competition)).one()

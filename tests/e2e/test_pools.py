@@ -17,7 +17,6 @@ from app.db.privileges import CLOCK, WORKER
 from app.local.processes import POOLS, forked_program, worker_programs
 from app.transaction import transaction
 from tests.arena import Arena
-from tests.conftest import empty_queue
 from tests.contest import Contest
 from tests.e2e.stack import QUICK, acting, forks, running
 from tests.patience import eventually
@@ -119,20 +118,3 @@ def test_work_of_a_contest_that_needs_its_scores_is_not_held_up_by_a_worker_of_r
     assert {type(json.loads(line)) for line in alone.log.read_text().splitlines()} == {dict}
     assert contest.arena.submission(waiting, "red")["status"] == "QUEUED"
     assert quick(contest, "blue")
-
-
-@pytest.mark.full
-def test_a_message_of_an_older_version_is_heard(client: TestClient, tmp_path: Path) -> None:
-    arena = Arena.opened(client)
-    assert arena.post(f"/competitions/{arena.slug}/threshold-reports", json={"draws": 0}).status_code == 202
-    empty_queue()
-    queue.celery.send_task("advise", queue=queue.QUEUES[queue.ADVISE])
-    (alone,) = worker_programs(queues=["reports"], env=QUICK, logs=tmp_path, name="alone")
-    with running(alone):
-        assert eventually(lambda: reports(State.SCORED) == 1)
-
-
-@pytest.mark.parametrize(("former", "task"), queue.FORMER.items())
-def test_every_former_name_is_of_a_task(former: str, task: str) -> None:
-    assert former not in queue.QUEUES
-    assert task in queue.QUEUES

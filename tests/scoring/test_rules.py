@@ -3,11 +3,9 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import anoncup
 from app.scoring.competition_file import parse_competition
-from app.scoring.rules import Rules
 from app.scoring.settings import AttackerSettings, MeasureSettings, Phase
-from tests.scoring.competition_texts import EXAMPLE, LEAST
+from tests.scoring.competition_texts import LEAST
 
 RULES = parse_competition(LEAST)
 
@@ -29,9 +27,3 @@ def test_a_phase_that_the_file_does_not_have_is_none() -> None:
     rules = replace(RULES, phases=(opened,))
     assert rules.phase("anonymization") == opened
     assert rules.phase("reidentification") is None
-
-
-def test_notebooks_find_them_under_both_names() -> None:
-    assert anoncup.Rules is Rules
-    assert anoncup.Competition is Rules
-    assert isinstance(anoncup.parse_competition(EXAMPLE), anoncup.Competition)

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import Connection, select, text
 
 from app.config import Settings
-from app.db.models import AuditEntry, Competition, GuessTerms
+from app.db.models import AuditEntry, Competition, GuessTerms, SubmissionTerms
 from app.db.privileges import CLOCK, WEB, WORKER
 from app.services.contest import guess_terms
 from app.transaction import transaction
@@ -141,7 +141,9 @@ def test_a_web_session_inserts_no_guess_after_the_deadline_until_the_clock_has_n
         enter(web)
         assert web.execute(text(guess())).rowcount == 1
     with transaction() as session:
-        raised = session.scalars(select(AuditEntry).where(AuditEntry.action == guess_terms.RAISED)).one()
+        raised = session.scalars(
+            select(AuditEntry).where(AuditEntry.action == guess_terms.RAISED[GuessTerms])
+        ).one()
         assert (list(raised.after or {}), raised.user_id) == (["ends_at"], None)
 
 
@@ -301,27 +303,165 @@ def test_the_clock_takes_no_turn_back(
             assert "not taken back" in refusal(session, f"UPDATE competitions SET {column} = {value}")
 
 
+SENT_BY = (
+    "INSERT INTO submissions (id, competition_id, team_id, user_id, received_at, comment, files, sent, rows,"
+    " sizes, remarks, quota_left, final) SELECT gen_random_uuid(), competition_id, team_id, {user}, {at},"
+    " comment, files, sent, rows, sizes, remarks, quota_left, false"
+    " FROM (SELECT * FROM submissions LIMIT 1) AS first, generate_series(1, {times})"
+)
+
+
+def sent(*, times: int = 1, at: str = "now()", user: str = "user_id") -> str:
+    return SENT_BY.format(times=times, at=at, user=user)
+
+
+def enter_with_a_release(connection: Connection) -> None:
+    attempt = ENTER.format(at="now()").replace("reidentification", "anonymization")
+    connection.execute(text(attempt.replace("FROM guesses", "FROM submissions")))
+
+
+@pytest.fixture
+def submitting(client: Any) -> Contest:
+    """A contest in its first phase, in which the team red has used one of its three submissions of a day."""
+    contest = Contest.opened(client, more="[limits]\nvalid_per_day = 3\nvalid_total = 4\n")
+    contest.submit("red")
+    note_terms()
+    return contest
+
+
+def test_a_web_session_inserts_no_more_submissions_than_the_caps(
+    submitting: Contest, signed_in: SignedIn, owner: Any
+) -> None:
+    grant = "INSERT INTO grants (id, team_id, cap, amount) SELECT gen_random_uuid(), id, '{}', 3 FROM teams"
+    with signed_in(WEB) as web:
+        enter_with_a_release(web)
+        assert "no upload of the team" in refusal(web, sent(at="now() - interval '1 second'"))
+        assert "used all its submissions" in refusal(web, sent(times=3))
+        assert web.execute(text(sent(times=2))).rowcount == 2
+        assert "used all its submissions" in refusal(web, sent())
+        web.execute(text(grant.format("valid_per_day")))
+        assert web.execute(text(sent())).rowcount == 1
+        assert "used all its submissions" in refusal(web, sent())  # of the total
+        web.execute(text(grant.format("valid_total")))
+        assert web.execute(text(sent(times=2))).rowcount == 2
+        assert "used all its submissions" in refusal(web, sent())  # of the day again
+    # What ended in ERROR is given back.
+    with signed_in(WEB) as web:
+        enter_with_a_release(web)
+        web.execute(text(sent(times=2)))
+        web.commit()
+        enter_with_a_release(web)
+        assert "used all its submissions" in refusal(web, sent())
+    owner("UPDATE evaluations SET state = 'ERROR'")
+    with signed_in(WEB) as web:
+        enter_with_a_release(web)
+        assert web.execute(text(sent())).rowcount == 1
+    # An installation with one user for all, and a restore, are not held to it.
+    owner(sent(times=12))
+
+
+def test_the_days_of_a_cap_are_those_of_the_competition(
+    submitting: Contest, signed_in: SignedIn, owner: Any
+) -> None:
+    owner("UPDATE submissions SET received_at = received_at - interval '1 day'")
+    owner("UPDATE submission_terms SET starts_at = now() - interval '3 days', valid_total = 5")
+    with signed_in(WEB) as web:
+        enter_with_a_release(web)
+        assert web.execute(text(sent(times=3))).rowcount == 3
+        assert "used all its submissions" in refusal(web, sent())
+    owner("UPDATE submission_terms SET timezone = 'Nowhere/Unknown'")
+    with signed_in(WEB) as web:
+        enter_with_a_release(web)
+        assert "used all its submissions" in refusal(web, sent(times=5))
+        assert web.execute(text(sent(times=4))).rowcount == 4
+
+
+def test_a_web_session_inserts_no_submission_after_the_deadline_until_the_clock_has_noted_another_one(
+    submitting: Contest, signed_in: SignedIn
+) -> None:
+    submitting.move(anonymization=(-2, -0.5))
+    note_terms()
+    submitting.move(anonymization=(-2, 1))
+    with signed_in(WEB) as web:
+        enter_with_a_release(web)
+        assert "outside of the phase" in refusal(web, sent())
+        assert refusal(web, "UPDATE submission_terms SET ends_at = now() + interval '1 day'")
+        assert refusal(web, "DELETE FROM submission_terms")
+    refused = submitting.arena.submit("red")
+    assert (refused.status_code, refused.json()["code"]) == (409, "changed_meanwhile")
+    note_terms()
+    assert submitting.arena.submit("red").status_code == 202
+    with transaction() as session:
+        found = select(AuditEntry).where(AuditEntry.action == guess_terms.RAISED[SubmissionTerms])
+        raised = session.scalars(found).one()
+        assert (list(raised.after or {}), raised.user_id) == (["ends_at"], None)
+
+
+def test_terms_of_submissions_stay_when_their_phase_is_taken_out_of_the_file(submitting: Contest) -> None:
+    with transaction() as session:
+        row = session.get_one(Competition, competition_id())
+        row.file = row.file[: row.file.index("[[phases]]")]
+    note_terms()
+    with transaction() as session:
+        assert session.get(SubmissionTerms, competition_id()) is not None
+
+
+@pytest.mark.full
+def test_a_submission_is_by_a_team_that_takes_part_and_comes_no_later_than_the_grace(
+    submitting: Contest, settings: Settings
+) -> None:
+    entered = "(SELECT min(at) FROM attempts)"
+    ago = (
+        "UPDATE attempts SET at = now() - interval '30 minutes' WHERE at < now(); UPDATE submission_terms SET"
+    )
+    arrangements = (
+        ("UPDATE competitions SET paused_at = now()", sent(), "outside of the phase"),
+        ("UPDATE teams SET disqualified_at = now()", sent(), "team does not take part"),
+        ("DELETE FROM members", sent(), "not a member"),
+        (
+            f"{ago} starts_at = now() - interval '1 day',"
+            " ends_at = now() - interval '20 minutes', grace_s = 9",
+            sent(at=entered),
+            "longer than the grace",
+        ),
+    )
+    with connected(settings.database_url) as connection:
+        for arrangement, statement, reason in arrangements:
+            enter_with_a_release(connection)
+            connection.execute(text(arrangement))
+            connection.execute(text(f"SET LOCAL ROLE {WEB}"))
+            assert reason in refusal(connection, statement), arrangement
+            connection.rollback()
+
+
+def test_the_clock_names_the_files_of_a_target_once(
+    attacked: Contest, signed_in: SignedIn, owner: Any
+) -> None:
+    with signed_in(CLOCK) as session:
+        assert "named once" in refusal(session, "UPDATE targets SET files = '{}'")
+        assert "named once" in refusal(session, "UPDATE targets SET files = NULL")
+    owner("UPDATE targets SET files = NULL")
+    with signed_in(CLOCK) as session:
+        assert session.execute(text("UPDATE targets SET files = '{}'")).rowcount == 1
+
+
 @pytest.mark.full
 def test_a_submission_by_a_web_session_is_of_its_team_and_before_the_finals_are_taken(
     attacked: Contest, signed_in: SignedIn, owner: Any
 ) -> None:
-    sent = (
-        "INSERT INTO submissions (id, competition_id, team_id, user_id, received_at, comment, files, sent,"
-        " rows, sizes, remarks, quota_left, final)"
-        " SELECT gen_random_uuid(), {competition}, team_id, user_id, now(), comment,"
-        " files, sent, rows, sizes, remarks, quota_left, false FROM submissions LIMIT 1"
-    )
     with signed_in(WEB) as web:
-        assert "before_the_freeze" in refusal(web, sent.format(competition="competition_id"))
+        assert "before_the_freeze" in refusal(web, sent())
     owner("UPDATE teams SET baseline = true")
     with signed_in(WEB) as web:
-        assert web.execute(text(sent.format(competition="competition_id"))).rowcount == 1
+        assert web.execute(text(sent())).rowcount == 1
     owner("UPDATE teams SET baseline = false; UPDATE competitions SET frozen_at = NULL")
+    owner("UPDATE submission_terms SET ends_at = now() + interval '1 hour'")
     Contest.opened(attacked.arena.client, slug="other")
     other = "(SELECT id FROM competitions WHERE slug = 'other')"
     with signed_in(WEB) as web:
-        assert web.execute(text(sent.format(competition="competition_id"))).rowcount == 1
-        assert "before_the_freeze" in refusal(web, sent.format(competition=other))
+        enter_with_a_release(web)
+        assert web.execute(text(sent())).rowcount == 1
+        assert "before_the_freeze" in refusal(web, sent().replace("(), competition_id", f"(), {other}"))
 
 
 @pytest.mark.full
@@ -359,7 +499,9 @@ def test_the_clock_notes_a_cap_that_changes_and_forgets_a_phase_that_is_gone(att
     assert after is not None
     assert (after.guesses_per_target, after.ends_at) == (5, before.ends_at)
     with transaction() as session:
-        raised = session.scalars(select(AuditEntry).where(AuditEntry.action == guess_terms.RAISED)).one()
+        raised = session.scalars(
+            select(AuditEntry).where(AuditEntry.action == guess_terms.RAISED[GuessTerms])
+        ).one()
         assert (raised.before, raised.after) == ({"guesses_per_target": "3"}, {"guesses_per_target": "5"})
         row = session.get_one(Competition, competition_id())
         row.file = row.file[: row.file.rindex("[[phases]]")]

@@ -79,7 +79,7 @@ def test_a_backup_has_no_password_of_a_role(settings: Settings, folder: Path, tm
 
 
 def test_migrating_without_the_owners_rights_is_refused_in_words(target: str) -> None:
-    migrate(target, "0009")
+    """On a new database, where all is still to be made."""
     with pytest.raises(NotAllowed, match="owner's DATABASE_URL"):
         migrate(url_as(WEB, target))
 

@@ -293,6 +293,7 @@ def test_a_worker_sends_what_rehearsals_teams_send_and_nothing_for_others(
         assert worker.execute(text("SELECT id FROM teams FOR UPDATE")).all() == []
     with connected(settings.database_url) as owner:
         owner.execute(text("UPDATE competitions SET rehearses = id"))
+        owner.execute(text("DELETE FROM submission_terms"))  # the first phase is over
         owner.commit()
     with acted(WORKER) as worker:
         worker.execute(text(ENTERED))
@@ -326,8 +327,6 @@ def test_a_web_session_dates_what_comes_in_no_longer_back_than_an_upload_takes(
     with acted(WEB) as web:
         for hours in (-LONGEST_UPLOAD_H - 0.1, 1):
             assert "entered_lately" in refusal(web, statement.format(hours))
-        for hours in (-LONGEST_UPLOAD_H + 1, 0) if statement == SENT else ():
-            assert web.execute(text(statement.format(hours))).rowcount == 1
 
 
 def test_the_slowest_upload_of_the_largest_body_is_no_longer_back() -> None:

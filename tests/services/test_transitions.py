@@ -295,6 +295,7 @@ def test_a_deadline_moved_while_the_contest_settles_opens_it_again(contest: Cont
     answer = contest.organize(f"{contest.path}/phases/anonymization/extend", end=end)
     assert answer.status_code == 200
     assert contest.state() == "anonymization"
+    turn()  # the clock notes the new end
     second = contest.submit("red")
     turn()
     assert targets() == []

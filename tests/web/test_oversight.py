@@ -215,7 +215,7 @@ def test_the_health_page_tells_administrators_alone_how_children_are_sandboxed(a
         "whole": {"standing": "landlock, seccomp", "complete": True},
         "partly": {"standing": "seccomp", "complete": False},
         "open": {"standing": "none", "complete": False},
-        "older": {"error": "KeyError('sandbox')"},
+        "broken": {"error": "KeyError('sandbox')"},
     }
     shown = {
         "web": sandbox.standing("required"),

@@ -23,10 +23,10 @@ from app.web.team.verdicts import attacker_lines, limit_of, measure_lines
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
 from tests.contest import competition_row
+from tests.recorded import attackers, verdict
 from tests.web.reader import page
 from tests.web.spoken import said
 from tests.web.test_running import failed
-from tests.yesterday import attackers, verdict
 
 pytestmark = pytest.mark.full
 
@@ -95,7 +95,7 @@ def test_attackers_that_tie_at_the_largest_rate_are_all_the_risk() -> None:
 
 def test_what_costs_most_is_named_with_all_who_tie() -> None:
     rules = parse_competition(competition_file())
-    measured = {name: {"value": value, "version": 1} for name, value in VALUES.items()}
+    measured = {name: {"value": value, "version": 1, "rounding": 1e-9} for name, value in VALUES.items()}
     found = wire.read(
         verdict(
             attackers=attackers(euc1=1.0, euc2=1.0, id_sa=0.2), measures=measured, security=1.0, utility=0.3
@@ -136,7 +136,8 @@ def test_its_team_and_the_organizers_see_which_methods_it_resembles(arena: Arena
 )
 def test_the_limit_is_that_of_the_rule(more: str, which: str | None, share: float | None) -> None:
     rules = parse_competition(competition_file(threshold=0.2).replace("[excessive]", f"[excessive]\n{more}"))
-    excessive = {"mean": 0.1, "max": 0.3, "threshold": 0.2, "distance": "gower"}
+    histogram = {"counts": [1], "end": 0.3}
+    excessive = {"mean": 0.1, "max": 0.3, "threshold": 0.2, "distance": "gower", "histogram": histogram}
     found = limit_of(rules, wire.read(verdict(excessive=excessive, violations=[])))
     assert found is not None
     assert found.which == which

@@ -23,7 +23,6 @@ from tests.api.test_threshold_reports import unfinished
 from tests.arena import Arena
 from tests.web.reader import page, send
 from tests.web.spoken import said, sentence
-from tests.yesterday import ANSWERS, Json
 from workers import threshold_reports
 
 pytestmark = pytest.mark.full
@@ -125,25 +124,6 @@ def test_a_report_shows_both_errors_and_says_why_it_recommends(arena: Arena, lan
         assert sentence(reason["template"], language, **values) in shown
     for at in found["errors"]:
         assert f'<th scope="row" class="number">{numeral(at["threshold"])}</th>' in shown
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("one", [one["answer"] for one in ANSWERS if one["form"] == "Report"])
-def test_a_report_of_before_there_was_evidence_is_shown_as_it_was(
-    arena: Arena, one: Json, language: str
-) -> None:
-    path = asked(arena)
-    with transaction() as session:
-        row = session.scalars(select(ThresholdReport)).one()
-        row.state, row.report = State.SCORED, one["report"]
-    shown = page(arena, path, organizer=True, language=language).text
-    assert (said("Recommended threshold", language) in shown) is (one["report"]["threshold"] is not None)
-    assert 'id="errors"' not in shown
-    answered = arena.get(f"/threshold-reports/{path.rsplit('/', 1)[1]}").json()
-    assert answered["report"] == one["report"]
-    used = send(arena, f"{path}/use", organizer=True).status_code
-    assert used == (409 if one["report"]["threshold"] is None else 303)
-    assert rule().threshold in {one["report"]["threshold"], 0.2}
 
 
 def test_a_report_without_simulation_leaves_the_picture_out(arena: Arena) -> None:

@@ -24,9 +24,9 @@ from tests.api.test_monthly_contest import ORIGINAL, opened
 from tests.api.test_monthly_contest import scored as monthly
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file, original_table
+from tests.recorded import verdict
 from tests.web.reader import page
 from tests.web.spoken import said
-from tests.yesterday import verdict
 
 pytestmark = pytest.mark.full
 
@@ -65,7 +65,7 @@ def test_the_sum_is_the_mean_of_scores_by_weight_or_the_largest() -> None:
             name: rng.choice([0.0, 1e-12, rng.random()]) for name in ("mean_mae", "cross_count", "cor_mae")
         }
         rules = replace(rules, scales={name: rng.random() + 0.01 for name in values})
-        measured = {name: {"value": value, "version": 1} for name, value in values.items()}
+        measured = {name: {"value": value, "version": 1, "rounding": 1e-9} for name, value in values.items()}
         result = wire.read(verdict(measures=measured, security=0.5))
         weights = {name: rng.choice([0, 1, 2, 7]) for name in values}
         scores = {
@@ -89,7 +89,9 @@ def of(**typed: str) -> WhatIf:
     rules = replace(
         parse_competition(competition_file()), scales={"mean_mae": 1.0, "cor_mae": 2.0, "k_min": 1.0}
     )
-    measured = {name: {"value": 0.5, "version": 1} for name in ("mean_mae", "cor_mae", "k_min")}
+    measured = {
+        name: {"value": 0.5, "version": 1, "rounding": 1e-9} for name in ("mean_mae", "cor_mae", "k_min")
+    }
     found = what_if(rules, TRACK, wire.read(verdict(measures=measured)), asked(typed) if typed else {})
     assert found is not None
     return found
@@ -153,7 +155,7 @@ def test_where_the_largest_loss_is_taken_measures_are_switched_on_and_off() -> N
     assert track.utility == "largest"
     names = [name for name, one in track.measures.items() if one.weighs]
     rules = replace(rules, scales=dict.fromkeys(names, 1.0))
-    measured = {name: {"value": (n + 1) / 10, "version": 1} for n, name in enumerate(names)}
+    measured = {name: {"value": (n + 1) / 10, "version": 1, "rounding": 1e-9} for n, name in enumerate(names)}
     result = wire.read(verdict(measures=measured))
     for n, name in enumerate(names):
         found = what_if(rules, track, result, asked({name: "1"}))

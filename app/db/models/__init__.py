@@ -15,7 +15,7 @@ from app.db.models.draws import Drawn, Seed, SeedOpening, Truth
 from app.db.models.people import Invite, Member, PasswordLink, Team, Token, User
 from app.db.models.rehearsals import RehearsalMove
 from app.db.models.submissions import Attempt, Evaluation, Grant, Rescore, Secret, Submission
-from app.db.models.targets import Guess, GuessTerms, Opening, Target
+from app.db.models.targets import Guess, GuessTerms, Opening, SubmissionTerms, Target
 from app.wire import TokenKind
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "SeedOpening",
     "State",
     "Submission",
+    "SubmissionTerms",
     "Target",
     "Team",
     "ThresholdReport",

@@ -116,7 +116,7 @@ class Announcement(Base):
     at: Mapped[datetime] = moment_of_insert()
     text: Mapped[dict[str, Any]]
     said: Mapped[Statement | None]
-    """What the service says itself, in any language; None: people, or a version that kept none."""
+    """What the service says itself, in any language; None: people."""
 
 
 class Clarification(Base):

@@ -145,11 +145,11 @@ class Rescore(Base):
     """The competition's file as it would become."""
     scales: Mapped[dict[str, Any]]
     scored_by: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
-    """Name and version of all that counts by its rules; empty in sets of versions that kept none."""
+    """Name and version of all that counts by its rules."""
     replaces: Mapped[str]
     """SHA-256 of the rules in force when it was begun."""
     replaced_file: Mapped[str | None]
-    """The file that was in force until it was applied. None: not applied, or by a version that kept none."""
+    """The file that was in force until it was applied. None: not applied."""
     replaced_scored_by: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
     """What counted until it was applied."""
     created_at: Mapped[datetime] = moment_of_insert()

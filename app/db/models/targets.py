@@ -60,6 +60,21 @@ class GuessTerms(Base):
     """How many seconds after the end a guess may arrive that entered before it."""
 
 
+class SubmissionTerms(Base):
+    """When a competition takes submissions and how many, as the clock last read it from its file."""
+
+    __tablename__ = "submission_terms"
+
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    starts_at: Mapped[datetime]
+    ends_at: Mapped[datetime]
+    valid_per_day: Mapped[int]
+    valid_total: Mapped[int]
+    timezone: Mapped[str]
+    """Its midnights begin the days."""
+    grace_s: Mapped[int]
+
+
 class Guess(Work, Base):
     """A team's attempt to answer a question about a target."""
 

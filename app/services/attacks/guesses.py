@@ -7,15 +7,12 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import func, select, tuple_
-from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.orm import Session, joinedload
 
 from app import queue, wire
 from app.contest import Contest, read_file
 from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
-from app.db.privileges import GUESS_GUARD
 from app.errors import Conflict, InvalidInput, NotAllowed
 from app.messages import Message
 from app.processes import parser_process
@@ -226,23 +223,10 @@ def admit(
         fingerprint=given.fingerprint,
     )
     session.add(made)
-    flush_guess(session)
+    uploads.flush(session)
     attempts.end(session, at.attempt)
     queue.defer(session, queue.JUDGE)
     return made
-
-
-def flush_guess(session: Session) -> None:
-    """Insert it. Conflict if the database refuses: the clock has not noted changed rules yet."""
-    try:
-        session.flush()
-    except ProgrammingError as problem:
-        cause = problem.orig
-        if isinstance(cause, InsufficientPrivilege) and cause.diag.constraint_name == GUESS_GUARD:
-            raise Conflict(
-                "the competition has changed meanwhile; send it again", code="changed_meanwhile"
-            ) from problem
-        raise
 
 
 def read(content: bytes, at: Entrance, question: str) -> Given:

@@ -80,7 +80,7 @@ def due(session: Session) -> Found:
         try:
             if witnesses.is_new(row, seen):
                 found.unwitnessed.append(row.id)
-            outdated = guess_terms.is_outdated(row, terms.get(row.id))
+            outdated = guess_terms.is_outdated(row, terms.get(row.id, ()))
             if outdated or is_due(row, seen, now) or drawing.is_due(session, row, now):
                 found.due.append(row.id)
         except CompetitionUnavailable as problem:

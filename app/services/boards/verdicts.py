@@ -32,8 +32,8 @@ class Numbers:
     """The numbers of a verdict. ``attackers``: what E takes of each, and ``risks``: by question of those that
     answer several; ``correct``: how many records each identified, maybe expected, if it counts them.
 
-    ``violations``: their codes, of a rejected one. ``rounding``: by measure, below which a value is none;
-    a verdict of an older version may not say it. ``versions``: of each, as in ``[scored_by]``.
+    ``violations``: their codes, of a rejected one. ``rounding``: by measure, below which a value is none.
+    ``versions``: of each, as in ``[scored_by]``.
     """
 
     utility: float
@@ -106,7 +106,7 @@ def numbers(verdict: wire.Verdict) -> Numbers:
         overall=verdict.overall,
         violations=tuple(intern(each.code) for each in verdict.violations),
         measures={name: one.value for name, one in measures.items()},
-        rounding={name: one.rounding for name, one in measures.items() if one.rounding is not None},
+        rounding={name: one.rounding for name, one in measures.items()},
         attackers={name: one.taken for name, one in attackers.items()},
         risks={name: one.risks for name, one in attackers.items() if one.risks},
         correct={name: one.correct for name, one in attackers.items() if one.correct is not None},

@@ -1,76 +1,111 @@
-"""The window and the cap of guesses, as the clock has noted them from the competition's file.
+"""The windows and caps of submissions and guesses, as the clock has noted them from the competition's file.
 
-The database refuses guesses by these and not by the file: the web process can write the file, but not these.
+The database refuses both by these and not by the file: the web process can write the file, but not these.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 
 from app.config import get_settings
-from app.db.models import Competition, GuessTerms
+from app.db.models import Competition, GuessTerms, Submission, SubmissionTerms
 from app.services.contest import phases
 from app.services.people import audit
 
-NAMES = ("starts_at", "ends_at", "guesses_per_target", "grace_s")
-RAISED = "guesses.raise"
-"""The audit log's word for a later end or a higher cap, once there are targets."""
+Terms = GuessTerms | SubmissionTerms
+Values = Mapping[str, Any]
+
+NAMES: Mapping[type[Any], tuple[str, ...]] = {
+    SubmissionTerms: ("starts_at", "ends_at", "valid_per_day", "valid_total", "timezone", "grace_s"),
+    GuessTerms: ("starts_at", "ends_at", "guesses_per_target", "grace_s"),
+}
+PHASES = {SubmissionTerms: phases.ANONYMIZATION, GuessTerms: phases.REIDENTIFICATION}
+RAISED = {SubmissionTerms: "submissions.raise", GuessTerms: "guesses.raise"}
+"""The audit log's word for a later end or a higher cap, once there are submissions, or targets."""
+RAISABLE = ("ends_at", "valid_per_day", "valid_total", "guesses_per_target")
 
 
-def read_terms(row: Competition) -> dict[str, Any] | None:
-    """Return what the competition's file says; None without a second phase. CompetitionUnavailable."""
+def read_terms(row: Competition, kind: type[Any]) -> dict[str, Any] | None:
+    """Return what the competition's file says; None without that phase. CompetitionUnavailable."""
     timetable = phases.timetable_of(row)
-    phase = timetable.phase(phases.REIDENTIFICATION)
+    phase = timetable.phase(PHASES[kind])
     if phase is None:
         return None
-    return {
+    said = {
+        **timetable.limits,
         "starts_at": phase.start,
         "ends_at": phase.end,
-        "guesses_per_target": timetable.guesses_per_target,
+        "timezone": timetable.zone.key,
         "grace_s": get_settings().grace_s,
     }
+    return {name: said[name] for name in NAMES[kind]}
 
 
-def list_noted(session: Session, competition_ids: Iterable[UUID]) -> dict[UUID, GuessTerms]:
+def list_noted(session: Session, competition_ids: Iterable[UUID]) -> dict[UUID, list[Terms]]:
     """Return the noted terms by competition."""
-    wanted = GuessTerms.competition_id.in_(list(competition_ids))
-    return {terms.competition_id: terms for terms in session.scalars(select(GuessTerms).where(wanted))}
+    wanted = list(competition_ids)
+    noted: dict[UUID, list[Terms]] = {}
+    for kind in NAMES:
+        terms: Terms
+        for terms in session.scalars(select(kind).where(kind.competition_id.in_(wanted))):
+            noted.setdefault(terms.competition_id, []).append(terms)
+    return noted
 
 
-def is_outdated(row: Competition, noted: GuessTerms | None) -> bool:
+def is_outdated(row: Competition, noted: Iterable[Terms]) -> bool:
     """Return whether the file says something else than what is noted."""
-    terms = read_terms(row)
-    return terms != (None if noted is None else values_of(noted))
+    known = {type(terms): values_of(terms) for terms in noted}
+    return any(differ(kind, read_terms(row, kind), known.get(kind)) for kind in NAMES)
 
 
-def values_of(noted: GuessTerms) -> dict[str, Any]:
-    return {name: getattr(noted, name) for name in NAMES}
+def differ(kind: type[Any], terms: Values | None, noted: Values | None) -> bool:
+    """Return whether ``terms`` are to be noted in place of ``noted``.
+
+    Where none are noted submissions are held to nothing: these stay when the phase leaves the file.
+    """
+    return terms != noted and not (kind is SubmissionTerms and terms is None)
+
+
+def values_of(noted: Terms) -> dict[str, Any]:
+    return {name: getattr(noted, name) for name in NAMES[type(noted)]}
 
 
 def note(session: Session, competition_id: UUID) -> bool:
     """Note what the file says now; return whether that is new.
 
-    A later end or a higher cap, once there are targets, is written into the audit log.
+    A later end or a higher cap, once there are submissions, or targets, is written into the audit log.
     """
     row = session.get_one(Competition, competition_id, with_for_update=True, populate_existing=True)
-    noted = session.get(GuessTerms, competition_id)
-    if not is_outdated(row, noted):
+    changed = [note_kind(session, row, kind) for kind in NAMES]
+    return any(changed)
+
+
+def note_kind(session: Session, row: Competition, kind: type[Any]) -> bool:
+    noted = session.get(kind, row.id)
+    before, terms = None if noted is None else values_of(noted), read_terms(row, kind)
+    if not differ(kind, terms, before):
         return False
-    terms = read_terms(row)
-    if noted is not None and terms is not None and row.published_at is not None:
-        audit_raise(session, row, before=values_of(noted), after=terms)
-    if terms is not None:
-        session.merge(GuessTerms(competition_id=competition_id, **terms))
-    elif noted is not None:
+    if terms is None:
         session.delete(noted)
+        return True
+    if before is not None and has_begun(session, row, kind):
+        audit_raise(session, row, RAISED[kind], before=before, after=terms)
+    session.merge(kind(competition_id=row.id, **terms))
     return True
 
 
-def audit_raise(session: Session, row: Competition, *, before: dict[str, Any], after: dict[str, Any]) -> None:
-    raised = [name for name in ("ends_at", "guesses_per_target") if after[name] > before[name]]
+def has_begun(session: Session, row: Competition, kind: type[Any]) -> bool:
+    """Return whether there is something that the web process could not take back."""
+    if kind is GuessTerms:
+        return row.published_at is not None
+    return bool(session.scalar(select(exists().where(Submission.competition_id == row.id))))
+
+
+def audit_raise(session: Session, row: Competition, action: str, *, before: Values, after: Values) -> None:
+    raised = [name for name in RAISABLE if name in after and after[name] > before[name]]
     if raised:
         was, now = ({name: str(terms[name]) for name in raised} for terms in (before, after))
-        audit.record(session, None, RAISED, competition_id=row.id, subject=row.slug, before=was, after=now)
+        audit.record(session, None, action, competition_id=row.id, subject=row.slug, before=was, after=now)

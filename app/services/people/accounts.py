@@ -10,7 +10,7 @@ from uuid import UUID
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Select, and_, func, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
@@ -135,10 +135,8 @@ def find_user(session: Session, name: str) -> User | None:
 
 
 def named(query: Select[T], name: str) -> Select[T]:
-    """Of that name exactly, else in any spelling: of names that are older than today's keys, two may have the
-    same, and the later of them is found as it is written only."""
-    exact = User.name == askable(names.normal(name))
-    return query.where(or_(exact, User.name_key == searched_key(name))).order_by(exact.desc()).limit(1)
+    """Limit the query to the user of that name in any spelling."""
+    return query.where(User.name_key == searched_key(name))
 
 
 def confirming_key(principal: Principal) -> str:

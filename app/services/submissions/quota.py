@@ -106,7 +106,7 @@ def is_daily(name: str) -> bool:
 
 
 def used(team_id: UUID, name: str, phase: str, window: Window) -> Select[int]:
-    """What counts for a cap; below 0 where old guesses, of before entrances counted, bear another time."""
+    """Return the query that counts what a cap limits."""
     if name.startswith("valid"):
         return accepted(team_id, phase, window)
     begun = uploads_begun(team_id, phase, window)

@@ -141,7 +141,7 @@ def keep(
         fingerprint=upload.fingerprint,
     )
     session.add(submission)
-    session.flush()
+    uploads.flush(session)
     session.refresh(submission, ["number"])
     session.add(Secret(submission_id=identifier, **sealed_columns(sealed)))
     evaluations.queue_up(session, identifier)

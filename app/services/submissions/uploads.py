@@ -8,13 +8,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
+from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import select
+from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.orm import Session
 
 from app import sealing
 from app.config import get_settings
 from app.contest import read_file
 from app.db.models import Attempt, Competition, Submission, Team
+from app.db.privileges import GUESS_GUARD, SUBMISSION_GUARD
 from app.deferred import deferred
 from app.errors import Conflict, InvalidInput, InvalidUpload, NotAllowed, Problem
 from app.messages import Message
@@ -362,3 +365,19 @@ def as_kept(content: bytes, track: Track, identifier: UUID) -> bytes:
 def is_storable(text: str) -> bool:
     """Postgres has no text with a NUL or half a character."""
     return "\x00" not in text and text.encode(errors="replace").decode() == text
+
+
+def flush(session: Session) -> None:
+    """Insert what was taken in. Conflict if the database refuses it by rules that have since changed."""
+    try:
+        session.flush()
+    except ProgrammingError as problem:
+        cause = problem.orig
+        if isinstance(cause, InsufficientPrivilege) and cause.diag.constraint_name in (
+            GUESS_GUARD,
+            SUBMISSION_GUARD,
+        ):
+            raise Conflict(
+                "the competition has changed meanwhile; send it again", code="changed_meanwhile"
+            ) from problem
+        raise

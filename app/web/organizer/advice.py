@@ -20,14 +20,13 @@ from app.web.site.sentences import sentence
 
 @dataclass(frozen=True, slots=True)
 class Advised:
-    """A report to be shown. ``histograms``: None if nothing was simulated; ``errors``: None of a report that
-    is older than evidence; ``refused``: the methods that could not be tried; ``remedy``: what to do where no
-    threshold is recommended."""
+    """A report to be shown. ``histograms``: None if nothing was simulated; ``refused``: the methods that
+    could not be tried; ``remedy``: what to do where no threshold is recommended."""
 
     report: wire.Advice
     histograms: Figure | None
     bounds: Figure
-    errors: Figure | None
+    errors: Figure
     refused: str
     remedy: str
     t: Words
@@ -65,8 +64,8 @@ def advised(report: wire.Advice, t: Words) -> Advised:
         report,
         panels(kinds, report, t) if kinds else None,
         bounds_of(report, t),
-        None if report.evidence is None else errors_of(report, report.evidence, t),
-        "" if report.evidence is None else refused_of(report.evidence, t),
+        errors_of(report, report.evidence, t),
+        refused_of(report.evidence, t),
         remedy_of(report, t) if report.recommended is None else "",
         t,
     )
@@ -155,7 +154,7 @@ def said_of_errors(simulated: bool, recommended: bool, t: Words) -> dict[str, st
 
 def remedy_of(report: wire.Advice, t: Words) -> str:
     """What to do about a report that recommends no threshold."""
-    codes = {reason.code for reason in report.evidence.reasons} if report.evidence else set()
+    codes = {reason.code for reason in report.evidence.reasons}
     for code in ("not_simulated", "inseparable"):
         if code in codes:
             return t.label(f"adv_remedy_{code}")

@@ -13,11 +13,9 @@ from app.web.team.verdicts import AttackerLine, Limit, MeasureLine
 
 
 def distances_of(verdict: wire.Verdict, limit: Limit | None, t: Words) -> Figure | None:
-    """How far the individuals moved, against the threshold; None where an older verdict does not know, or a
-    track knows no distances."""
+    """How far the individuals moved, against the threshold; None where a track knows no distances."""
     excessive = verdict.excessive
-    held = excessive.histogram if excessive else None
-    if excessive is None or held is None or limit is None:
+    if excessive is None or limit is None:
         return None
     words = worded(
         HistogramWords,
@@ -34,10 +32,10 @@ def distances_of(verdict: wire.Verdict, limit: Limit | None, t: Words) -> Figure
         said=t("{count} individuals, at distances from {least} to {largest}."),
     )
     return histogram(
-        held.counts,
+        excessive.histogram.counts,
         words,
         least=0.0,
-        largest=held.end,
+        largest=excessive.histogram.end,
         # The threshold of Approach I is on the distance to others, which is not what is drawn.
         threshold=excessive.threshold if limit.which else None,
         mean=excessive.mean,

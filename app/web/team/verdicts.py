@@ -5,7 +5,7 @@ from typing import Literal
 
 from app import wire
 from app.scoring.parts import Measure
-from app.scoring.ranking import NOTHING, utility_score
+from app.scoring.ranking import utility_score
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.scoring.settings import Excessive
@@ -86,7 +86,7 @@ def measure_line(
     weight = rules.weight(name)
     scale = rules.scales.get(name)
     share = weight / (weight if largest else sum(rules.weights.values())) if weight else None
-    value, tiny = entry.value, NOTHING if entry.rounding is None else entry.rounding
+    value, tiny = entry.value, entry.rounding
     return MeasureLine(
         name,
         value,

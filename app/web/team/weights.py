@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 from app import wire
-from app.scoring.ranking import NOTHING, combine_utility_scores, overall
+from app.scoring.ranking import combine_utility_scores, overall
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.scoring.toml_values import LARGEST
@@ -72,7 +72,7 @@ def utility_under(rules: Rules, track: Track, verdict: wire.Verdict, weights: Ma
         {name: one.value for name, one in found.items()},
         weights=weighing,
         scales=rules.scales,
-        rounding={name: NOTHING if one.rounding is None else one.rounding for name, one in found.items()},
+        rounding={name: one.rounding for name, one in found.items()},
         how=track.utility,
     )
 

@@ -1,0 +1,686 @@
+"""the initial schema
+
+Roles, privileges, row security and guards are not part of it: ``migrations.granting`` puts them in force at
+the end of every migration to the newest schema.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import op
+
+from migrations.guards import GUARDS
+
+revision = "0001"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+MOMENT = sa.DateTime(timezone=True)
+EMPTY = sa.text("'{}'")
+UNFINISHED = sa.text("state IN ('QUEUED', 'SCORING')")
+
+TABLES = (
+    "users",
+    "password_links",
+    "tokens",
+    "competitions",
+    "organizers",
+    "announcements",
+    "threshold_reports",
+    "rescores",
+    "witnessed_ends",
+    "teams",
+    "members",
+    "invites",
+    "grants",
+    "attempts",
+    "clarifications",
+    "seeds",
+    "seed_openings",
+    "truths",
+    "draws",
+    "submissions",
+    "secrets",
+    "evaluations",
+    "submission_terms",
+    "targets",
+    "openings",
+    "guess_terms",
+    "guesses",
+    "rehearsal_moves",
+    "audit_entries",
+    "heartbeats",
+)
+"""All tables, each after those that it refers to."""
+
+
+def upgrade() -> None:
+    create_accounts()
+    create_competitions()
+    create_teams()
+    create_draws()
+    create_submissions()
+    create_attacks()
+    create_rehearsals()
+    create_records()
+
+
+def downgrade() -> None:
+    for table in reversed(TABLES):
+        op.drop_table(table)
+    for guard in GUARDS:
+        op.execute(f"DROP FUNCTION IF EXISTS {guard.name}()")
+    # The comment says which privileges are in force. They are gone with the tables.
+    op.execute("COMMENT ON TABLE alembic_version IS NULL")
+
+
+def moment_of_insert(name: str) -> sa.Column[datetime]:
+    return sa.Column(name, MOMENT, server_default=sa.text("clock_timestamp()"), nullable=False)
+
+
+def job_columns() -> tuple[sa.Column[Any], ...]:
+    """Return the columns of what a worker does under a lease and finishes once."""
+    return (
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("state", sa.Text(), nullable=False),
+        sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("excused", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.Column("not_before", MOMENT),
+        sa.Column("missing_since", MOMENT),
+        sa.Column("leased_until", MOMENT),
+        moment_of_insert("created_at"),
+        sa.Column("started_at", MOMENT),
+        sa.Column("finished_at", MOMENT),
+        sa.Column("failure", sa.JSON()),
+    )
+
+
+def create_accounts() -> None:
+    """Create people and what they sign in with."""
+    op.create_table(
+        "users",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("name_key", sa.Text(), nullable=False),
+        sa.Column("name_look", sa.Text(), nullable=False),
+        sa.Column("name_capitals", sa.Text(), nullable=False),
+        sa.Column("password_hash", sa.Text(), nullable=False),
+        sa.Column("role", sa.Text(), nullable=False),
+        moment_of_insert("created_at"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_users")),
+        sa.UniqueConstraint("name_capitals", name=op.f("uq_users_name_capitals")),
+        sa.UniqueConstraint("name_key", name=op.f("uq_users_name_key")),
+        sa.UniqueConstraint("name_look", name=op.f("uq_users_name_look")),
+    )
+    op.create_table(
+        "password_links",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("user_id", sa.Uuid(), nullable=False),
+        sa.Column("digest", sa.LargeBinary(), nullable=False),
+        moment_of_insert("created_at"),
+        sa.Column("expires_at", MOMENT, nullable=False),
+        sa.Column("used_at", MOMENT),
+        sa.ForeignKeyConstraint(
+            ["user_id"], ["users.id"], name=op.f("fk_password_links_user_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_password_links")),
+        sa.UniqueConstraint("digest", name=op.f("uq_password_links_digest")),
+    )
+    op.create_index(op.f("ix_password_links_user_id"), "password_links", ["user_id"])
+    op.create_table(
+        "tokens",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("user_id", sa.Uuid(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("digest", sa.LargeBinary(), nullable=False),
+        sa.Column("scopes", sa.ARRAY(sa.Text()), nullable=False),
+        moment_of_insert("created_at"),
+        sa.Column("expires_at", MOMENT, nullable=False),
+        sa.Column("revoked_at", MOMENT),
+        sa.ForeignKeyConstraint(
+            ["user_id"], ["users.id"], name=op.f("fk_tokens_user_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_tokens")),
+        sa.UniqueConstraint("digest", name=op.f("uq_tokens_digest")),
+    )
+    op.create_index(op.f("ix_tokens_user_id"), "tokens", ["user_id"])
+
+
+def create_competitions() -> None:
+    """Create competitions and what their organizers do."""
+    op.create_table(
+        "competitions",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("slug", sa.Text(), nullable=False),
+        sa.Column("file", sa.Text(), nullable=False),
+        sa.Column("scales", sa.JSON(), nullable=False),
+        sa.Column("scored_by", sa.JSON(), server_default=EMPTY, nullable=False),
+        sa.Column("original", sa.JSON(), nullable=False),
+        sa.Column("drawn", sa.JSON(), server_default=EMPTY, nullable=False),
+        sa.Column("drawing", sa.JSON(), server_default=EMPTY, nullable=False),
+        sa.Column("original_rows", sa.Integer()),
+        moment_of_insert("created_at"),
+        sa.Column("paused_at", MOMENT),
+        sa.Column("drawn_at", MOMENT),
+        sa.Column("frozen_at", MOMENT),
+        sa.Column("published_at", MOMENT),
+        sa.Column("closed_at", MOMENT),
+        sa.Column("revealed_at", MOMENT),
+        sa.Column("rehearses", sa.Uuid()),
+        sa.Column("removed_at", MOMENT),
+        sa.ForeignKeyConstraint(["rehearses"], ["competitions.id"], name=op.f("fk_competitions_rehearses")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_competitions")),
+        sa.UniqueConstraint("slug", name=op.f("uq_competitions_slug")),
+    )
+    op.create_index(
+        "uq_competitions_standing_rehearses",
+        "competitions",
+        ["rehearses"],
+        unique=True,
+        postgresql_where=sa.text("removed_at IS NULL"),
+    )
+    op.create_table(
+        "organizers",
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("user_id", sa.Uuid(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_organizers_competition_id")
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_organizers_user_id")),
+        sa.PrimaryKeyConstraint("competition_id", "user_id", name=op.f("pk_organizers")),
+    )
+    op.create_index(op.f("ix_organizers_user_id"), "organizers", ["user_id"])
+    op.create_table(
+        "announcements",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("user_id", sa.Uuid()),
+        moment_of_insert("at"),
+        sa.Column("text", sa.JSON(), nullable=False),
+        sa.Column("said", sa.JSON()),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_announcements_competition_id")
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_announcements_user_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_announcements")),
+    )
+    op.create_index(op.f("ix_announcements_competition_id"), "announcements", ["competition_id"])
+    op.create_table(
+        "threshold_reports",
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("user_id", sa.Uuid(), nullable=False),
+        sa.Column("file", sa.Text(), nullable=False),
+        sa.Column("original", sa.JSON(), nullable=False),
+        sa.Column("question", sa.JSON(), nullable=False),
+        sa.Column("report", sa.JSON()),
+        *job_columns(),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_threshold_reports_competition_id")
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_threshold_reports_user_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_threshold_reports")),
+    )
+    op.create_index(op.f("ix_threshold_reports_competition_id"), "threshold_reports", ["competition_id"])
+    op.create_index(
+        "ix_threshold_reports_unfinished", "threshold_reports", ["created_at"], postgresql_where=UNFINISHED
+    )
+    op.create_index(
+        "uq_threshold_reports_scoring_competition_id",
+        "threshold_reports",
+        ["competition_id"],
+        unique=True,
+        postgresql_where=sa.text("state = 'SCORING'"),
+    )
+    op.create_table(
+        "rescores",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("user_id", sa.Uuid(), nullable=False),
+        sa.Column("file", sa.Text(), nullable=False),
+        sa.Column("scales", sa.JSON(), nullable=False),
+        sa.Column("scored_by", sa.JSON(), server_default=EMPTY, nullable=False),
+        sa.Column("replaces", sa.Text(), nullable=False),
+        sa.Column("replaced_file", sa.Text()),
+        sa.Column("replaced_scored_by", sa.JSON(), server_default=EMPTY, nullable=False),
+        moment_of_insert("created_at"),
+        sa.Column("applied_at", MOMENT),
+        sa.Column("cancelled_at", MOMENT),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_rescores_competition_id")
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_rescores_user_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_rescores")),
+    )
+    op.create_index(op.f("ix_rescores_competition_id"), "rescores", ["competition_id"])
+    op.create_index(
+        "uq_rescores_open_competition_id",
+        "rescores",
+        ["competition_id"],
+        unique=True,
+        postgresql_where=sa.text("applied_at IS NULL AND cancelled_at IS NULL"),
+    )
+    op.create_table(
+        "witnessed_ends",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("phase", sa.Text(), nullable=False),
+        sa.Column("ends_at", MOMENT, nullable=False),
+        sa.Column("notice_hours", sa.Integer(), nullable=False),
+        sa.Column("free", sa.Boolean(), nullable=False),
+        sa.Column("witnessed_at", MOMENT, nullable=False),
+        sa.Column("signature", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_witnessed_ends_competition_id")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_witnessed_ends")),
+    )
+    op.create_index(op.f("ix_witnessed_ends_competition_id"), "witnessed_ends", ["competition_id"])
+
+
+def create_teams() -> None:
+    """Create teams, their invites, grants and clarifications, and the attempts that count for caps."""
+    op.create_table(
+        "teams",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("name_key", sa.Text(), nullable=False),
+        sa.Column("name_look", sa.Text(), nullable=False),
+        sa.Column("name_capitals", sa.Text(), nullable=False),
+        moment_of_insert("created_at"),
+        sa.Column("disqualified_at", MOMENT),
+        sa.Column("disqualified_for", sa.Text()),
+        sa.Column("approach", sa.Text()),
+        sa.Column("baseline", sa.Boolean(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_teams_competition_id")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_teams")),
+        sa.UniqueConstraint(
+            "competition_id", "name_capitals", name=op.f("uq_teams_competition_id_name_capitals")
+        ),
+        sa.UniqueConstraint("competition_id", "name_key", name=op.f("uq_teams_competition_id_name_key")),
+        sa.UniqueConstraint("competition_id", "name_look", name=op.f("uq_teams_competition_id_name_look")),
+    )
+    op.create_table(
+        "members",
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("user_id", sa.Uuid(), nullable=False),
+        sa.Column("team_id", sa.Uuid(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_members_competition_id")
+        ),
+        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_members_team_id")),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_members_user_id")),
+        sa.PrimaryKeyConstraint("competition_id", "user_id", name=op.f("pk_members")),
+    )
+    op.create_index(op.f("ix_members_team_id"), "members", ["team_id"])
+    op.create_table(
+        "invites",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("team_id", sa.Uuid()),
+        sa.Column("digest", sa.LargeBinary(), nullable=False),
+        sa.Column("uses_left", sa.Integer(), nullable=False),
+        sa.Column("expires_at", MOMENT, nullable=False),
+        moment_of_insert("created_at"),
+        sa.CheckConstraint("uses_left >= 0", name=op.f("ck_invites_uses_left")),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_invites_competition_id")
+        ),
+        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_invites_team_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_invites")),
+        sa.UniqueConstraint("digest", name=op.f("uq_invites_digest")),
+    )
+    op.create_index(op.f("ix_invites_competition_id"), "invites", ["competition_id"])
+    op.create_table(
+        "grants",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("team_id", sa.Uuid(), nullable=False),
+        sa.Column("cap", sa.Text(), nullable=False),
+        sa.Column("amount", sa.Integer(), nullable=False),
+        moment_of_insert("at"),
+        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_grants_team_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_grants")),
+    )
+    op.create_index(op.f("ix_grants_team_id"), "grants", ["team_id"])
+    op.create_table(
+        "attempts",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("team_id", sa.Uuid(), nullable=False),
+        sa.Column("user_id", sa.Uuid(), nullable=False),
+        sa.Column("phase", sa.Text(), nullable=False),
+        moment_of_insert("at"),
+        sa.Column("ended_at", MOMENT),
+        sa.Column("key", sa.Text()),
+        sa.Column("senders", sa.Integer(), nullable=False),
+        sa.Column("counts", sa.Boolean(), nullable=False),
+        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_attempts_team_id")),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_attempts_user_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_attempts")),
+    )
+    op.create_index("ix_attempts_team_id_phase_at", "attempts", ["team_id", "phase", "at"])
+    op.create_index(
+        "ix_attempts_under_way", "attempts", ["team_id"], postgresql_where=sa.text("ended_at IS NULL")
+    )
+    op.create_table(
+        "clarifications",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("team_id", sa.Uuid(), nullable=False),
+        sa.Column("user_id", sa.Uuid(), nullable=False),
+        moment_of_insert("asked_at"),
+        sa.Column("question", sa.Text(), nullable=False),
+        sa.Column("answer", sa.Text()),
+        sa.Column("answered_at", MOMENT),
+        sa.Column("public", sa.Boolean(), server_default=sa.text("false"), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_clarifications_competition_id")
+        ),
+        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_clarifications_team_id")),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_clarifications_user_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_clarifications")),
+    )
+    op.create_index(op.f("ix_clarifications_competition_id"), "clarifications", ["competition_id"])
+
+
+def create_draws() -> None:
+    """Create sealed seeds, what the service draws by them, and data that only organizers have."""
+    op.create_table(
+        "seeds",
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("key_id", sa.Text(), nullable=False),
+        sa.Column("sealed", sa.LargeBinary(), nullable=False),
+        sa.Column("commitment", sa.Text(), nullable=False),
+        moment_of_insert("created_at"),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_seeds_competition_id")
+        ),
+        sa.PrimaryKeyConstraint("competition_id", name=op.f("pk_seeds")),
+    )
+    op.create_table(
+        "seed_openings",
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("seed", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_seed_openings_competition_id")
+        ),
+        sa.PrimaryKeyConstraint("competition_id", name=op.f("pk_seed_openings")),
+    )
+    op.create_table(
+        "truths",
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("key_id", sa.Text(), nullable=False),
+        sa.Column("sealed", sa.LargeBinary(), nullable=False),
+        sa.Column("commitment", sa.Text(), nullable=False),
+        sa.Column("size", sa.Integer(), nullable=False),
+        moment_of_insert("at"),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_truths_competition_id")
+        ),
+        sa.PrimaryKeyConstraint("competition_id", "name", name=op.f("pk_truths")),
+    )
+    op.create_table(
+        "draws",
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("team", sa.Text(), nullable=False),
+        sa.Column("team_id", sa.Uuid()),
+        sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("files", sa.JSON(), nullable=False),
+        moment_of_insert("made_at"),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_draws_competition_id")
+        ),
+        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_draws_team_id")),
+        sa.PrimaryKeyConstraint("competition_id", "team", name=op.f("pk_draws")),
+        sa.UniqueConstraint("team_id", name=op.f("uq_draws_team_id")),
+    )
+
+
+def create_submissions() -> None:
+    """Create submissions with the terms that limit them, their sealed secrets and their evaluations."""
+    op.create_table(
+        "submissions",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("team_id", sa.Uuid(), nullable=False),
+        sa.Column("user_id", sa.Uuid(), nullable=False),
+        sa.Column("received_at", MOMENT, nullable=False),
+        sa.Column("comment", sa.Text(), nullable=False),
+        sa.Column("files", sa.JSON(), nullable=False),
+        sa.Column("sent", sa.JSON(), nullable=False),
+        sa.Column("rows", sa.Integer(), nullable=False),
+        sa.Column("sizes", sa.JSON(), nullable=False),
+        sa.Column("remarks", sa.JSON(), nullable=False),
+        sa.Column("quota_left", sa.JSON(), nullable=False),
+        sa.Column("idempotency_key", sa.Text()),
+        sa.Column("fingerprint", sa.Text()),
+        sa.Column("final", sa.Boolean(), nullable=False),
+        sa.Column("disqualified_at", MOMENT),
+        sa.Column("disqualified_for", sa.Text()),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_submissions_competition_id")
+        ),
+        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_submissions_team_id")),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_submissions_user_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_submissions")),
+        sa.UniqueConstraint(
+            "team_id", "idempotency_key", name=op.f("uq_submissions_team_id_idempotency_key")
+        ),
+    )
+    op.create_index(
+        "ix_submissions_competition_id_received_at", "submissions", ["competition_id", "received_at"]
+    )
+    op.create_index(op.f("ix_submissions_team_id"), "submissions", ["team_id"])
+    op.create_table(
+        "secrets",
+        sa.Column("submission_id", sa.Uuid(), nullable=False),
+        sa.Column("key_id", sa.Text(), nullable=False),
+        sa.Column("sealed", sa.LargeBinary(), nullable=False),
+        sa.Column("commitment", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["submission_id"], ["submissions.id"], name=op.f("fk_secrets_submission_id")),
+        sa.PrimaryKeyConstraint("submission_id", name=op.f("pk_secrets")),
+    )
+    op.create_table(
+        "evaluations",
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("party_id", sa.Uuid(), nullable=False),
+        sa.Column("submission_id", sa.Uuid(), nullable=False),
+        sa.Column("rescore_id", sa.Uuid()),
+        sa.Column("current", sa.Boolean(), nullable=False),
+        sa.Column("step", sa.Integer(), nullable=False),
+        sa.Column("steps", sa.Integer(), nullable=False),
+        sa.Column("step_name", sa.Text(), nullable=False),
+        sa.Column("scorer", sa.Text()),
+        sa.Column("verdict", sa.JSON()),
+        *job_columns(),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_evaluations_competition_id")
+        ),
+        sa.ForeignKeyConstraint(["rescore_id"], ["rescores.id"], name=op.f("fk_evaluations_rescore_id")),
+        sa.ForeignKeyConstraint(
+            ["submission_id"], ["submissions.id"], name=op.f("fk_evaluations_submission_id")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_evaluations")),
+        sa.UniqueConstraint(
+            "rescore_id", "submission_id", name=op.f("uq_evaluations_rescore_id_submission_id")
+        ),
+    )
+    op.create_index(
+        op.f("ix_evaluations_competition_id_party_id_started_at"),
+        "evaluations",
+        ["competition_id", "party_id", "started_at"],
+    )
+    op.create_index(
+        op.f("ix_evaluations_competition_id_started_at"), "evaluations", ["competition_id", "started_at"]
+    )
+    op.create_index(op.f("ix_evaluations_submission_id"), "evaluations", ["submission_id"])
+    op.create_index("ix_evaluations_unfinished", "evaluations", ["created_at"], postgresql_where=UNFINISHED)
+    op.create_index(
+        "uq_evaluations_current_submission_id",
+        "evaluations",
+        ["submission_id"],
+        unique=True,
+        postgresql_where=sa.text("current"),
+    )
+    op.create_table(
+        "submission_terms",
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("starts_at", MOMENT, nullable=False),
+        sa.Column("ends_at", MOMENT, nullable=False),
+        sa.Column("valid_per_day", sa.Integer(), nullable=False),
+        sa.Column("valid_total", sa.Integer(), nullable=False),
+        sa.Column("timezone", sa.Text(), nullable=False),
+        sa.Column("grace_s", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_submission_terms_competition_id")
+        ),
+        sa.PrimaryKeyConstraint("competition_id", name=op.f("pk_submission_terms")),
+    )
+
+
+def create_attacks() -> None:
+    """Create targets, their opened secrets, and guesses with the terms that limit them."""
+    op.create_table(
+        "targets",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("submission_id", sa.Uuid(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("rows", sa.Integer(), nullable=False),
+        sa.Column("sizes", sa.JSON(), nullable=False),
+        sa.Column("files", sa.JSON()),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_targets_competition_id")
+        ),
+        sa.ForeignKeyConstraint(["submission_id"], ["submissions.id"], name=op.f("fk_targets_submission_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_targets")),
+        sa.UniqueConstraint("competition_id", "name", name=op.f("uq_targets_competition_id_name")),
+        sa.UniqueConstraint("submission_id", name=op.f("uq_targets_submission_id")),
+    )
+    op.create_table(
+        "openings",
+        sa.Column("target_id", sa.Uuid(), nullable=False),
+        sa.Column("salt", sa.LargeBinary(), nullable=False),
+        sa.Column("secret", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["target_id"], ["targets.id"], name=op.f("fk_openings_target_id")),
+        sa.PrimaryKeyConstraint("target_id", name=op.f("pk_openings")),
+    )
+    op.create_table(
+        "guess_terms",
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("starts_at", MOMENT, nullable=False),
+        sa.Column("ends_at", MOMENT, nullable=False),
+        sa.Column("guesses_per_target", sa.Integer(), nullable=False),
+        sa.Column("grace_s", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_guess_terms_competition_id")
+        ),
+        sa.PrimaryKeyConstraint("competition_id", name=op.f("pk_guess_terms")),
+    )
+    op.create_table(
+        "guesses",
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("target_id", sa.Uuid(), nullable=False),
+        sa.Column("team_id", sa.Uuid(), nullable=False),
+        sa.Column("user_id", sa.Uuid(), nullable=False),
+        sa.Column("received_at", MOMENT, nullable=False),
+        sa.Column("question", sa.Text(), nullable=False),
+        sa.Column("file", sa.Text(), nullable=False),
+        sa.Column("answered", sa.Integer(), nullable=False),
+        sa.Column("correct", sa.Integer()),
+        sa.Column("outcome", sa.JSON()),
+        sa.Column("risk", sa.Float()),
+        sa.Column("guesses_left", sa.Integer(), nullable=False),
+        sa.Column("idempotency_key", sa.Text()),
+        sa.Column("fingerprint", sa.Text()),
+        *job_columns(),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_guesses_competition_id")
+        ),
+        sa.ForeignKeyConstraint(["target_id"], ["targets.id"], name=op.f("fk_guesses_target_id")),
+        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_guesses_team_id")),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_guesses_user_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_guesses")),
+        sa.UniqueConstraint("team_id", "idempotency_key", name=op.f("uq_guesses_team_id_idempotency_key")),
+    )
+    op.create_index("ix_guesses_competition_id_received_at", "guesses", ["competition_id", "received_at"])
+    op.create_index(op.f("ix_guesses_competition_id_started_at"), "guesses", ["competition_id", "started_at"])
+    op.create_index(
+        op.f("ix_guesses_competition_id_team_id_started_at"),
+        "guesses",
+        ["competition_id", "team_id", "started_at"],
+    )
+    op.create_index(op.f("ix_guesses_target_id"), "guesses", ["target_id"])
+    op.create_index("ix_guesses_unfinished", "guesses", ["created_at"], postgresql_where=UNFINISHED)
+
+
+def create_rehearsals() -> None:
+    """Create the moves of the sample teams in rehearsals."""
+    op.create_table(
+        "rehearsal_moves",
+        sa.Column("competition_id", sa.Uuid(), nullable=False),
+        sa.Column("team_id", sa.Uuid(), nullable=False),
+        sa.Column("user_id", sa.Uuid(), nullable=False),
+        sa.Column("phase", sa.Text(), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("method", sa.Text(), nullable=False),
+        sa.Column("share", sa.Float(), nullable=False),
+        *job_columns(),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_rehearsal_moves_competition_id")
+        ),
+        sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_rehearsal_moves_team_id")),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_rehearsal_moves_user_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_rehearsal_moves")),
+        sa.UniqueConstraint(
+            "team_id", "phase", "number", name=op.f("uq_rehearsal_moves_team_id_phase_number")
+        ),
+    )
+    op.create_index(
+        op.f("ix_rehearsal_moves_competition_id_team_id_started_at"),
+        "rehearsal_moves",
+        ["competition_id", "team_id", "started_at"],
+    )
+    op.create_index(
+        "ix_rehearsal_moves_unfinished", "rehearsal_moves", ["created_at"], postgresql_where=UNFINISHED
+    )
+    op.create_index(
+        "uq_rehearsal_moves_scoring_competition_id",
+        "rehearsal_moves",
+        ["competition_id"],
+        unique=True,
+        postgresql_where=sa.text("state = 'SCORING'"),
+    )
+
+
+def create_records() -> None:
+    """Create the audit log and the heartbeats."""
+    op.create_table(
+        "audit_entries",
+        sa.Column("number", sa.BigInteger(), sa.Identity(always=False), nullable=False),
+        moment_of_insert("at"),
+        sa.Column("competition_id", sa.Uuid()),
+        sa.Column("user_id", sa.Uuid()),
+        sa.Column("actor", sa.Text(), nullable=False),
+        sa.Column("action", sa.Text(), nullable=False),
+        sa.Column("subject", sa.Text(), nullable=False),
+        sa.Column("before", sa.JSON()),
+        sa.Column("after", sa.JSON()),
+        sa.ForeignKeyConstraint(
+            ["competition_id"], ["competitions.id"], name=op.f("fk_audit_entries_competition_id")
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_audit_entries_user_id")),
+        sa.PrimaryKeyConstraint("number", name=op.f("pk_audit_entries")),
+    )
+    op.create_index(op.f("ix_audit_entries_competition_id"), "audit_entries", ["competition_id"])
+    op.create_table(
+        "heartbeats",
+        sa.Column("task", sa.Text(), nullable=False),
+        sa.Column("at", MOMENT, nullable=False),
+        sa.PrimaryKeyConstraint("task", name=op.f("pk_heartbeats")),
+    )
