@@ -1,4 +1,4 @@
-"""The rules of the contest for notebooks: re-exports of ``app.scoring``.
+"""The rules of the contests, for notebooks and programs.
 
 ``TRACKS["microdata"]`` and ``TRACKS["transactions"]`` hold what each track measures, runs and offers, with
 the same steps for both: ``track.parse_original(files, rules)`` or tables of one's own,
@@ -14,52 +14,86 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from anoncup.notebooks import *  # noqa: F403
-else:
+    from app.errors import InvalidCompetition as InvalidCompetition
+    from app.errors import InvalidInput as InvalidInput
+    from app.errors import InvalidUpload as InvalidUpload
+    from app.scoring.attackers import ATTACKERS as ATTACKERS
+    from app.scoring.competition_file import parse_competition as parse_competition
+    from app.scoring.data import tc400 as tc400
+    from app.scoring.evaluate import Verdict as Verdict
+    from app.scoring.evaluate import evaluate as evaluate
+    from app.scoring.excessive.advisor import advise as advise
+    from app.scoring.excessive.certified import certified_bounds as certified_bounds
+    from app.scoring.fingerprint import fingerprint as fingerprint
+    from app.scoring.methods import METHODS as METHODS
+    from app.scoring.methods.permutations import shuffle_rows as shuffle_rows
+    from app.scoring.methods.planning import best_clusters as best_clusters
+    from app.scoring.methods.planning import expected_dummies as expected_dummies
+    from app.scoring.methods.planning import expected_shared_goods as expected_shared_goods
+    from app.scoring.rates import rate_of as rate_of
+    from app.scoring.rates import sampled_guess as sampled_guess
+    from app.scoring.release import prepare as prepare
+    from app.scoring.release import release_of as release_of
+    from app.scoring.release import target_of as target_of
+    from app.scoring.rules import Rules as Rules
+    from app.scoring.scales import scales as scales
+    from app.scoring.settings import AttackerSettings as AttackerSettings
+    from app.scoring.settings import Columns as Columns
+    from app.scoring.settings import Excessive as Excessive
+    from app.scoring.settings import MeasureSettings as MeasureSettings
+    from app.scoring.synthetic import household_columns as household_columns
+    from app.scoring.synthetic import household_table as household_table
+    from app.scoring.templates import template as template
+    from app.scoring.tracks import TRACKS as TRACKS
+    from app.scoring.transaction_tables import TransactionTables as TransactionTables
+    from app.scoring.utility import UTILITIES as UTILITIES
 
-    def __getattr__(name: str) -> Any:
-        """Loaded when it is asked for: who imports ``anoncup.plugin`` only describes parts."""
-        if name not in __all__:
-            raise AttributeError(f"module 'anoncup' has no attribute {name!r}")
-        return getattr(import_module("anoncup.notebooks"), name)
+_HOMES = {
+    "ATTACKERS": "app.scoring.attackers.ATTACKERS",
+    "AttackerSettings": "app.scoring.settings.AttackerSettings",
+    "Columns": "app.scoring.settings.Columns",
+    "Excessive": "app.scoring.settings.Excessive",
+    "InvalidCompetition": "app.errors.InvalidCompetition",
+    "InvalidInput": "app.errors.InvalidInput",
+    "InvalidUpload": "app.errors.InvalidUpload",
+    "METHODS": "app.scoring.methods.METHODS",
+    "MeasureSettings": "app.scoring.settings.MeasureSettings",
+    "Rules": "app.scoring.rules.Rules",
+    "TRACKS": "app.scoring.tracks.TRACKS",
+    "TransactionTables": "app.scoring.transaction_tables.TransactionTables",
+    "UTILITIES": "app.scoring.utility.UTILITIES",
+    "Verdict": "app.scoring.evaluate.Verdict",
+    "advise": "app.scoring.excessive.advisor.advise",
+    "best_clusters": "app.scoring.methods.planning.best_clusters",
+    "certified_bounds": "app.scoring.excessive.certified.certified_bounds",
+    "evaluate": "app.scoring.evaluate.evaluate",
+    "expected_dummies": "app.scoring.methods.planning.expected_dummies",
+    "expected_shared_goods": "app.scoring.methods.planning.expected_shared_goods",
+    "fingerprint": "app.scoring.fingerprint.fingerprint",
+    "household_columns": "app.scoring.synthetic.household_columns",
+    "household_table": "app.scoring.synthetic.household_table",
+    "parse_competition": "app.scoring.competition_file.parse_competition",
+    "prepare": "app.scoring.release.prepare",
+    "rate_of": "app.scoring.rates.rate_of",
+    "release_of": "app.scoring.release.release_of",
+    "sampled_guess": "app.scoring.rates.sampled_guess",
+    "scales": "app.scoring.scales.scales",
+    "shuffle_rows": "app.scoring.methods.permutations.shuffle_rows",
+    "target_of": "app.scoring.release.target_of",
+    "tc400": "app.scoring.data.tc400",
+    "template": "app.scoring.templates.template",
+}
+"""Where each public name is; it is imported when it is asked for."""
+
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'anoncup' has no attribute {name!r}")
+    module, _, own = _HOMES[name].rpartition(".")
+    return getattr(import_module(module), own)
 
 
 def __dir__() -> list[str]:
     return [*globals(), *__all__]
-
-
-__all__ = [
-    "ATTACKERS",
-    "METHODS",
-    "TRACKS",
-    "UTILITIES",
-    "AttackerSettings",
-    "Columns",
-    "Excessive",
-    "InvalidCompetition",
-    "InvalidInput",
-    "InvalidUpload",
-    "MeasureSettings",
-    "Rules",
-    "TransactionTables",
-    "Verdict",
-    "advise",
-    "best_clusters",
-    "certified_bounds",
-    "evaluate",
-    "expected_dummies",
-    "expected_shared_goods",
-    "fingerprint",
-    "household_columns",
-    "household_table",
-    "parse_competition",
-    "prepare",
-    "rate_of",
-    "release_of",
-    "sampled_guess",
-    "scales",
-    "shuffle_rows",
-    "target_of",
-    "tc400",
-    "template",
-]

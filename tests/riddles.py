@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anoncup.plugin import Plugin
 from app.errors import InvalidUpload, Problem
 from app.messages import Message
 from app.scoring.arrays import IntArray
@@ -14,6 +13,7 @@ from app.scoring.files import GUESS, FileSpec
 from app.scoring.link import LINK
 from app.scoring.outcomes import Outcome
 from app.scoring.parameters import Parameter
+from app.scoring.plugins import Plugin
 from app.scoring.registry import About, Question, Sizes
 from app.scoring.tracks.microdata import MICRODATA
 

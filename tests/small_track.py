@@ -15,16 +15,16 @@ import pandas as pd
 import pytest
 from numpy.random import Generator, default_rng
 
-from anoncup.plugin import Plugin
 from app.errors import InvalidInput, InvalidUpload, Problem
 from app.messages import Message
 from app.scoring.files import SECRET, FileSpec, headed
 from app.scoring.outcomes import Outcome
 from app.scoring.parts import Attacker, Measure, Method
+from app.scoring.plugins import Plugin
 from app.scoring.registry import About, Answers, Question, Track
 
 if TYPE_CHECKING:
-    from anoncup.testing import Case
+    from app.scoring.laws import Case
 
 Numbers = tuple[float, ...]
 
@@ -262,8 +262,8 @@ def original_file(rows: int = 20) -> bytes:
 
 def cases(*, more: str = FIRST) -> "list[Case]":
     """A release by each method, with another answer beside; ``install`` comes first."""
-    from anoncup.testing import methods_tried
     from app.scoring.competition_file import parse_competition
+    from app.scoring.laws import methods_tried
 
     return list(methods_tried(SMALL, parse_competition(text(more=more)), original()))
 

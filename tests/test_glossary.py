@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from anoncup.testing import BrokenLaw, check_words
 from app import language
-from app.glossary import keys
+from app.glossary import check_words, keys
 from app.language import LANGUAGES
+from app.scoring.laws import BrokenLaw
 from app.scoring.parameters import Parameter
 from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.plugins import Plugin

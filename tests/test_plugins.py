@@ -12,7 +12,9 @@ from app.scoring.plugins import discovered
 from app.scoring.tracks import BUILT_IN
 
 PART = """
-from anoncup.plugin import Attacker, Measure, Method, Plugin, deferred_in
+from app.scoring.parts import Attacker, Measure, Method
+from app.scoring.plugins import Plugin
+from app.deferred import deferred_in
 by = deferred_in(__name__)
 def coins(name="coins"):
     return {"microdata": {name: Measure(name, 1, by("compute"), weighs=True, reads_secret=False)}}

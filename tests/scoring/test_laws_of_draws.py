@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from anoncup.testing import BrokenLaw, check_draw
 from app.errors import InvalidUpload, Problem
 from app.messages import Message
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.drawn import Draw
+from app.scoring.laws import BrokenLaw
+from app.scoring.laws_of_draws import check_draw
 from app.scoring.rules import Rules
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anoncup.testing import Case, check_attacker, check_measure, check_track, methods_tried
 from app.errors import InvalidCompetition, InvalidInput, InvalidUpload
 from app.scoring.competition_file import parse_competition
 from app.scoring.draws import generator_for
 from app.scoring.evaluate import evaluate
+from app.scoring.laws import Case, check_attacker, check_measure, methods_tried
+from app.scoring.laws_of_tracks import check_track
 from app.scoring.registry import About
 from app.scoring.rules import Rules
 from app.scoring.templates import template

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anoncup.testing import BrokenLaw, check_track, methods_tried
 from app.errors import DomainError, InvalidCompetition, InvalidUpload, NotFound
 from app.scoring.attacking import rate_of_attack
 from app.scoring.competition_file import parse_competition
@@ -15,6 +14,8 @@ from app.scoring.counted import what_counts
 from app.scoring.evaluate import Verdict, attacker_json, evaluate, judge
 from app.scoring.excessive.question import Question, checked
 from app.scoring.fingerprint import fingerprint
+from app.scoring.laws import BrokenLaw, methods_tried
+from app.scoring.laws_of_tracks import check_track
 from app.scoring.outcomes import Outcome
 from app.scoring.rates import Rate, rate_of_outcome
 from app.scoring.registry import About

@@ -1,6 +1,9 @@
 """A measure, an attacker and a method for contests on microdata: what they are called and may be told."""
 
-from anoncup.plugin import Attacker, Measure, Method, Parameter, Plugin, deferred_in
+from app.deferred import deferred_in
+from app.scoring.parameters import Parameter
+from app.scoring.parts import Attacker, Measure, Method
+from app.scoring.plugins import Plugin
 
 _by = deferred_in(__name__)
 

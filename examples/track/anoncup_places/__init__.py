@@ -2,21 +2,13 @@
 
 from importlib import resources
 
-from anoncup.plugin import (
-    LINK,
-    SOURCES,
-    Attacker,
-    FileSpec,
-    Measure,
-    Method,
-    Parameter,
-    Plugin,
-    Question,
-    Track,
-    deferred_in,
-    headed,
-    some_originals,
-)
+from app.deferred import deferred_in
+from app.scoring.files import FileSpec, headed, some_originals
+from app.scoring.link import LINK, SOURCES
+from app.scoring.parameters import Parameter
+from app.scoring.parts import Attacker, Measure, Method
+from app.scoring.plugins import Plugin
+from app.scoring.registry import Question, Track
 
 _by = deferred_in(__name__)
 

@@ -6,8 +6,11 @@ from math import hypot
 import numpy as np
 import pandas as pd
 
-from anoncup.plugin import Message, Outcome
-from anoncup.tables import Numeric, Problems, Schema, Table, parse_rows, written
+from app.messages import Message
+from app.scoring.csv_text import Problems
+from app.scoring.outcomes import Outcome
+from app.scoring.tracks.membership.schema import Numeric, Schema
+from app.scoring.tracks.membership.tables import Table, parse_rows, written
 
 WIDTH = 1000.0
 """Of the square that all places lie in, in kilometres."""

@@ -4,7 +4,9 @@ from anoncup_places import PLACES, PLUGIN
 from anoncup_places.steps import example_data, parse_original
 
 from anoncup import parse_competition, template
-from anoncup.testing import check_track, check_words, methods_tried
+from app.glossary import check_words
+from app.scoring.laws import methods_tried
+from app.scoring.laws_of_tracks import check_track
 
 
 def test_the_track_keeps_the_laws():
