@@ -14,9 +14,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from app.errors import InvalidCompetition as InvalidCompetition
-    from app.errors import InvalidInput as InvalidInput
-    from app.errors import InvalidUpload as InvalidUpload
+    from anoncup.errors import InvalidCompetition as InvalidCompetition
+    from anoncup.errors import InvalidInput as InvalidInput
+    from anoncup.errors import InvalidUpload as InvalidUpload
     from app.scoring.attackers import ATTACKERS as ATTACKERS
     from app.scoring.competition_file import parse_competition as parse_competition
     from app.scoring.data import tc400 as tc400
@@ -53,9 +53,9 @@ _HOMES = {
     "AttackerSettings": "app.scoring.settings.AttackerSettings",
     "Columns": "app.scoring.settings.Columns",
     "Excessive": "app.scoring.settings.Excessive",
-    "InvalidCompetition": "app.errors.InvalidCompetition",
-    "InvalidInput": "app.errors.InvalidInput",
-    "InvalidUpload": "app.errors.InvalidUpload",
+    "InvalidCompetition": "anoncup.errors.InvalidCompetition",
+    "InvalidInput": "anoncup.errors.InvalidInput",
+    "InvalidUpload": "anoncup.errors.InvalidUpload",
     "METHODS": "app.scoring.methods.METHODS",
     "MeasureSettings": "app.scoring.settings.MeasureSettings",
     "Rules": "app.scoring.rules.Rules",

@@ -5,8 +5,8 @@ from datetime import datetime
 from functools import lru_cache
 from uuid import UUID
 
+from anoncup.errors import CompetitionUnavailable, InvalidCompetition
 from app.db.models import Competition
-from app.errors import CompetitionUnavailable, InvalidCompetition
 from app.scoring.competition_file import parse_competition
 from app.scoring.registry import Track
 from app.scoring.rules import Rules

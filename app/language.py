@@ -16,7 +16,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
 
-from app.messages import FIELD, Counted, Message, filled
+from anoncup.messages import FIELD, Counted, Message, filled
 
 FOLDER = Path(__file__).parent / "locale"
 DOMAIN = "anoncup"

@@ -14,8 +14,8 @@ from typing import IO, Any, cast
 
 from pydantic import BaseModel
 
+from anoncup.errors import DomainError
 from app import memory, storage
-from app.errors import DomainError
 from app.processes.inside import Pipe
 from app.processes.parser_process import Raised, answer_type
 from app.scoring.kernels.compiled import Compiled, LoopsNotLoaded

@@ -15,7 +15,7 @@ from nacl.encoding import HexEncoder
 from nacl.exceptions import CryptoError
 from nacl.public import PrivateKey, PublicKey, SealedBox
 
-from app.errors import InvalidInput, Unavailable
+from anoncup.errors import InvalidInput, Unavailable
 
 SALT_BYTES = 32
 KEY_ID = re.compile(rb"[0-9a-f]{16}")

@@ -26,8 +26,8 @@ from limits import RateLimitItem, RateLimitItemPerMinute
 from limits.storage import MemoryStorage, RedisStorage
 from limits.strategies import FixedWindowRateLimiter
 
+from anoncup.errors import NotSignedIn, TooMany, WrongCredential
 from app.config import get_settings
-from app.errors import NotSignedIn, TooMany, WrongCredential
 from app.redis_client import UNREACHABLE, pool_at
 
 log = structlog.get_logger(__name__)

@@ -15,8 +15,8 @@ from nacl.encoding import HexEncoder
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
+from anoncup.errors import InvalidInput, Unavailable
 from app import sealing
-from app.errors import InvalidInput, Unavailable
 
 SUFFIX = ".signing"
 MISSING = (

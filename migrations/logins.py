@@ -7,8 +7,8 @@ from psycopg.errors import InsufficientPrivilege, UndefinedObject
 from sqlalchemy import NullPool, create_engine
 from sqlalchemy.exc import OperationalError
 
+from anoncup.errors import NotAllowed
 from app import logins
-from app.errors import NotAllowed
 from migrations.run import unreachable
 
 

@@ -10,7 +10,7 @@ from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Connection, create_engine
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from app.errors import Conflict, NotAllowed, Unavailable
+from anoncup.errors import Conflict, NotAllowed, Unavailable
 from migrations import granting
 
 LOCK = 7366228

@@ -14,8 +14,8 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.frontend import CommandLineInterface
 from babel.messages.pofile import read_po
 
-from app import errors
-from app.errors import DomainError
+from anoncup import errors
+from anoncup.errors import DomainError
 
 Text = str | list[str] | tuple[str, ...] | None
 
@@ -54,7 +54,7 @@ def extract(path: Path) -> None:
     """Write what the code and the templates say."""
     keywords = [part for name in SAID_BY for part in ("-k", name)]
     how = ("--no-default-keywords", "--add-location=file", "--sort-by-file", "--no-wrap")
-    babel("extract", "-F", "pyproject.toml", *keywords, *how, "-o", str(path), "app", "workers")
+    babel("extract", "-F", "pyproject.toml", *keywords, *how, "-o", str(path), "anoncup", "app", "workers")
 
 
 def extracted() -> Catalog:

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from anoncup.messages import Message, Statement
 from app.db.models import Evaluation, Guess
-from app.messages import Message, Statement
 from app.services.attacks import guesses
 from app.services.submissions import evaluations
 from app.services.work import leases

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from numpy.random import Generator
 
+from anoncup.errors import InvalidUpload, Problem
+from anoncup.messages import Message
 from app.config import Settings
-from app.errors import InvalidUpload, Problem
-from app.messages import Message
 from app.scoring.drawn import Draw
 from app.scoring.files import FileSpec
 from app.scoring.permutation import secret_csv

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from anoncup.errors import Conflict, InvalidUpload, Problem
+from anoncup.messages import Message
 from app import parser
-from app.errors import Conflict, InvalidUpload, Problem
-from app.messages import Message
 from app.scoring.files import Remark
 from app.scoring.settings import Columns
 from tests import deeds

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.errors import InvalidUpload, Problem
-from app.messages import Message
+from anoncup.errors import InvalidUpload, Problem
+from anoncup.messages import Message
 from app.scoring.arrays import IntArray
 from app.scoring.files import GUESS, FileSpec
 from app.scoring.link import LINK

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 from numpy.random import Generator, default_rng
 
-from app.errors import InvalidInput, InvalidUpload, Problem
-from app.messages import Message
+from anoncup.errors import InvalidInput, InvalidUpload, Problem
+from anoncup.messages import Message
 from app.scoring.files import SECRET, FileSpec, headed
 from app.scoring.outcomes import Outcome
 from app.scoring.parts import Attacker, Measure, Method

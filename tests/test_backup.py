@@ -12,12 +12,12 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import create_engine, func, select, text
 
+from anoncup.errors import Conflict, DomainError, InvalidInput, Unavailable
 from app.backup import archive, keys, service
 from app.backup.keys import Places
 from app.config import Settings
 from app.db import engine
 from app.db.models import AuditEntry, Base, Evaluation, Submission
-from app.errors import Conflict, DomainError, InvalidInput, Unavailable
 from app.local.embedded import embedded_services
 from app.services.people import audit
 from app.storage import opened, store

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from anoncup.errors import InvalidInput
 from app.backup import service
-from app.errors import InvalidInput
 from tests.backups import command, made, read
 
 pytestmark = pytest.mark.full

@@ -13,7 +13,7 @@ import pytest
 import redis
 from sqlalchemy import Connection, create_engine, text
 
-from app.errors import Unavailable
+from anoncup.errors import Unavailable
 from app.local import data_folder, embedded, server, tethered
 from app.local.embedded import Services, embedded_services, running_services
 from tests.data_folders import data, made_once

@@ -5,11 +5,11 @@ from uuid import uuid4
 
 import pytest
 
+from anoncup.errors import Conflict, InvalidInput, Unavailable
 from app import sealing, witnessing
 from app.backup import keys
 from app.backup.keys import Places
 from app.config import Settings
-from app.errors import Conflict, InvalidInput, Unavailable
 from app.storage import store
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena

@@ -37,7 +37,7 @@ TRACKS["transactions"].parse_original(
 """
 RESOLVED = """
 import gc, app.main, workers.main
-from app.deferred import Deferred
+from anoncup.lazy import Deferred
 named = [each for each in gc.get_objects() if isinstance(each, Deferred)]
 assert all(callable(each.__wrapped__) for each in named)
 print(len(named))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app import errors
-from app.errors import DomainError, InvalidUpload, Problem, TooLarge, TooMany, particulars
-from app.messages import Counted, Heard, Message, Value, filled, kept_under, message_under, visible
+from anoncup import errors
+from anoncup.errors import DomainError, InvalidUpload, Problem, TooLarge, TooMany, particulars
+from anoncup.messages import Counted, Heard, Message, Value, filled, kept_under, message_under, visible
 
 ROOT = Path(__file__).parents[1]
 SENTENCES = {
@@ -144,7 +144,7 @@ def test_no_sentence_is_put_together_where_it_is_raised() -> None:
     """But for what is said by something else, such as another service: that is a ``Message`` as it is."""
     glued = [
         f"{file.relative_to(ROOT)}:{call.lineno}"
-        for folder in ("app", "workers", "migrations")
+        for folder in ("anoncup", "app", "workers", "migrations")
         for file in sorted((ROOT / folder).rglob("*.py"))
         for call in ast.walk(ast.parse(file.read_text()))
         if isinstance(call, ast.Call) and name_of(call) in SENTENCES - {"Message"}

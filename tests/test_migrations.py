@@ -16,11 +16,11 @@ from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, select, text
 from sqlalchemy.exc import ProgrammingError
 
+from anoncup.errors import Conflict, Unavailable
 from app.backup import rows, service
 from app.backup.keys import Places
 from app.config import Settings
 from app.db.models import Base
-from app.errors import Conflict, Unavailable
 from app.local.embedded import embedded_services
 from app.storage import digest_of, opened
 from migrations import run, versions

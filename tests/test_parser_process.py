@@ -13,10 +13,10 @@ import numpy as np
 import psutil
 import pytest
 
+from anoncup.errors import Conflict, InvalidUpload, Problem
+from anoncup.messages import Counted, Message
 from app.config import Settings
 from app.contest import read_file
-from app.errors import Conflict, InvalidUpload, Problem
-from app.messages import Counted, Message
 from app.processes import parser_process
 from app.processes.child import SandboxedChild
 from app.processes.parser_process import ORIGINALS, UPLOADS, ParserProcess, call

@@ -14,7 +14,7 @@ from app.scoring.tracks import BUILT_IN
 PART = """
 from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.plugins import Plugin
-from app.deferred import deferred_in
+from anoncup.lazy import deferred_in
 by = deferred_in(__name__)
 def coins(name="coins"):
     return {"microdata": {name: Measure(name, 1, by("compute"), weighs=True, reads_secret=False)}}
@@ -159,7 +159,7 @@ def test_the_notebooks_face_has_all_that_it_names() -> None:
 REQUIRES = "[requires]\ncoins = "
 ASKED = f"""
 import sys
-from app.errors import InvalidCompetition
+from anoncup.errors import InvalidCompetition
 from app.scoring.competition_file import parse_competition
 from app.scoring.templates import template
 try:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import Unavailable
+from anoncup.errors import Unavailable
 from app.local import processes, waiting
 from app.local.processes import (
     Program,

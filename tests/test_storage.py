@@ -11,9 +11,9 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import func, select
 
+from anoncup.errors import InvalidInput, NotFound, Unavailable
 from app.config import Settings
 from app.db.models import Submission
-from app.errors import InvalidInput, NotFound, Unavailable
 from app.http import intake
 from app.storage import Store, bucket, digest_of, opened
 from app.transaction import transaction

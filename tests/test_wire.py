@@ -8,11 +8,11 @@ import pytest
 from pydantic import ValidationError
 from sqlalchemy import update
 
+from anoncup.errors import CompetitionUnavailable
+from anoncup.messages import Message, told
 from app import wire
 from app.client import transport
 from app.db.models import Evaluation, State
-from app.errors import CompetitionUnavailable
-from app.messages import Message, told
 from app.services.boards.verdicts import numbers
 from app.services.desk import moves
 from app.services.work import leases

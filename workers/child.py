@@ -16,10 +16,10 @@ from uuid import UUID
 
 import structlog
 
+from anoncup.errors import CompetitionUnavailable, DomainError, InvalidCompetition
+from anoncup.messages import Message
 from app import sealing
 from app.config import Settings
-from app.errors import CompetitionUnavailable, DomainError, InvalidCompetition
-from app.messages import Message
 from app.processes.child import DIED, ChildDied, ChildMisbehaved, OutOfTime, SandboxedChild
 from app.scoring.competition_file import parse_competition
 from app.storage import store

@@ -20,11 +20,11 @@ import structlog
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from anoncup.errors import DatabaseUnavailable, DomainError, Unavailable
 from app import logs, queue, witnessing
 from app.config import Settings, get_settings
 from app.db.might import warn_of_might
 from app.db.models import WitnessedEnd
-from app.errors import DatabaseUnavailable, DomainError, Unavailable
 from app.processes import sandbox
 from app.services.attacks import transitions
 from app.services.contest import guess_terms, witnesses

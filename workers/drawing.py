@@ -2,10 +2,10 @@
 
 from hashlib import sha256
 
+from anoncup.errors import Unavailable
 from app import sealing, seeds
 from app.config import Settings
 from app.contest import read_file
-from app.errors import Unavailable
 from app.scoring.tracks import TRACKS
 from app.services.attacks import drawing
 from app.services.attacks.drawing import Undrawn

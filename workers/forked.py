@@ -23,8 +23,8 @@ from pathlib import Path
 
 from sqlalchemy.orm import configure_mappers
 
+from anoncup.errors import Unavailable
 from app import logs
-from app.errors import Unavailable
 from app.local import tethered
 from app.local.processes import (
     CLOCKS_DATABASE,

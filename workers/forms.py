@@ -8,8 +8,8 @@ from typing import Annotated, Any, NotRequired, TypeAlias, TypeVar, Union, get_a
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from anoncup.messages import PARTS, Message
 from app import wire
-from app.messages import PARTS, Message
 from app.scoring.parts import Attacker, Measure
 from app.scoring.tracks import TRACKS
 from app.wire.form import Admitted

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from datetime import timedelta
 
+from anoncup.errors import Unavailable
 from app import sealing
 from app.config import Settings, get_settings
 from app.db.models import Guess
-from app.errors import Unavailable
 from app.queue import JUDGE, celery
 from app.services.attacks import guesses
 from app.services.attacks.guesses import Claim

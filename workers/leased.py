@@ -11,10 +11,10 @@ from uuid import UUID
 import structlog
 from celery.exceptions import Ignore
 
+from anoncup.errors import CompetitionUnavailable, DatabaseUnavailable, DomainError, NotFound, Unavailable
 from app.config import get_settings
 from app.db.models import ThresholdReport
 from app.db.models.declarations import Work
-from app.errors import CompetitionUnavailable, DatabaseUnavailable, DomainError, NotFound, Unavailable
 from app.services.work import leases
 from app.transaction import transaction
 from workers.child import ChildDied, ScoringFailed, Step

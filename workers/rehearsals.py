@@ -6,10 +6,10 @@ from typing import TypeVar
 
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Conflict, InvalidUpload, NotAllowed, TooMany
 from app import sealing
 from app.config import Settings, get_settings
 from app.db.models import RehearsalMove
-from app.errors import Conflict, InvalidUpload, NotAllowed, TooMany
 from app.scoring.files import SECRET
 from app.services.attacks import guesses
 from app.services.attacks.guesses import Given

@@ -14,7 +14,7 @@ from typing import Any
 
 from numpy.random import Generator, default_rng
 
-from app.errors import InvalidCompetition
+from anoncup.errors import InvalidCompetition
 from app.processes.inside import Pipe
 from app.scoring import kernels
 from app.scoring.attacking import guesses_of

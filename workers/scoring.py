@@ -4,11 +4,11 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+from anoncup.errors import Unavailable
 from app import sealing
 from app.config import Settings, get_settings
 from app.contest import read_file
 from app.db.models import Evaluation
-from app.errors import Unavailable
 from app.queue import SCORE, celery
 from app.scoring.tracks import TRACKS
 from app.services.submissions import evaluations

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from datetime import timedelta
 
+from anoncup.errors import Unavailable
 from app.config import get_settings
 from app.db.models import ThresholdReport
-from app.errors import Unavailable
 from app.queue import ADVISE, celery
 from app.services.data import threshold_reports
 from app.transaction import transaction

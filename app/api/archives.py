@@ -8,9 +8,9 @@ from threading import Lock
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
+from anoncup.errors import NotFound
 from app.api.documentation.answers import ORGANIZER, READ, refusing
 from app.api.documentation.bodies import ZIP, raw
-from app.errors import NotFound
 from app.http.archives import Content, sent, tag_of, zipped
 from app.http.dependencies import AppSettings, MaybeSignedIn, SignedIn, lasting_address
 from app.http.shelf import Shelf

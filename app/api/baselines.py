@@ -5,12 +5,12 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request, status
 
+from anoncup.errors import InvalidInput
 from app import wire
 from app.api.documentation.answers import BUSY, NEW_NAME, ORGANIZER, refusing
 from app.api.documentation.bodies import Json, multipart
 from app.api.submissions import NEEDED, PARTS, SENT, receipt
 from app.config import get_settings
-from app.errors import InvalidInput
 from app.http.bodies import Parts
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn

@@ -8,13 +8,13 @@ from fastapi import APIRouter, Body, Depends, Request, Response, status
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
+from anoncup.errors import CompetitionUnavailable, NotFound
 from app import wire
 from app.api.documentation import examples
 from app.api.documentation.answers import COMPETITION_FILE, ORGANIZER, REVISION, refusing
 from app.api.documentation.bodies import Json, raw, taking
 from app.contest import Contest
 from app.db.models import Competition
-from app.errors import CompetitionUnavailable, NotFound
 from app.http.confirming import Confirming
 from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.http.intake import admission

@@ -10,12 +10,12 @@ from pydantic import BaseModel
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
+from anoncup.errors import NotFound
 from app import wire
 from app.api.documentation import examples
 from app.api.documentation.answers import CHECK, ORGANIZER, TEAM, UPLOAD, refusing
 from app.api.documentation.bodies import Json, files_said, multipart, raw
 from app.db.models import State, Submission
-from app.errors import NotFound
 from app.http.dependencies import IdempotencyKey, SignedIn
 from app.http.intake import RELEASE, check_release, dry_run, take_in
 from app.http.paging import AskedPage, place_of

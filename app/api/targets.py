@@ -8,12 +8,12 @@ from uuid import UUID
 from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
 
+from anoncup.errors import NotFound
 from app import wire
 from app.api.documentation import examples
 from app.api.documentation.answers import READ, TEAM, refusing
 from app.api.documentation.bodies import ZIP, raw
 from app.db.models import Target
-from app.errors import NotFound
 from app.http.archives import Content, sent, zipped
 from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.services.attacks import targets

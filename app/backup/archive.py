@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, Any, TypeVar
 
-from app.errors import Conflict, InvalidInput
+from anoncup.errors import Conflict, InvalidInput
 from app.storage import digest_of
 from app.storage.durable import sync_folder
 

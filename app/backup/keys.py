@@ -6,10 +6,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from anoncup.errors import Conflict, InvalidInput, Unavailable
 from app import sealing, witnessing
 from app.backup import archive
 from app.backup.archive import Archive, Writer
-from app.errors import Conflict, InvalidInput, Unavailable
 
 KIND = "keys"
 PUBLIC = "sealing.pub"

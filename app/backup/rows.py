@@ -15,7 +15,7 @@ from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Connection, MetaData, NullPool, Table, create_engine, select, text
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from app.errors import Conflict, InvalidInput, NotAllowed
+from anoncup.errors import Conflict, InvalidInput, NotAllowed
 from migrations.run import hold, known_revisions, migrate_on, unreachable
 
 PIECE = 1 << 20

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
+from anoncup.messages import N_
 from app.charts import marks
 from app.charts.axes import axis, finite, known
 from app.charts.figure import Figure, LegendEntry
@@ -14,7 +15,6 @@ from app.charts.frame import WIDTH, Box, Plot, grid, level_axis, mark, picture, 
 from app.charts.labels import covered_points
 from app.charts.svg import LETTER, fitted, short, tag, width_of
 from app.charts.words import ChartWords
-from app.messages import N_
 
 HEIGHT = 340.0
 IN_VIEW = 2.5

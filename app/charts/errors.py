@@ -9,6 +9,7 @@ from itertools import accumulate, pairwise
 
 from markupsafe import Markup
 
+from anoncup.messages import N_
 from app.charts import marks
 from app.charts.axes import Axis, axis, finite
 from app.charts.figure import Figure, LegendEntry
@@ -17,7 +18,6 @@ from app.charts.histogram import LINE, shaded, upright
 from app.charts.strip import SCATTERED
 from app.charts.svg import LETTER, fitted, lone, tag
 from app.charts.words import ChartWords
-from app.messages import N_
 
 NAME = 1.4 * LETTER
 AREA, DOTS = 58.0, 56.0

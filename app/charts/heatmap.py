@@ -6,11 +6,11 @@ from math import fsum
 
 from markupsafe import Markup
 
+from anoncup.messages import N_
 from app.charts.axes import finite
 from app.charts.figure import Figure
 from app.charts.svg import lone, text
 from app.charts.words import ChartWords
-from app.messages import N_
 
 STEPS = 10
 FEW = 6

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from anoncup.messages import N_
 from app.charts import marks
 from app.charts.axes import axis, finite, known
 from app.charts.bars import Bin, bars, beyond_pattern, bins_of
@@ -12,7 +13,6 @@ from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import EDGE, WIDTH, Plot, grid, level_axis, picture, plot, sides, vacant
 from app.charts.svg import LETTER, fitted, short, tag, width_of
 from app.charts.words import ChartWords
-from app.messages import N_
 
 HEIGHT = 300.0
 PANEL = 62.0

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from anoncup.messages import N_
 from app.charts import marks
 from app.charts.axes import Axis, axis, finite, known
 from app.charts.svg import short, tag
 from app.charts.words import ChartWords
-from app.messages import N_
 
 WIDE, TALL = 180.0, 28.0
 EDGE, CAP = 8.0, 5.0

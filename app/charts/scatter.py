@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from anoncup.messages import N_
 from app.charts import marks
 from app.charts.axes import axis, finite
 from app.charts.figure import Figure, LegendEntry
@@ -15,7 +16,6 @@ from app.charts.frame import level_axis, plot, vacant
 from app.charts.plane import HEIGHT, SHAPES, Stack, Window, around, drawn, focus, levels
 from app.charts.svg import lone, printable, tag
 from app.charts.words import ChartWords
-from app.messages import N_
 
 SAID = 20
 """Of a stack so many names are said; the table has all of them."""

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from anoncup.errors import InvalidInput
 from app import wire
 from app.cli.files import LocalContest
 from app.cli.terminal import progress_bar
-from app.errors import InvalidInput
 from app.scoring.attacking import asked, rate_of_attack, said_to
 from app.scoring.evaluate import attacker_json
 from app.scoring.parts import Attacker

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from anoncup.errors import DomainError, InvalidInput, InvalidUpload, NotSignedIn, Problem, TooMany
+from anoncup.messages import Heard
 from app.cli import credentials
-from app.errors import DomainError, InvalidInput, InvalidUpload, NotSignedIn, Problem, TooMany
-from app.messages import Heard
 
 if TYPE_CHECKING:
     from app import wire

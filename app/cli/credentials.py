@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from app.errors import InvalidInput
+from anoncup.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)

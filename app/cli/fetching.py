@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from anoncup.errors import InvalidInput
 from app.cli.connection import connected, transfer_bar
 from app.cli.listing import plain, print_json
 from app.cli.options import AsJson, Slug
 from app.cli.unpacking import unpack
-from app.errors import InvalidInput
 
 if TYPE_CHECKING:
     from app import wire

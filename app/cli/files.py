@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from anoncup.errors import InvalidInput, InvalidUpload
 from app.cli.options import Release, originals_of, read_text
-from app.errors import InvalidInput, InvalidUpload
 from app.scoring.arrays import IntArray
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from anoncup.errors import InvalidInput
 from app.cli.connection import connected
 from app.cli.listing import done, plain
-from app.errors import InvalidInput
 
 if TYPE_CHECKING:
     from app import wire

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from anoncup.errors import InvalidInput
 from app.cli.listing import print_json
 from app.cli.options import (
     EXAMPLES,
@@ -35,7 +36,6 @@ from app.cli.terminal import (
     show_fingerprint,
     show_verdict,
 )
-from app.errors import InvalidInput
 
 if TYPE_CHECKING:
     from app import wire

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.errors import InvalidInput
+from anoncup.errors import InvalidInput
 from app.scoring.registry import Track
 from app.scoring.tracks import TRACKS
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from anoncup.errors import InvalidInput
 from app.cli import rehearsing, rescoring
 from app.cli.connection import asking, connected, transfer_bar
 from app.cli.endings import BROKEN
@@ -39,7 +40,6 @@ from app.cli.options import (
     takes_release,
 )
 from app.cli.sending import called_by_path, paths_of, release_of
-from app.errors import InvalidInput
 
 if TYPE_CHECKING:
     from app import wire

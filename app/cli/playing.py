@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from anoncup.errors import InvalidInput
 from app.cli.listing import print_json
 from app.cli.options import (
     AsJson,
@@ -18,7 +19,6 @@ from app.cli.options import (
     takes_release,
 )
 from app.cli.terminal import console, show_attackers
-from app.errors import InvalidInput
 
 Seed = Annotated[int, typer.Option(min=0, help="seed of the random choices")]
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from anoncup.errors import InvalidInput
 from app.cli.options import CompetitionFile, OriginalFiles
-from app.errors import InvalidInput
 
 
 def draw(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from anoncup.errors import InvalidInput
 from app.cli.connection import connected
 from app.cli.listing import (
     Columns,
@@ -21,7 +22,6 @@ from app.cli.listing import (
 )
 from app.cli.options import AsJson, Identifier, Slug
 from app.cli.terminal import show_verdict
-from app.errors import InvalidInput
 
 if TYPE_CHECKING:
     from app import wire

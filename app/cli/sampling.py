@@ -4,9 +4,9 @@ from pathlib import Path
 
 from rich.table import Table
 
+from anoncup.errors import InvalidInput
 from app.cli.files import LocalContest
 from app.cli.terminal import numbered
-from app.errors import InvalidInput
 from app.scoring.parts import Method
 
 

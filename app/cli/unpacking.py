@@ -6,7 +6,7 @@ import stat
 import zipfile
 from pathlib import Path
 
-from app.errors import InvalidInput
+from anoncup.errors import InvalidInput
 
 SUMS = "SHA256SUMS"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")

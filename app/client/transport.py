@@ -17,8 +17,8 @@ from uuid import uuid4
 import httpx2
 from pydantic import BaseModel, ValidationError
 
-from app.errors import DomainError, InvalidInput, Unavailable
-from app.messages import Heard
+from anoncup.errors import DomainError, InvalidInput, Unavailable
+from anoncup.messages import Heard
 from app.wire import Problem
 
 PAUSES_S = (0.5, 1.0, 2.0)

@@ -9,7 +9,7 @@ from psycopg.errors import DiskFull, LockNotAvailable, OperationalError, ReadOnl
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from app.errors import DatabaseUnavailable, Unavailable
+from anoncup.errors import DatabaseUnavailable, Unavailable
 
 log = structlog.get_logger(__name__)
 

@@ -17,9 +17,9 @@ from typing import ParamSpec, TypeVar
 from anyio import CancelScope, CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
 
+from anoncup.errors import Unavailable
 from app import turns
 from app.config import Settings
-from app.errors import Unavailable
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from typing import IO
 
 from fastapi.responses import StreamingResponse
 
-from app.errors import Unavailable
+from anoncup.errors import Unavailable
 
 IN_MEMORY, PIECE = 16 << 20, 1 << 16
 """Bytes: of an archive until it goes to the disk, and of what is read of it at a time."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from anyio import CancelScope
 from starlette.concurrency import run_in_threadpool
 
+from anoncup.errors import Conflict, DomainError, TooMany, TooSlow, Unavailable
 from app.db.models import Attempt
-from app.errors import Conflict, DomainError, TooMany, TooSlow, Unavailable
 from app.http.problems import Refused
 from app.services.submissions import attempts
 from app.transaction import transaction

@@ -10,8 +10,8 @@ from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from app.errors import InvalidUpload, Problem, Unavailable, Unreadable
-from app.messages import Message
+from anoncup.errors import InvalidUpload, Problem, Unavailable, Unreadable
+from anoncup.messages import Message
 from app.scoring.files import missing_file, too_large
 
 TEXT_BYTES = 64 * 1024

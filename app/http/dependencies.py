@@ -8,9 +8,9 @@ from fastapi.security import HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 from starlette.concurrency import run_in_threadpool
 
+from anoncup.errors import NotAllowed, NotSignedIn
 from app.config import Settings, get_settings
 from app.db.models import TokenKind
-from app.errors import NotAllowed, NotSignedIn
 from app.http.middleware import host_of
 from app.services.people import accounts
 from app.services.people.accounts import Opened, Principal, Shown

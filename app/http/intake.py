@@ -13,10 +13,10 @@ from fastapi import Request
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
+from anoncup.errors import InvalidInput
 from app import throttle
 from app.config import get_settings
 from app.db.models import Guess
-from app.errors import InvalidInput
 from app.http.admission import Admission
 from app.http.attempts import Counted, counted
 from app.http.bodies import Parts, multipart

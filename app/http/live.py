@@ -13,7 +13,7 @@ import structlog
 from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI
 
-from app.errors import TooMany
+from anoncup.errors import TooMany
 from app.services.submissions import progress
 from app.services.submissions.progress import Follower, Progress
 from app.transaction import transaction

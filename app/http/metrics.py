@@ -15,9 +15,9 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from anoncup.errors import Unavailable
 from app import queue
 from app.db.models import State
-from app.errors import Unavailable
 from app.services.work import health
 from app.services.work.health import Work
 from app.transaction import transaction

@@ -9,8 +9,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from anoncup.errors import TooLarge, TooSlow
 from app.config import Settings
-from app.errors import TooLarge, TooSlow
 from app.http.problems import Refused, problem
 
 DRAINED_BYTES = 1 << 30

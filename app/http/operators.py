@@ -4,8 +4,8 @@ from hmac import compare_digest
 
 from fastapi import Request
 
+from anoncup.errors import NotFound
 from app.config import Settings, is_loopback
-from app.errors import NotFound
 
 PASSED_ON = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 """Headers of which a proxy adds some: what comes from this machine may come from anywhere then."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Query, Request, Response
 
-from app.errors import InvalidInput
+from anoncup.errors import InvalidInput
 
 LARGEST_PAGE = 200
 

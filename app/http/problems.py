@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import compile_path
 
-from app import errors
+from anoncup import errors
 
 STATUS: dict[type[errors.DomainError], int] = {
     errors.InvalidUpload: 422,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from app.errors import Unavailable
+from anoncup.errors import Unavailable
 
 LONGEST_SOCKET_FOLDER = 85
 """A socket's path may have 107 bytes, and Postgres adds ``/.s.PGSQL.5432``."""

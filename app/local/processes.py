@@ -17,9 +17,9 @@ from types import FrameType, MappingProxyType
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from app.errors import Unavailable
+from anoncup.errors import Unavailable
+from anoncup.messages import Message
 from app.local import tethered, waiting
-from app.messages import Message
 
 FIRST_PAUSE = 0.2
 LONGEST_PAUSE = 10.0

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.errors import Unavailable
+from anoncup.errors import Unavailable
 from app.local import tethered, waiting
 
 RESTARTS = 5

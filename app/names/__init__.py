@@ -5,7 +5,7 @@ import unicodedata
 from functools import lru_cache
 from importlib.resources import files
 
-from app.errors import InvalidInput
+from anoncup.errors import InvalidInput
 
 LONGEST = 100
 JOINER = "\u200d"

@@ -15,8 +15,8 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from app.errors import DomainError
-from app.messages import Message
+from anoncup.errors import DomainError
+from anoncup.messages import Message
 from app.processes import sandbox
 from app.processes.folders import OwnFolder
 

@@ -20,10 +20,10 @@ from typing import Any, Generic, Literal, NoReturn, ParamSpec, TypeVar, cast
 import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from app import errors
+from anoncup import errors
+from anoncup.errors import DomainError, InvalidInput, InvalidUpload, Problem, Unavailable
+from anoncup.messages import Message
 from app.config import Settings
-from app.errors import DomainError, InvalidInput, InvalidUpload, Problem, Unavailable
-from app.messages import Message
 from app.processes import sandbox
 from app.processes.child import ChildDied, ChildMisbehaved, OutOfTime, SandboxedChild
 from app.storage import store

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from app.messages import Message
+from anoncup.messages import Message
 from app.scoring.arrays import Cells, FloatArray, IntArray
 from app.scoring.kernels.assignment import FREE, OUT, place_rows, shortest
 

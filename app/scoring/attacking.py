@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from app.messages import Message
+from anoncup.messages import Message
 from app.scoring.parts import Attacker
 from app.scoring.rates import Rate
 from app.scoring.registry import Question, Sizes, Track, largest

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Set
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.errors import InvalidUpload, Problem
-from app.messages import Message
+from anoncup.errors import InvalidUpload, Problem
+from anoncup.messages import Message
 from app.scoring.csv_text import NUMBER, cells, decoded, header_of, marks, text_columns
 from app.scoring.foreign_text import habit_of
 from app.scoring.identifiers import AMOUNTS, has_codes, is_known, reason_to_leave_out

@@ -9,8 +9,8 @@ from functools import partial
 from typing import cast
 from zoneinfo import ZoneInfo
 
-from app.errors import InvalidCompetition
-from app.messages import Message
+from anoncup.errors import InvalidCompetition
+from anoncup.messages import Message
 from app.scoring.counted import check_scored_by, read_scored_by
 from app.scoring.parameters import Parameter, Roles
 from app.scoring.parts import Measure

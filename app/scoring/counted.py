@@ -7,7 +7,7 @@ names counts, whatever is installed since: a part that came later is reported on
 from collections.abc import Iterable, Mapping
 from typing import cast
 
-from app.errors import InvalidCompetition
+from anoncup.errors import InvalidCompetition
 from app.scoring.parts import Attacker, Distance, Measure
 from app.scoring.plugins import Package
 from app.scoring.registry import Track

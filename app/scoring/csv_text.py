@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from app.errors import LISTED, LONGEST_VALUE, InvalidUpload, Problem
-from app.messages import N_, Counted, Message
+from anoncup.errors import LISTED, LONGEST_VALUE, InvalidUpload, Problem
+from anoncup.messages import N_, Counted, Message
 from app.scoring.files import MAX_CELL, MAX_ROWS, Remark
 from app.scoring.foreign_text import (
     INVISIBLE,

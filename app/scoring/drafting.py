@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.errors import InvalidInput
+from anoncup.errors import InvalidInput
 from app.scoring.competition_file import parse_competition
 from app.scoring.parameters import Parameter, Roles
 from app.scoring.settings import Columns, MeasureSettings, Parameters

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
-from app.messages import Counted, Message, kept, kept_under
+from anoncup.messages import Counted, Message, kept, kept_under
 from app.scoring.attacking import asked, rate_of_attack
 from app.scoring.excessive.check import Distances, Histogram, deletion, excess, individual_distances
 from app.scoring.excessive.wrong_secret import warnings_about_secret

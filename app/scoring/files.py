@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from app.errors import Problem, TooLarge
-from app.messages import Message
+from anoncup.errors import Problem, TooLarge
+from anoncup.messages import Message
 
 if TYPE_CHECKING:
     from app.scoring.rules import Rules

@@ -4,8 +4,8 @@ import codecs
 import re
 from collections.abc import Sequence
 
-from app.errors import InvalidUpload, Problem
-from app.messages import N_, Message
+from anoncup.errors import InvalidUpload, Problem
+from anoncup.messages import N_, Message
 from app.scoring.lines import line_at
 
 ZIP = b"PK\x03\x04"

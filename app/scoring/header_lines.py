@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from app.errors import LONGEST_VALUE
-from app.messages import Counted, Message
+from anoncup.errors import LONGEST_VALUE
+from anoncup.messages import Counted, Message
 from app.scoring.csv_text import Problems
 from app.scoring.foreign_text import habit_of
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.errors import InvalidUpload, Problem
-from app.messages import Message
+from anoncup.errors import InvalidUpload, Problem
+from anoncup.messages import Message
 from app.scoring.csv_text import CONTROL, NUMBER, cells, decoded, header_of, table_csv, text_columns
 from app.scoring.looks import Naming
 

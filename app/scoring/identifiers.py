@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.errors import InvalidUpload
+from anoncup.errors import InvalidUpload
 from app.scoring.arrays import IntArray
 from app.scoring.csv_text import NUMBER, cells, decoded, header_of, marks, text_columns
 from app.scoring.looks import SMALL, Gaps, IdentifyingColumn, Reason, tells_apart

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from app.errors import InvalidInput, InvalidUpload
+from anoncup.errors import InvalidInput, InvalidUpload
 from app.scoring.attacking import asked, rate_of_attack, said_to
 from app.scoring.parameters import Parameter
 from app.scoring.parts import Attacker, Measure, Method

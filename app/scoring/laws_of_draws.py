@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from numpy.random import Generator
 
-from app.errors import InvalidUpload
+from anoncup.errors import InvalidUpload
 from app.scoring.drawn import Draw
 from app.scoring.draws import generator_for
 from app.scoring.laws import BrokenLaw, require

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from app.errors import InvalidUpload
+from anoncup.errors import InvalidUpload
 from app.scoring.files import FileSpec
 from app.scoring.laws import (
     ROUNDING,

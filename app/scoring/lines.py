@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from app.errors import InvalidUpload, Problem
+from anoncup.errors import InvalidUpload, Problem
 
 LINE_END = re.compile(rb"\r\n|\n|\r")
 

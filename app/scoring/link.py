@@ -5,7 +5,7 @@ Sizes: ``originals`` and ``rows``, the individuals of the original and of the re
 
 from typing import TYPE_CHECKING, Any
 
-from app.deferred import deferred, deferred_in
+from anoncup.lazy import deferred, deferred_in
 from app.scoring.files import GUESS, SECRET, FileSpec, each_released, headed
 from app.scoring.outcomes import Outcome
 from app.scoring.registry import About, Answers, Question, Sizes

@@ -4,8 +4,8 @@ import csv
 import re
 from collections.abc import Mapping
 
-from app.errors import InvalidUpload, Problem
-from app.messages import N_, Message
+from anoncup.errors import InvalidUpload, Problem
+from anoncup.messages import N_, Message
 from app.scoring.files import SECRET, Columns, FileSpec
 from app.scoring.registry import Files, Tables, Track
 from app.scoring.rules import Rules

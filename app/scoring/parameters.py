@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from app.messages import Message
+from anoncup.messages import Message
 from app.scoring.toml_values import choice, count, names_of, number, share, wrong
 
 Kind = Literal["columns", "column", "choice", "whole", "amount", "share"]

@@ -11,8 +11,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from app.errors import LISTED, LONGEST_VALUE, InvalidInput, InvalidUpload, Problem
-from app.messages import Counted, Message
+from anoncup.errors import LISTED, LONGEST_VALUE, InvalidInput, InvalidUpload, Problem
+from anoncup.messages import Counted, Message
 from app.scoring.files import GUESS, SECRET, Remark
 from app.scoring.foreign_text import invisible_codes, one_column, refuse_foreign
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from app.messages import Message
+from anoncup.messages import Message
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.outcomes import Outcome, beyond_chance
 

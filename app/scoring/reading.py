@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from app.errors import read_each
+from anoncup.errors import read_each
 from app.scoring.files import SECRET, Remark
 from app.scoring.misplaced import require_own_places
 from app.scoring.registry import About, Files, Sizes, Tables, Track

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from app.deferred import deferred
+from anoncup.lazy import deferred
 from app.scoring.files import FileSpec, Remark
 from app.scoring.outcomes import Outcome
 from app.scoring.parameters import Parameter, Roles

@@ -7,8 +7,8 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion
 
-from app.errors import InvalidCompetition
-from app.messages import Message
+from anoncup.errors import InvalidCompetition
+from anoncup.messages import Message
 from app.scoring.plugins import Package
 from app.scoring.toml_values import Table, text_value, wrong
 from app.scoring.tracks import INSTALLED

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.errors import NotFound
+from anoncup.errors import NotFound
 from app.scoring.settings import (
     AttackerSettings,
     Columns,

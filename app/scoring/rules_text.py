@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from app.errors import InvalidCompetition
+from anoncup.errors import InvalidCompetition
 from app.scoring.toml_text import loaded, with_tables
 from app.scoring.toml_writing import table_text
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from app.errors import InvalidCompetition
+from anoncup.errors import InvalidCompetition
 from app.scoring.magnitude import finite_mean
 from app.scoring.parts import Measure
 from app.scoring.ranking import rounding_of

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from app.messages import Counted, Message
+from anoncup.messages import Counted, Message
 from app.scoring.arrays import FEW
 from app.scoring.csv_text import (
     NUMBER,

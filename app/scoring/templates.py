@@ -1,6 +1,6 @@
 """Complete competition files to start from, one per contest of the papers, and what packages' tracks add."""
 
-from app.errors import InvalidInput
+from anoncup.errors import InvalidInput
 from app.scoring.tracks import TRACKS
 
 TEMPLATES = {name: file for track in TRACKS.values() for name, file in track.templates.items()}

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Literal, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from app.messages import Message
+from anoncup.messages import Message
 from app.scoring.settings import Limits, Phase, Publication, Ranking
 from app.scoring.toml_text import loaded, with_tables
 from app.scoring.toml_values import Table, choice, count, hours, moment, text_value, wrong

@@ -9,7 +9,7 @@ from typing import TypeVar
 import tomlkit
 from tomlkit.items import AoT, Item, Key, Table
 
-from app.errors import InvalidCompetition
+from anoncup.errors import InvalidCompetition
 
 Read = TypeVar("Read")
 

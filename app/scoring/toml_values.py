@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from app.errors import InvalidCompetition
-from app.messages import Message
+from anoncup.errors import InvalidCompetition
+from anoncup.messages import Message
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 LARGEST = sys.float_info.max

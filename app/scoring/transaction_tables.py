@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from app.errors import read_each
-from app.messages import Message
+from anoncup.errors import read_each
+from anoncup.messages import Message
 from app.scoring.csv_text import (
     Problems,
     cells,

@@ -15,7 +15,7 @@ import structlog
 from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import S3Store
 
-from app.errors import NotFound, Unavailable
+from anoncup.errors import NotFound, Unavailable
 from app.storage.folder import NOT_READ, NOT_REMOVED, NOT_STORED
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import IO
 
 import structlog
 
-from app.errors import NotFound, Unavailable
-from app.messages import N_
+from anoncup.errors import NotFound, Unavailable
+from anoncup.messages import N_
 from app.storage.durable import write_whole
 
 log = structlog.get_logger(__name__)

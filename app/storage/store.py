@@ -11,8 +11,8 @@ from typing import IO
 
 import structlog
 
+from anoncup.errors import InvalidInput, NotFound, Unavailable
 from app.config import get_settings
-from app.errors import InvalidInput, NotFound, Unavailable
 from app.storage.folder import NOT_READ, Folder
 from app.storage.place import Place
 

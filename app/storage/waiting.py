@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 
-from app.errors import NotFound
+from anoncup.errors import NotFound
 from app.storage.store import digest_of, store
 
 KEY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}/[0-9a-f]{64}")

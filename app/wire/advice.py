@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import ConfigDict
 
-from app.messages import Message, message_under
+from anoncup.messages import Message, message_under
 from app.wire.form import Number, unless_none
 from app.wire.said import Said
 from app.wire.verdicts import Part

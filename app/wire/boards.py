@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.messages import N_, P_
+from anoncup.messages import N_, P_
 from app.wire.form import Form, Id, Moment, Rows, Slug, TeamName, Title, example, unless_none
 
 ASIDE = "aside"

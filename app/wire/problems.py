@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from app.errors import LISTED, LONGEST_VALUE
+from anoncup.errors import LISTED, LONGEST_VALUE
 from app.wire.codes import ERRORS, IN_FILES
 from app.wire.form import Form
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, field_serializer
 
-from app.messages import Message, Statement, told
+from anoncup.messages import Message, Statement, told
 from app.wire.codes import FAILURES
 from app.wire.form import Admitted, Form, example, unless_none
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from app.messages import Message, message_under
+from anoncup.messages import Message, message_under
 from app.wire.form import Admitted, Form, Number, unless_none, word
 from app.wire.said import Said
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from openapi_spec_validator import validate
 
-from app import errors, wire
+from anoncup import errors
+from app import wire
 from app.api.documentation import examples
 from app.api.documentation.bodies import Missing, example_as
 from app.api.documentation.document import TAGS

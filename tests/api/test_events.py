@@ -14,9 +14,9 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import delete, func, select, text, update
 
+from anoncup.errors import NotAllowed, NotFound, TooMany
 from app.db import engine
 from app.db.models import Evaluation, Member, Submission, Token, User
-from app.errors import NotAllowed, NotFound, TooMany
 from app.http import live
 from app.http.live import STREAMS_PER_USER, Live, Watcher, told
 from app.roles import Role

@@ -8,10 +8,10 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 
+from anoncup.errors import Unavailable
 from app import sealing
 from app.config import Settings
 from app.db.models import Evaluation, Secret, State, Submission
-from app.errors import Unavailable
 from app.scoring.csv_text import table_csv
 from app.services.submissions import uploads
 from app.transaction import transaction

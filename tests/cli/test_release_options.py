@@ -7,10 +7,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from anoncup.errors import InvalidInput
 from app.cli.main import app
 from app.cli.options import NEEDED, Release, originals_of, takes_release
 from app.cli.sending import release_of
-from app.errors import InvalidInput
 from app.scoring.drawn import Draw
 from app.scoring.files import FileSpec
 from app.scoring.tracks import TRACKS

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from sqlalchemy import func, update
 
+from anoncup.messages import Message, Statement
 from app.client import transport
 from app.db import engine
 from app.db.models import Evaluation, State
-from app.messages import Message, Statement
 from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
 from app.scoring.templates import template

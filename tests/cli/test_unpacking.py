@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from anoncup.errors import InvalidInput
 from app.cli.unpacking import SUMS, unpack
-from app.errors import InvalidInput
 
 GOOD = {"T01/anonymized.csv": b"a\n1\n", "T02/anonymized.csv": b"a\n2\n"}
 

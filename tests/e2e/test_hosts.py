@@ -13,10 +13,10 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import select
 
+from anoncup.errors import Unavailable
 from app.client import Client
 from app.config import Settings
 from app.db.models import Evaluation, State
-from app.errors import Unavailable
 from app.local.processes import scheduler_program, worker_programs
 from app.transaction import transaction
 from tests.arena import numbers

@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from anoncup.errors import Unavailable
 from app.client import Client
-from app.errors import Unavailable
 from app.local import tethered
 from app.local.processes import wait_until_healthy
 from app.scoring.csv_text import table_csv

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.errors import InvalidCompetition
+from anoncup.errors import InvalidCompetition
 from app.scoring.competition_file import parse_competition
 
 LEAST = """

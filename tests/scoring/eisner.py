@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from app.errors import InvalidInput
+from anoncup.errors import InvalidInput
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.excessive.certified import RELATIVE, Certified, assembled, is_symmetric
 from app.scoring.excessive.paths import checked, costs_of, fixed_points

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import strategies as st
 
-from app.errors import LISTED, InvalidUpload
+from anoncup.errors import LISTED, InvalidUpload
 from app.scoring.settings import Columns
 from app.scoring.tables import parse_original, parse_release
 from tests.properties import examples

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 
-from app.errors import InvalidInput
+from anoncup.errors import InvalidInput
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.excessive.certified import LARGEST, Certified, certified_bounds
 from app.scoring.excessive.cycles import least_cycles

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from app.errors import InvalidCompetition, InvalidInput
+from anoncup.errors import InvalidCompetition, InvalidInput
 from app.scoring.competition_file import parse_competition
 from app.scoring.parts import Measure
 from app.scoring.rules import Rules

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from numpy.random import PCG64, Generator
 
-from app.messages import Message
+from anoncup.messages import Message
 from app.scoring.arrays import IntArray
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate

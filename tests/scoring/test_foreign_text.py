@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from app.errors import InvalidUpload, Problem
+from anoncup.errors import InvalidUpload, Problem
 from app.scoring.csv_text import decoded, unrepeated
 from app.scoring.foreign_text import PIECE, first_foreign, is_no_text, refuse_foreign
 from app.scoring.header_lines import check_header

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.errors import InvalidUpload, Problem
-from app.messages import Message
+from anoncup.errors import InvalidUpload, Problem
+from anoncup.messages import Message
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.drawn import Draw

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.errors import LISTED, LONGEST_VALUE, InvalidUpload, Problem
-from app.messages import Message
+from anoncup.errors import LISTED, LONGEST_VALUE, InvalidUpload, Problem
+from anoncup.messages import Message
 from app.scoring import transaction_tables
 from app.scoring.lines import lines_of, located
 from app.scoring.permutation import guess_from_file, source_from_secret

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from numpy.random import PCG64, Generator
 
-from app.errors import InvalidUpload
+from anoncup.errors import InvalidUpload
 from app.scoring.column_roles import suggested
 from app.scoring.headers import (
     check_first_line,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from numpy.random import PCG64
 
-from app.errors import InvalidCompetition, InvalidInput, InvalidUpload
+from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
 from app.scoring.draws import commitment
 from app.scoring.toml_values import Table
 from app.scoring.tracks.membership.assignment import assignments, draw

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.errors import InvalidCompetition, InvalidInput, InvalidUpload
+from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
 from app.scoring.competition_file import parse_competition
 from app.scoring.draws import generator_for
 from app.scoring.evaluate import evaluate

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.errors import InvalidUpload
+from anoncup.errors import InvalidUpload
 from app.scoring.files import Remark
 from app.scoring.rules import Rules
 from app.scoring.tracks.monthly.answer import (

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from app.errors import InvalidInput
+from anoncup.errors import InvalidInput
 from app.scoring.arrays import BoolArray
 from app.scoring.tracks.monthly import MONTHLY
 from app.scoring.tracks.monthly.answer import answer_of, judge

@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from app.errors import InvalidCompetition
+from anoncup.errors import InvalidCompetition
 from app.scoring.competition_file import parse_competition
 from app.scoring.drafting import draft, with_columns_of
 from app.scoring.parameters import Parameter, Value

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.errors import LISTED, InvalidUpload
+from anoncup.errors import LISTED, InvalidUpload
 from app.scoring.files import SECRET
 from app.scoring.permutation import (
     IntArray,

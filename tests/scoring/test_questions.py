@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.errors import InvalidInput, InvalidUpload
+from anoncup.errors import InvalidInput, InvalidUpload
 from app.scoring.competition_file import parse_competition
 from app.scoring.outcomes import Outcome
 from app.scoring.registry import About, Question, Track

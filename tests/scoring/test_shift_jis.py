@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.errors import InvalidUpload
+from anoncup.errors import InvalidUpload
 from app.scoring.csv_text import decoded
 from app.scoring.shift_jis import NotShiftJis, from_shift_jis
 from app.scoring.tables import parse_original

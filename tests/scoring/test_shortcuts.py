@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.errors import InvalidUpload, Problem
+from anoncup.errors import InvalidUpload, Problem
 from app.scoring import csv_text
 from app.scoring.csv_text import Problems, check_text, numbers
 from app.scoring.files import MAX_CELL

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.errors import DomainError, InvalidCompetition, InvalidUpload, NotFound
+from anoncup.errors import DomainError, InvalidCompetition, InvalidUpload, NotFound
 from app.scoring.attacking import rate_of_attack
 from app.scoring.competition_file import parse_competition
 from app.scoring.counted import what_counts

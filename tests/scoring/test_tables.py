@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.errors import LISTED, InvalidUpload, Problem
-from app.messages import Message
+from anoncup.errors import LISTED, InvalidUpload, Problem
+from anoncup.messages import Message
 from app.scoring.csv_text import table_csv
 from app.scoring.files import MAX_CELL, MAX_ROWS
 from app.scoring.settings import Columns

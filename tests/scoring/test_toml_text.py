@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.errors import LONGEST_VALUE, InvalidCompetition
+from anoncup.errors import LONGEST_VALUE, InvalidCompetition
 from app.scoring.competition_file import parse_competition
 from app.scoring.rules import Rules
 from app.scoring.settings import Excessive, MeasureSettings

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.errors import LISTED, InvalidUpload
+from anoncup.errors import LISTED, InvalidUpload
 from app.scoring.files import CUSTOMER_COLUMNS, MAX_CELL, TRANSACTION_COLUMNS, Remark
 from app.scoring.transaction_tables import (
     MAX_QUANTITY,

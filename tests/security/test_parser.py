@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from anoncup.errors import InvalidInput, NotFound, Unavailable
 from app.config import Settings
-from app.errors import InvalidInput, NotFound, Unavailable
 from app.local.embedded import Services
 from app.processes import parser_process, sandbox
 from app.processes.parser_process import UPLOADS, call, call_reading

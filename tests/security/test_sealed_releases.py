@@ -9,10 +9,10 @@ from uuid import UUID, uuid4
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.errors import Unavailable
 from app import sealing
 from app.config import Settings
 from app.db.models import Evaluation, State, Submission
-from app.errors import Unavailable
 from app.http.dependencies import COOKIE
 from app.scoring.tracks import TRACKS
 from app.storage import digest_of, store

@@ -15,12 +15,12 @@ from fastapi.testclient import TestClient
 from nacl.public import SealedBox
 from sqlalchemy import select, text
 
+from anoncup.errors import Unavailable
 from app import queue, sealing
 from app.cli.running import environment
 from app.config import Settings
 from app.db import engine
 from app.db.models import Evaluation, Secret, State, Submission
-from app.errors import Unavailable
 from app.local.embedded import Services
 from app.scoring.permutation import secret_csv
 from app.storage import digest_of

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from anoncup.errors import CompetitionUnavailable
 from app.contest import Contest
 from app.db.models import Competition
-from app.errors import CompetitionUnavailable
 from app.scoring.tracks import TRACKS
 from tests.scoring.competition_texts import LEAST, phases
 

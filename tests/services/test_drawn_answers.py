@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from fastapi.testclient import TestClient
 
-from app.errors import InvalidUpload
+from anoncup.errors import InvalidUpload
 from app.http.bodies import Parts
 from app.http.intake import submitted
 from app.scoring.drawn import Draw

@@ -8,11 +8,11 @@ from uuid import UUID
 import pytest
 from sqlalchemy import select, text
 
+from anoncup.errors import Unavailable
+from anoncup.messages import Message, Statement
 from app import queue
 from app.config import Settings
 from app.db.models import Evaluation, State
-from app.errors import Unavailable
-from app.messages import Message, Statement
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import Claim
 from app.services.work import leases

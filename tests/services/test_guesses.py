@@ -12,11 +12,11 @@ from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, select, text
 from sqlalchemy.orm import sessionmaker
 
+from anoncup.errors import Unavailable
 from app import queue
 from app.config import Settings
 from app.db import engine
 from app.db.models import Guess, State
-from app.errors import Unavailable
 from app.services.attacks.guesses import Claim, claim_next, record
 from app.transaction import transaction
 from tests.conftest import empty_queue, rested

@@ -8,6 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select, text, update
 
+from anoncup.errors import Unavailable
 from app.db.models import (
     AuditEntry,
     Competition,
@@ -19,7 +20,6 @@ from app.db.models import (
     Target,
     Team,
 )
-from app.errors import Unavailable
 from app.scoring.competition_file import SLUG, parse_competition
 from app.services.desk import moves, rehearsals
 from app.services.work import fairness

@@ -1,6 +1,6 @@
 """What a page says, in each of its languages."""
 
-from app.messages import Message, Value
+from anoncup.messages import Message, Value
 from app.web.site import sentences
 from app.web.site.labels import LABELS
 from app.web.site.languages import words_in

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from babel.localedata import locale_identifiers
 
+from anoncup.messages import Counted, Message, kept
 from app import language, wire
 from app.db.models import Submission
 from app.language import LANGUAGES, Words, in_language
-from app.messages import Counted, Message, kept
 from app.scoring.tracks import TRACKS
 from app.transaction import transaction
 from app.web.organizer.changes import leaves

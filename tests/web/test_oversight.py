@@ -12,10 +12,10 @@ import pytest
 from kombu.connection import Connection
 from sqlalchemy import select, update
 
+from anoncup.messages import Message
 from app import queue
 from app.db.models import Evaluation, State, Team
 from app.language import LANGUAGES
-from app.messages import Message
 from app.processes import sandbox
 from app.roles import Role
 from app.services.work import health

@@ -9,9 +9,9 @@ from httpx2 import Response
 from limits import RateLimitItemPerMinute
 from sqlalchemy import func, select
 
+from anoncup.messages import Message
 from app import throttle
 from app.db.models import Invite, Token, User
-from app.messages import Message
 from app.roles import Role
 from app.services.people import accounts
 from app.transaction import transaction

@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.messages import Message, Statement
 from app.db.models import AuditEntry, Evaluation, State
 from app.language import LANGUAGES
-from app.messages import Message, Statement
 from app.scoring.competition_file import parse_competition
 from app.transaction import transaction
 from app.web.site.notation import clock_time

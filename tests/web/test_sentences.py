@@ -6,9 +6,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from app.errors import DomainError, InvalidUpload
+from anoncup.errors import DomainError, InvalidUpload
+from anoncup.messages import Message
 from app.language import LANGUAGES
-from app.messages import Message
 from app.scoring import csv_text, tables, transaction_tables
 from app.scoring.assignment import Matching, note_of
 from app.scoring.column_roles import suggested

@@ -7,10 +7,10 @@ from html import unescape
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.messages import Message, kept
 from app import wire
 from app.db.models import Submission
 from app.language import LANGUAGES
-from app.messages import Message, kept
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.templates import template

@@ -8,9 +8,9 @@ from uuid import UUID
 import pytest
 from sqlalchemy import select
 
+from anoncup.messages import Message, Statement, kept
 from app.db.models import State, ThresholdReport
 from app.language import LANGUAGES
-from app.messages import Message, Statement, kept
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.tracks import TRACKS

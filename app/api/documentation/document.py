@@ -8,15 +8,15 @@ from fastapi.dependencies.models import Dependant
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute, iter_route_contexts
 
+from anoncup.errors import InvalidUpload, particulars
+from anoncup.errors import Problem as WrongInFile
+from anoncup.messages import Message
 from app import wire
 from app.api.documentation import answers, bodies
 from app.config import get_settings
-from app.errors import InvalidUpload, particulars
-from app.errors import Problem as WrongInFile
 from app.http.dependencies import COOKIE, ONLY_HTTPS, client_address, shown_by, signed_in
 from app.http.paging import paging
 from app.http.problems import TITLES, body
-from app.messages import Message
 from app.scoring.files import too_large
 from app.wire.codes import ERRORS
 from app.wire.form import ID

@@ -8,9 +8,9 @@ from sqlalchemy import BigInteger, ForeignKey, Identity, Index
 from sqlalchemy import text as sql
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from anoncup.messages import Statement
 from app.db.models.declarations import UNFINISHED, Base, Work, identifier, moment_of_insert
 from app.db.models.people import Team
-from app.messages import Statement
 
 
 class Competition(Base):

@@ -9,7 +9,7 @@ from sqlalchemy import ARRAY, JSON, DateTime, Dialect, MetaData, Text, TypeDecor
 from sqlalchemy import text as sql
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from app.messages import Statement
+from anoncup.messages import Statement
 
 
 class Stated(TypeDecorator[Statement]):

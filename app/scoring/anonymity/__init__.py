@@ -1,6 +1,6 @@
 """The k-anonymity of each track and its companions by name."""
 
-from app.deferred import deferred_in
+from anoncup.lazy import deferred_in
 from app.scoring.parts import Measure
 
 _by = deferred_in(__name__)

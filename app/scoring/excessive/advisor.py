@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.random import PCG64, Generator
 
-from app.messages import Message, kept_under
+from anoncup.messages import Message, kept_under
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.excessive import DRAWS, Announce, silent
 from app.scoring.excessive.certified import LARGEST as EVERY

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from app.errors import InvalidInput
+from anoncup.errors import InvalidInput
 from app.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.scoring.excessive.paths import cheapest_choices, checked, costs_of, fixed_points
 from app.scoring.kernels import paths as kernels

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from app.messages import N_, Counted, Message
+from anoncup.messages import N_, Counted, Message
 from app.scoring.arrays import FloatArray
 from app.scoring.magnitude import LARGEST
 from app.scoring.parts import Distance

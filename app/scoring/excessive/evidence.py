@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from app.messages import Message, Statement, kept, kept_under
+from anoncup.messages import Message, Statement, kept, kept_under
 from app.scoring.arrays import FloatArray
 from app.scoring.excessive.check import TOLERANCE
 from app.scoring.excessive.trials import Honest, Mixture, Trials

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
-from app.errors import InvalidInput
+from anoncup.errors import InvalidInput
 from app.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.scoring.excessive.certified import Certified, is_symmetric, met
 from app.scoring.excessive.cycles import FEWEST as FEWEST_MOVED

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.errors import InvalidInput
+from anoncup.errors import InvalidInput
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.kernels import paths as kernels
 

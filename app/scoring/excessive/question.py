@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from app.deferred import deferred
-from app.errors import InvalidInput
+from anoncup.errors import InvalidInput
+from anoncup.lazy import deferred
 from app.scoring.excessive import DRAWS, Announce, silent
 from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.random import PCG64, Generator
 
-from app.messages import Message
+from anoncup.messages import Message
 from app.scoring.arrays import IntArray
 from app.scoring.excessive.check import deletion, individual_distances
 from app.scoring.methods.microdata import shuffled_within

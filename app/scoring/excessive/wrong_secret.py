@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.random import PCG64, Generator
 
-from app.messages import Message
+from anoncup.messages import Message
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.files import Remark
 from app.scoring.parts import Distance

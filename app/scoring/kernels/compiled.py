@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
-from app.deferred import deferred
+from anoncup.lazy import deferred
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.deferred import deferred_in
+from anoncup.lazy import deferred_in
 from app.scoring.parameters import Parameter
 from app.scoring.parts import Method, Strengths
 

@@ -1,6 +1,6 @@
 """The utility measures of each track by name."""
 
-from app.deferred import deferred_in
+from anoncup.lazy import deferred_in
 from app.scoring.parameters import Parameter
 from app.scoring.parts import Measure
 

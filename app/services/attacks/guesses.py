@@ -10,11 +10,11 @@ from uuid import UUID
 from sqlalchemy import func, select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
+from anoncup.errors import Conflict, InvalidInput, NotAllowed
+from anoncup.messages import Message
 from app import queue, wire
 from app.contest import Contest, read_file
 from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
-from app.errors import Conflict, InvalidInput, NotAllowed
-from app.messages import Message
 from app.processes import parser_process
 from app.scoring.files import GUESS, Remark
 from app.scoring.outcomes import Outcome

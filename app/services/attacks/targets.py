@@ -9,9 +9,9 @@ from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.orm import Session, joinedload
 from sqlalchemy.sql.base import ExecutableOption
 
+from anoncup.errors import NotFound
 from app.contest import Contest
 from app.db.models import Competition, Evaluation, Guess, Opening, Secret, State, Submission, Target, Team
-from app.errors import NotFound
 from app.services.boards.spreadsheet import csv_text
 from app.services.contest import competitions, visibility
 from app.services.contest.visibility import Audience

@@ -16,8 +16,8 @@ from sqlalchemy import ColumnElement, exists, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
+from anoncup.errors import CompetitionUnavailable
 from app.db.models import Competition, Evaluation, Guess, Opening, Secret, Submission, Target, WitnessedEnd
-from app.errors import CompetitionUnavailable
 from app.services.attacks import candidates, drawing
 from app.services.contest import guess_terms, phases, witnesses
 from app.services.contest.held import Box

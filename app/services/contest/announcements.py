@@ -8,8 +8,8 @@ from uuid import UUID
 from sqlalchemy import select, tuple_
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Conflict, InvalidInput, NotFound
 from app.db.models import Announcement
-from app.errors import Conflict, InvalidInput, NotFound
 from app.language import LANGUAGES, in_language
 from app.services.contest import competitions
 from app.services.people import audit

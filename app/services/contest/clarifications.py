@@ -7,8 +7,8 @@ from uuid import UUID
 from sqlalchemy import func, or_, select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
+from anoncup.errors import Conflict, InvalidInput, NotFound
 from app.db.models import Clarification
-from app.errors import Conflict, InvalidInput, NotFound
 from app.services.contest import competitions, visibility
 from app.services.contest.announcements import readable, tidy
 from app.services.contest.visibility import Audience

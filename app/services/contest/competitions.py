@@ -9,9 +9,9 @@ from sqlalchemy import exists, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Conflict, InvalidCompetition, NotAllowed, NotFound
 from app.contest import Contest, parsed, read_file
 from app.db.models import AuditEntry, Competition, Organizer, Submission
-from app.errors import Conflict, InvalidCompetition, NotAllowed, NotFound
 from app.roles import Role
 from app.scoring.competition_file import SLUG, parse_title, read_competition
 from app.scoring.counted import Versions, read_scored_by, what_counts

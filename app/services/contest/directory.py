@@ -7,9 +7,9 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from anoncup.errors import CompetitionUnavailable, NotAllowed
 from app.contest import Contest
 from app.db.models import Member, Organizer, Team
-from app.errors import CompetitionUnavailable, NotAllowed
 from app.scoring.rules import Rules
 from app.services.contest import competitions, phases, visibility
 from app.services.contest.phases import Standing

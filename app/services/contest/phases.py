@@ -12,10 +12,10 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 
+from anoncup.errors import CompetitionUnavailable, Conflict, InvalidCompetition
+from anoncup.messages import Message
 from app import wire
 from app.db.models import Competition, Submission
-from app.errors import CompetitionUnavailable, Conflict, InvalidCompetition
-from app.messages import Message
 from app.scoring.settings import Phase
 from app.scoring.timetable import Timetable, parse_timetable
 from app.services.work.leases import clock

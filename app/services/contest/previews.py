@@ -9,8 +9,8 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Conflict
 from app.contest import Contest
-from app.errors import Conflict
 from app.scoring.settings import Phase
 from app.services.contest import competitions, phases
 from app.services.contest.phases import Standing

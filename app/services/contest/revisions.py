@@ -7,11 +7,11 @@ from uuid import UUID
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from anoncup.errors import CompetitionUnavailable, Conflict, NotFound
+from anoncup.lazy import deferred
+from anoncup.messages import N_, Message
 from app.contest import Contest, parsed, read_file
 from app.db.models import Competition, Rescore, Truth
-from app.deferred import deferred
-from app.errors import CompetitionUnavailable, Conflict, NotFound
-from app.messages import N_, Message
 from app.processes import parser_process
 from app.scoring.disclosure import discloses_more
 from app.scoring.files import FileSpec, Remark

@@ -8,10 +8,10 @@ from sqlalchemy import and_, cast, func, or_, select
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Conflict, InvalidInput, NotFound
+from anoncup.messages import Message
 from app.contest import Contest, parsed
 from app.db.models import AuditEntry, Competition
-from app.errors import Conflict, InvalidInput, NotFound
-from app.messages import Message
 from app.scoring.settings import Phase
 from app.scoring.timetable import with_phases
 from app.services.contest import competitions, due_moves, revisions

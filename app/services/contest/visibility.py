@@ -16,9 +16,9 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from anoncup.errors import NotAllowed, NotFound
 from app.contest import Contest, read_file
 from app.db.models import AuditEntry, Competition, Rescore
-from app.errors import NotAllowed, NotFound
 from app.scoring.settings import OVERALL_DIGITS, Publication
 from app.services.contest import competitions, phases
 from app.services.people import teams

@@ -15,12 +15,12 @@ import structlog
 from sqlalchemy import Text, cast, exists, func, select
 from sqlalchemy.orm import Session
 
+from anoncup.errors import CompetitionUnavailable
+from anoncup.messages import N_, Message, Statement
 from app import witnessing
 from app.config import get_settings
 from app.db.models import Announcement, AuditEntry, Competition, Submission, WitnessedEnd
-from app.errors import CompetitionUnavailable
 from app.language import ENGLISH
-from app.messages import N_, Message, Statement
 from app.scoring.notice import Witness, reveal_time
 from app.scoring.settings import Phase
 from app.services.contest import phases

@@ -7,9 +7,9 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Conflict, NotFound
+from anoncup.messages import N_
 from app.db.models import Competition, Drawn, SeedOpening, Team
-from app.errors import Conflict, NotFound
-from app.messages import N_
 from app.services.contest import competitions, phases, visibility
 from app.services.contest.held import NOBODY, lacking
 from app.services.people import teams

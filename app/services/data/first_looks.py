@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
+from anoncup.errors import Conflict, InvalidUpload, Unavailable
+from anoncup.lazy import deferred
 from app.contest import Contest, read_file
 from app.db.models import Competition
-from app.deferred import deferred
-from app.errors import Conflict, InvalidUpload, Unavailable
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
 from app.scoring.drafting import PLACEHOLDERS, with_columns_of

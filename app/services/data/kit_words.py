@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
+from anoncup.messages import N_
 from app.language import LANGUAGES, Words, in_language
-from app.messages import N_
 from app.scoring.files import FileSpec
 from app.scoring.registry import Track
 from app.scoring.rules import Rules

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from anoncup.lazy import deferred
 from app.contest import read_file
-from app.deferred import deferred
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
 from app.scoring.registry import Tables, Track

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from anoncup.errors import Conflict, InvalidCompetition, InvalidUpload
+from anoncup.lazy import deferred
+from anoncup.messages import Message
 from app.contest import Contest, read_file
-from app.deferred import deferred
-from app.errors import Conflict, InvalidCompetition, InvalidUpload
-from app.messages import Message
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
 from app.scoring.drafting import with_columns_of

@@ -9,9 +9,9 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Conflict, NotFound, TooMany
 from app import queue
 from app.db.models import State, ThresholdReport
-from app.errors import Conflict, NotFound, TooMany
 from app.scoring.excessive.question import Question, checked
 from app.services.contest import competitions
 from app.services.people import audit

@@ -6,10 +6,10 @@ from pathlib import Path
 from sqlalchemy import func, update
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Conflict, NotFound
 from app import sealing
 from app.contest import Contest, read_file
 from app.db.models import Competition, Truth
-from app.errors import Conflict, NotFound
 from app.processes import parser_process
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions, held, revisions

@@ -6,11 +6,11 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Conflict, InvalidInput, NotFound
+from anoncup.lazy import deferred
 from app import names
 from app.contest import read_file
 from app.db.models import Competition
-from app.deferred import deferred
-from app.errors import Conflict, InvalidInput, NotFound
 from app.processes import parser_process
 from app.scoring.files import SECRET
 from app.scoring.registry import About

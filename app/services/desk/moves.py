@@ -13,11 +13,11 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from anoncup.errors import DomainError
+from anoncup.messages import Message, Statement
 from app import queue
 from app.contest import Contest
 from app.db.models import Competition, RehearsalMove, State, Target, Team
-from app.errors import DomainError
-from app.messages import Message, Statement
 from app.services.attacks import guesses, targets
 from app.services.attacks.guesses import Given
 from app.services.contest import competitions, phases

@@ -13,10 +13,10 @@ from uuid import UUID
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Conflict, NotFound
+from anoncup.messages import Message
 from app.contest import Contest
 from app.db.models import Competition, Evaluation, RehearsalMove, State
-from app.errors import Conflict, NotFound
-from app.messages import Message
 from app.scoring.rules import Rules
 from app.scoring.settings import Limits, Phase
 from app.scoring.timetable import with_phases

@@ -11,11 +11,11 @@ from uuid import UUID
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session, aliased, defer, joinedload
 
+from anoncup.errors import Conflict, NotFound
+from anoncup.messages import N_, Counted
 from app import wire
 from app.contest import Contest, read_file
 from app.db.models import Competition, Evaluation, Rescore, State, Submission
-from app.errors import Conflict, NotFound
-from app.messages import N_, Counted
 from app.scoring.counted import what_counts
 from app.scoring.timetable import with_phases
 from app.services.boards import anonymization, verdicts

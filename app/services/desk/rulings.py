@@ -6,10 +6,10 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Conflict, InvalidInput, NotFound
+from anoncup.messages import N_
 from app import wire
 from app.db.models import Competition, Evaluation, Grant, State, Submission, Team
-from app.errors import Conflict, InvalidInput, NotFound
-from app.messages import N_
 from app.services.contest import competitions
 from app.services.people import audit
 from app.services.people.accounts import Principal

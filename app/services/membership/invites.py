@@ -9,8 +9,8 @@ from sqlalchemy import ColumnElement, Select, exists, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
+from anoncup.errors import CompetitionUnavailable, Conflict, NotFound, WrongCredential
 from app.db.models import AuditEntry, Competition, Invite, Team
-from app.errors import CompetitionUnavailable, Conflict, NotFound, WrongCredential
 from app.services.contest import competitions, phases
 from app.services.people import accounts, audit, teams
 from app.services.people.accounts import Principal

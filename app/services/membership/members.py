@@ -7,9 +7,9 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Conflict, InvalidInput, NotFound
 from app import names
 from app.db.models import Competition, Invite, Member, Organizer, Submission, Team, User
-from app.errors import Conflict, InvalidInput, NotFound
 from app.roles import Role
 from app.services.contest import competitions
 from app.services.contest.announcements import readable, tidy

@@ -6,8 +6,8 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Conflict, NotAllowed, NotFound
 from app.db.models import Competition, Member, Organizer, User
-from app.errors import Conflict, NotAllowed, NotFound
 from app.roles import Role
 from app.services.contest import competitions
 from app.services.people import accounts, audit

@@ -14,9 +14,9 @@ from sqlalchemy import ColumnElement, Select, and_, func, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
+from anoncup.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotSignedIn
 from app import names
 from app.db.models import Token, TokenKind, User
-from app.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotSignedIn
 from app.roles import Role
 
 T = TypeVar("T")

@@ -9,8 +9,8 @@ from uuid import UUID
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
+from anoncup.errors import NotAllowed, NotFound, WrongCredential
 from app.db.models import Member, Organizer, PasswordLink, User
-from app.errors import NotAllowed, NotFound, WrongCredential
 from app.roles import Role
 from app.services.people import accounts, audit
 from app.services.people.accounts import Principal

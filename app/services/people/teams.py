@@ -9,9 +9,9 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Conflict, NotAllowed
 from app import names
 from app.db.models import Competition, Member, Team, User
-from app.errors import Conflict, NotAllowed
 from app.services.people.accounts import Principal
 
 

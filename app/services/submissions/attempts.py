@@ -11,9 +11,9 @@ from datetime import timedelta
 from sqlalchemy import and_, func, select, update
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Conflict
 from app.config import get_settings
 from app.db.models import Attempt, Competition, Team
-from app.errors import Conflict
 from app.services.contest.phases import ANONYMIZATION, Standing
 
 

@@ -5,10 +5,10 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Conflict
+from anoncup.messages import Message
 from app.contest import Contest
 from app.db.models import Competition, Evaluation, State, Submission, Team
-from app.errors import Conflict
-from app.messages import Message
 from app.services.contest import phases
 from app.services.people.accounts import Principal
 from app.services.submissions import submissions, uploads

@@ -15,9 +15,9 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Select, bindparam, func, select
 from sqlalchemy.orm import Session
 
+from anoncup.errors import TooMany
 from app.contest import Contest
 from app.db.models import Attempt, Competition, Evaluation, Grant, Guess, State, Submission, Target, Team
-from app.errors import TooMany
 from app.services.contest import competitions, phases
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.people import teams

@@ -10,11 +10,11 @@ from uuid import UUID
 from sqlalchemy import Select, select, tuple_
 from sqlalchemy.orm import Session, joinedload, undefer
 
+from anoncup.errors import Conflict, NotFound
+from anoncup.messages import Message, kept
 from app import sealing
 from app.contest import Contest
 from app.db.models import Competition, Evaluation, Secret, State, Submission, Team
-from app.errors import Conflict, NotFound
-from app.messages import Message, kept
 from app.scoring.files import Remark
 from app.services.contest import competitions, phases
 from app.services.people import teams

@@ -13,14 +13,14 @@ from sqlalchemy import select
 from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Conflict, InvalidInput, InvalidUpload, NotAllowed, Problem
+from anoncup.lazy import deferred
+from anoncup.messages import Message
 from app import sealing
 from app.config import get_settings
 from app.contest import read_file
 from app.db.models import Attempt, Competition, Submission, Team
 from app.db.privileges import GUESS_GUARD, SUBMISSION_GUARD
-from app.deferred import deferred
-from app.errors import Conflict, InvalidInput, InvalidUpload, NotAllowed, Problem
-from app.messages import Message
 from app.processes import parser_process
 from app.scoring.files import SECRET, Remark, missing_file
 from app.scoring.reading import ParsedUpload, check_some, parse_upload

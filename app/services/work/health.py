@@ -8,8 +8,8 @@ from sqlalchemy import func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Unavailable
 from app.db.models import Evaluation, Guess, Heartbeat, State
-from app.errors import Unavailable
 
 TURN, SWEEP = "turn", "sweep"
 """What the clock does: turn phases, about every second, and ask again for lost work."""

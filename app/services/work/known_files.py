@@ -3,8 +3,8 @@
 from sqlalchemy import select, true
 from sqlalchemy.orm import Session
 
+from anoncup.errors import Unavailable
 from app.db.models import Competition, Submission
-from app.errors import Unavailable
 from app.storage import store
 from app.transaction import transaction
 

@@ -10,9 +10,9 @@ from sqlalchemy import Select, func, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from anoncup.messages import Counted, Message, Statement
 from app.db.models import Evaluation, Guess, RehearsalMove, State, ThresholdReport
 from app.db.models.declarations import Work
-from app.messages import Counted, Message, Statement
 from app.services.work import fairness
 
 log = structlog.get_logger(__name__)

@@ -6,6 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from anoncup.messages import Message
 from app import wire
 from app.charts.axes import number
 from app.charts.bounds import Bound, BoundWords, bounds
@@ -14,7 +15,6 @@ from app.charts.figure import Figure
 from app.charts.histogram import PanelWords, histograms
 from app.charts.worded import worded
 from app.language import Words
-from app.messages import Message
 from app.web.site.sentences import sentence
 
 

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
+from anoncup.errors import DomainError
 from app.contest import read_file
-from app.errors import DomainError
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
 from app.language import LANGUAGES, Words

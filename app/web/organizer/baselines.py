@@ -7,7 +7,7 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from app.errors import DomainError
+from anoncup.errors import DomainError
 from app.http.confirming import Sure
 from app.http.dependencies import AppSettings, SignedIn
 from app.services.desk import baselines

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from app.errors import Conflict, DomainError, InvalidCompetition, NotFound
+from anoncup.errors import Conflict, DomainError, InvalidCompetition, NotFound
 from app.scoring.looks import FEWEST
 from app.scoring.settings import Columns
 from app.services.data import first_looks

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from app.errors import DomainError
+from anoncup.errors import DomainError
 from app.http.dependencies import SignedIn
 from app.services.contest import clarifications
 from app.services.people.accounts import Principal

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from app.errors import Conflict, InvalidCompetition, InvalidUpload
+from anoncup.errors import Conflict, InvalidCompetition, InvalidUpload
 from app.http.dependencies import SignedIn
 from app.services.data import originals
 from app.transaction import transaction

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from sqlalchemy.orm import Session
 
-from app.errors import DomainError, InvalidInput
+from anoncup.errors import DomainError, InvalidInput
 from app.http.problems import status_of
 from app.services.contest import competitions
 from app.services.people.accounts import Principal

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
+from anoncup.errors import DomainError
 from app.contest import Contest
-from app.errors import DomainError
 from app.http.dependencies import SignedIn
 from app.scoring.parameters import Parameter, Roles, Value
 from app.scoring.parts import Attacker, Measure

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from app.errors import Conflict, DomainError, InvalidUpload
+from anoncup.errors import Conflict, DomainError, InvalidUpload
 from app.scoring.files import FileSpec
 from app.scoring.looks import Gaps, IdentifyingColumn
 from app.scoring.rules import Rules

@@ -6,17 +6,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
+from anoncup.errors import Conflict, DomainError, InvalidCompetition, InvalidUpload, Problem, Unavailable
+from anoncup.messages import Message
 from app.config import get_settings
-from app.errors import (
-    Conflict,
-    DomainError,
-    InvalidCompetition,
-    InvalidUpload,
-    Problem,
-    Unavailable,
-)
 from app.http.dependencies import SignedIn
-from app.messages import Message
 from app.scoring.files import FileSpec
 from app.scoring.looks import FEWEST
 from app.services.contest import held, revisions

@@ -11,8 +11,8 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from anoncup.errors import DomainError, InvalidInput, NotFound
 from app.contest import Contest
-from app.errors import DomainError, InvalidInput, NotFound
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
 from app.scoring.settings import Phase

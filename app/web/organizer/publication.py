@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from app.errors import DomainError
+from anoncup.errors import DomainError
 from app.http.confirming import confirmed
 from app.http.dependencies import Address, SignedIn
 from app.scoring.competition_file import MOST_DIGITS

@@ -8,8 +8,8 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from anoncup.errors import Conflict, DomainError
 from app.contest import Contest
-from app.errors import Conflict, DomainError
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
 from app.services.desk import rehearsal_course, rehearsals

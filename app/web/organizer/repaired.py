@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from app.errors import Conflict, InvalidCompetition, InvalidUpload
+from anoncup.errors import Conflict, InvalidCompetition, InvalidUpload
 from app.http.dependencies import SignedIn
 from app.services.contest import revisions
 from app.services.data import first_looks, originals

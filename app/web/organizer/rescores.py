@@ -9,9 +9,9 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from anoncup.errors import DomainError, InvalidCompetition, InvalidInput, NotFound
 from app.contest import read_file
 from app.db.models import State
-from app.errors import DomainError, InvalidCompetition, InvalidInput, NotFound
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
 from app.scoring.rules import Rules

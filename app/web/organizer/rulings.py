@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.errors import Conflict, DomainError, InvalidInput, NotAllowed, NotFound, TooMany
+from anoncup.errors import Conflict, DomainError, InvalidInput, NotAllowed, NotFound, TooMany
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
 from app.services.desk import consequences, rulings

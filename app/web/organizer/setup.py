@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from app.errors import Conflict, DomainError, InvalidCompetition
+from anoncup.errors import Conflict, DomainError, InvalidCompetition
 from app.http.confirming import confirmed
 from app.http.dependencies import Address, SignedIn
 from app.scoring.competition_file import SLUG

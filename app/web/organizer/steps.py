@@ -12,8 +12,7 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse
 
-from app.contest import Contest, read_file
-from app.errors import (
+from anoncup.errors import (
     Conflict,
     DomainError,
     InvalidCompetition,
@@ -23,8 +22,9 @@ from app.errors import (
     TooMany,
     WrongCredential,
 )
+from anoncup.messages import N_
+from app.contest import Contest, read_file
 from app.http.problems import status_of
-from app.messages import N_
 from app.scoring.competition_file import parse_competition
 from app.scoring.drafting import STARTS, draft
 from app.scoring.rules import Rules

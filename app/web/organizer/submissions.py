@@ -10,8 +10,8 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from anoncup.errors import DomainError, NotFound
 from app.db.models import State, Submission
-from app.errors import DomainError, NotFound
 from app.http.dependencies import SignedIn
 from app.http.paging import cursor_of, place_of
 from app.services.desk import rulings

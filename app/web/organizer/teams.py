@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.errors import DomainError, InvalidInput, NotFound
+from anoncup.errors import DomainError, InvalidInput, NotFound
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn, service_address
 from app.services.contest import phases

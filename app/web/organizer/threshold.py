@@ -11,9 +11,9 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from anoncup.errors import Conflict, DomainError, InvalidInput, NotFound, TooMany
 from app import wire
 from app.db.models import State, ThresholdReport
-from app.errors import Conflict, DomainError, InvalidInput, NotFound, TooMany
 from app.http.dependencies import SignedIn
 from app.scoring.excessive import DRAWS
 from app.scoring.excessive.question import Question

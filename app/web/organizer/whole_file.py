@@ -9,8 +9,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
+from anoncup.errors import CompetitionUnavailable, Conflict, DomainError, InvalidCompetition, InvalidUpload
 from app.contest import Contest, read_file
-from app.errors import CompetitionUnavailable, Conflict, DomainError, InvalidCompetition, InvalidUpload
 from app.http.confirming import confirmed
 from app.http.dependencies import Address, SignedIn
 from app.http.problems import status_of

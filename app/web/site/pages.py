@@ -16,7 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from app.errors import (
+from anoncup.errors import (
     DatabaseUnavailable,
     DomainError,
     InvalidInput,
@@ -26,11 +26,11 @@ from app.errors import (
     Unavailable,
     Unreadable,
 )
+from anoncup.messages import N_, message_under, visible
 from app.http import problems
 from app.http.dependencies import known, service_address, session_of
 from app.http.problems import status_of
 from app.language import LANGUAGES, Words
-from app.messages import N_, message_under, visible
 from app.services.contest import announcements
 from app.services.people.accounts import Principal
 from app.web.site import languages, letters, notation, sentences

@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from app.errors import DomainError, InvalidUpload
+from anoncup.errors import DomainError, InvalidUpload
 from app.http.bodies import Parts
 from app.http.dependencies import SignedIn
 from app.http.intake import Way, check_guess, dry_run, guessed, question_of, take_in

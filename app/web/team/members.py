@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from app.errors import DomainError, NotFound
+from anoncup.errors import DomainError, NotFound
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn, service_address
 from app.services.membership import invites, members

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.messages import N_, visible
+from anoncup.messages import N_, visible
 from app.scoring.files import FileSpec
 from app.scoring.foreign_text import habit_of, is_no_text
 from app.scoring.misplaced import header_in

@@ -6,9 +6,9 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
+from anoncup.errors import NotAllowed
 from app import wire
 from app.db.models import State
-from app.errors import NotAllowed
 from app.services.boards import anonymization
 from app.services.contest import visibility
 from app.services.contest.visibility import Sight

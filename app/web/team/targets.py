@@ -10,8 +10,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
+from anoncup.errors import DomainError, InvalidUpload, NotFound, Problem
 from app.db.models import Competition, Guess, State, Target
-from app.errors import DomainError, InvalidUpload, NotFound, Problem
 from app.http.dependencies import SignedIn
 from app.scoring.outcomes import beyond_chance
 from app.scoring.registry import Question, Track

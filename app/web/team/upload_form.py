@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from app.contest import Contest
-from app.errors import (
+from anoncup.errors import (
     Conflict,
     DomainError,
     InvalidInput,
@@ -16,6 +15,7 @@ from app.errors import (
     Unavailable,
     Unreadable,
 )
+from app.contest import Contest
 from app.http.problems import Refused, status_of
 from app.language import Words
 from app.scoring.files import SECRET, FileSpec, Remark, any_number

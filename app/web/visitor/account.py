@@ -10,9 +10,9 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from anoncup.errors import DomainError, NotSignedIn
 from app import throttle
 from app.db.models import TokenKind
-from app.errors import DomainError, NotSignedIn
 from app.http import passwords
 from app.http.confirming import Sure
 from app.http.dependencies import Address, SignedIn

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
+from anoncup.errors import NotAllowed
 from app import wire
-from app.errors import NotAllowed
 from app.http.dependencies import MaybeSignedIn
 from app.language import Words
 from app.services.boards import anonymization

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from app.errors import DomainError
+from anoncup.errors import DomainError
 from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.services.contest import clarifications
 from app.services.people.accounts import Principal

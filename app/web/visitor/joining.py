@@ -9,8 +9,8 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
+from anoncup.errors import DomainError
 from app import throttle
-from app.errors import DomainError
 from app.http.dependencies import Address, AppSettings, MaybeSignedIn, SignedIn, require_same_origin
 from app.http.passwords import few_at_a_time
 from app.services.contest import competitions

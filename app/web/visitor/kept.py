@@ -3,7 +3,7 @@
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from app.errors import NotAllowed
+from anoncup.errors import NotAllowed
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
-from app.errors import NotAllowed
+from anoncup.errors import NotAllowed
 from app.http.dependencies import MaybeSignedIn
 from app.language import Words
 from app.scoring.registry import Track

@@ -7,8 +7,8 @@ from functools import cache
 from fastapi import APIRouter, Request, Response
 from sqlalchemy.orm import Session
 
+from anoncup.errors import NotAllowed, NotFound
 from app.charts.card import Card, Place, card
-from app.errors import NotAllowed, NotFound
 from app.http.unchanged import known_tags
 from app.language import Words
 from app.services.boards import anonymization

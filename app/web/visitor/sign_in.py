@@ -7,9 +7,9 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
+from anoncup.errors import NotSignedIn, TooMany
 from app import throttle
 from app.config import Settings
-from app.errors import NotSignedIn, TooMany
 from app.http.dependencies import Address, AppSettings, MaybeSignedIn, cookie_of, require_same_origin
 from app.http.passwords import few_at_a_time, proven
 from app.services.people import accounts

@@ -11,9 +11,9 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
+from anoncup.errors import NotFound
 from app import wire
 from app.db.models import Team
-from app.errors import NotFound
 from app.http import unchanged
 from app.http.dependencies import MaybeSignedIn, ShownBy
 from app.language import Words

@@ -2,7 +2,7 @@
 
 from importlib import resources
 
-from app.deferred import deferred_in
+from anoncup.lazy import deferred_in
 from app.scoring.files import FileSpec, headed, some_originals
 from app.scoring.link import LINK, SOURCES
 from app.scoring.parameters import Parameter

@@ -6,7 +6,7 @@ from math import hypot
 import numpy as np
 import pandas as pd
 
-from app.messages import Message
+from anoncup.messages import Message
 from app.scoring.csv_text import Problems
 from app.scoring.outcomes import Outcome
 from app.scoring.tracks.membership.schema import Numeric, Schema

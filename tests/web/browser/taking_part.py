@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 from playwright.sync_api import Locator, expect
 
-from app.messages import Message
+from anoncup.messages import Message
 from app.web.site.languages import words_in
 from app.web.site.notation import numeral, score
 from app.web.site.sentences import sentence

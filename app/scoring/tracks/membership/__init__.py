@@ -6,8 +6,8 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from app.deferred import deferred_in
-from app.messages import N_
+from anoncup.lazy import deferred_in
+from anoncup.messages import N_
 from app.scoring.drawn import Draw
 from app.scoring.files import GUESS, Columns, FileSpec, Rows
 from app.scoring.parameters import Parameter

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.random import Generator
 
-from app.errors import InvalidInput
-from app.messages import Message
+from anoncup.errors import InvalidInput
+from anoncup.messages import Message
 from app.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.scoring.csv_text import Problems, table_csv, unrepeated
 from app.scoring.parts import Method

@@ -18,7 +18,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.random import Generator
 
-from app.errors import InvalidInput
+from anoncup.errors import InvalidInput
 from app.scoring.arrays import BoolArray
 from app.scoring.draws import generator_for
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.errors import InvalidUpload, Problem
-from app.messages import Message
+from anoncup.errors import InvalidUpload, Problem
+from anoncup.messages import Message
 from app.scoring.column_roles import amounts
 from app.scoring.csv_text import Problems, cells, decoded, header_of, numbers, text_columns
 from app.scoring.identifiers import AMOUNTS

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 
-from app.errors import InvalidInput
+from anoncup.errors import InvalidInput
 from app.scoring.arrays import BoolArray, FloatArray
 from app.scoring.files import GUESS
 from app.scoring.outcomes import Outcome

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import cast
 
-from app.messages import Message
+from anoncup.messages import Message
 from app.scoring.toml_values import CONTROL, LARGEST, Table, choice, wrong
 
 LONGEST_NAME = 80

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
-from app.errors import InvalidCompetition
-from app.messages import Message
+from anoncup.errors import InvalidCompetition
+from anoncup.messages import Message
 from app.scoring.parameters import Roles
 from app.scoring.settings import rows_required
 from app.scoring.toml_values import Table, flag, number, wrong

@@ -11,8 +11,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.errors import InvalidUpload, Problem
-from app.messages import Message
+from anoncup.errors import InvalidUpload, Problem
+from anoncup.messages import Message
 from app.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.scoring.csv_text import (
     Problems,

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from importlib.resources import files
 from typing import TYPE_CHECKING, cast
 
-from app.deferred import deferred, deferred_in
-from app.errors import InvalidCompetition
-from app.messages import N_
+from anoncup.errors import InvalidCompetition
+from anoncup.lazy import deferred, deferred_in
+from anoncup.messages import N_
 from app.scoring.anonymity import ANONYMITY
 from app.scoring.attackers import ATTACKERS
 from app.scoring.files import FileSpec, as_lines, some_originals

@@ -3,8 +3,8 @@
 from functools import partial
 from importlib import resources
 
-from app.deferred import deferred_in
-from app.messages import N_
+from anoncup.lazy import deferred_in
+from anoncup.messages import N_
 from app.scoring.drawn import Draw
 from app.scoring.parameters import Parameter
 from app.scoring.parts import Attacker, Measure, Method

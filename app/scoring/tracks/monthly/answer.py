@@ -13,8 +13,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.errors import InvalidInput
-from app.messages import Message
+from anoncup.errors import InvalidInput
+from anoncup.messages import Message
 from app.scoring.arrays import BoolArray, IntArray
 from app.scoring.csv_text import Problems, marks, table_csv, text_columns, unrepeated
 from app.scoring.encoding import texts

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from app.errors import InvalidInput
+from anoncup.errors import InvalidInput
 from app.scoring.arrays import BoolArray, IntArray
 from app.scoring.encoding import group_rows, numbered
 from app.scoring.release import Memo, once

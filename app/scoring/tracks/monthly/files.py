@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from app.messages import N_
+from anoncup.messages import N_
 from app.scoring.files import GUESS, SECRET, FileSpec, as_lines, headed
 
 CUSTOMER_COLUMNS = ("customer", "sex", "birth", "country")

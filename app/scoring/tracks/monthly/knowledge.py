@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.random import Generator
 
-from app.messages import Message
+from anoncup.messages import Message
 from app.scoring.arrays import BoolArray
 from app.scoring.csv_text import Problems, marks, table_csv, text_columns
 from app.scoring.files import Remark

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.messages import Message
+from anoncup.messages import Message
 from app.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.scoring.csv_text import Problems, marks, text_columns
 from app.scoring.encoding import encode, numbered, texts

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.random import Generator
 
-from app.messages import Message
+from anoncup.messages import Message
 from app.scoring.arrays import BoolArray, IntArray
 from app.scoring.csv_text import Problems, marks, text_columns, unrepeated
 from app.scoring.encoding import numbered

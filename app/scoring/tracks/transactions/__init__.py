@@ -4,8 +4,8 @@ from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from app.deferred import deferred, deferred_in
-from app.messages import N_
+from anoncup.lazy import deferred, deferred_in
+from anoncup.messages import N_
 from app.scoring.anonymity import CUSTOMER_ANONYMITY
 from app.scoring.attackers import TRANSACTION_ATTACKERS
 from app.scoring.files import (

@@ -1,6 +1,6 @@
 """What is said by the name of a state, a limit, a file or what was done."""
 
-from app.messages import N_
+from anoncup.messages import N_
 
 LABELS = {
     "about_microdata": N_("A contest on a table of {individuals} individuals with {columns} columns."),

@@ -1,6 +1,6 @@
 """What the parts of contests of membership are called, and what they say of themselves."""
 
-from app.messages import N_
+from anoncup.messages import N_
 
 LABELS = {
     "about_membership": N_(

@@ -1,6 +1,6 @@
 """What the parts of contests by month are called, and what they say of themselves."""
 
-from app.messages import N_
+from anoncup.messages import N_
 from app.scoring.tracks.monthly.files import QUESTIONS
 
 LABELS = {

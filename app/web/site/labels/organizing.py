@@ -1,6 +1,6 @@
 """What is said to organizers by the name of an act, a duty, a step or a choice."""
 
-from app.messages import N_
+from anoncup.messages import N_
 
 LABELS = {
     "act_announcement_post": N_("Announced"),

@@ -1,6 +1,6 @@
 """What the parts of the rules are called: measures, attackers, methods, and what they say of themselves."""
 
-from app.messages import N_
+from anoncup.messages import N_
 
 LABELS = {
     "attacker_aya": N_("Nearest non-identical row"),

@@ -1,6 +1,6 @@
 """Why something was refused, where a page has other words for it than programs are told."""
 
-from app.messages import N_
+from anoncup.messages import N_
 
 LABELS = {
     "http_method_not_allowed": N_("This address only receives a form. Go back to the page with the form."),

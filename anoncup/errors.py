@@ -6,7 +6,7 @@ from itertools import zip_longest
 from operator import itemgetter
 from typing import Any
 
-from app.messages import Message, Statement, Value, told
+from anoncup.messages import Message, Statement, Value, told
 
 LISTED = 20
 """How many problems of one upload are listed; the total is always given."""
