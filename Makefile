@@ -31,8 +31,8 @@ coverage: dev .venv/.warm
 
 # Compile the loops of a new environment once, on two cores; otherwise each test process would.
 .venv/.warm: | dev
-	@$(BIN)/python -c 'from app.scoring import kernels; kernels.warm()' & \
-	  $(BIN)/python -c 'from app.scoring import kernels; kernels.warm_bounds()' & wait
+	@$(BIN)/python -c 'from anoncup.geometry import kernels; kernels.warm()' & \
+	  $(BIN)/python -c 'from anoncup.geometry import kernels; kernels.warm_bounds()' & wait
 	@touch $@
 
 # A contest in flight while everything under it breaks; SEED=… plays the same faults again.

@@ -15,10 +15,10 @@ from typing import IO, Any, cast
 from pydantic import BaseModel
 
 from anoncup.errors import DomainError
+from anoncup.geometry.kernels.compilation import Compiled, LoopsNotLoaded
 from app import memory, storage
 from app.processes.inside import Pipe
 from app.processes.parser_process import Raised, answer_type
-from app.scoring.kernels.compiled import Compiled, LoopsNotLoaded
 from app.storage.place import Place
 
 CALLED = (
@@ -40,7 +40,7 @@ def prepare(*, warm: bool) -> None:
     for module in CALLED:
         import_module(module)
     if warm:
-        from app.scoring import kernels  # noqa: PLC0415  # numpy
+        from anoncup.geometry import kernels  # noqa: PLC0415  # numpy
 
         kernels.open_caches()
     else:

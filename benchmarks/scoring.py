@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from app.scoring import kernels
-from app.scoring.arrays import IntArray
+from anoncup.geometry import kernels
+from anoncup.geometry.arrays import IntArray
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
 from app.scoring.excessive.advisor import advise

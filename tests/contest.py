@@ -12,9 +12,9 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import ColumnElement, select, update
 
+from anoncup.geometry.arrays import IntArray
 from app.config import get_settings
 from app.db.models import Competition, Evaluation, Guess, State, Submission
-from app.scoring.arrays import IntArray
 from app.scoring.competition_file import parse_competition
 from app.scoring.outcomes import Outcome
 from app.scoring.permutation import guess_csv, source_from_secret

@@ -15,9 +15,9 @@ from fastapi.testclient import TestClient
 from numpy.random import Generator
 from sqlalchemy import select, update
 
+from anoncup.geometry.arrays import IntArray
 from app.contest import parsed
 from app.db.models import Competition, Guess
-from app.scoring.arrays import IntArray
 from app.scoring.csv_text import table_csv
 from app.scoring.link import LINK
 from app.scoring.permutation import guess_csv, secret_csv

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anoncup.errors import InvalidUpload, Problem
+from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
-from app.scoring.arrays import IntArray
 from app.scoring.files import GUESS, FileSpec
 from app.scoring.link import LINK
 from app.scoring.outcomes import Outcome

@@ -117,7 +117,7 @@ def test_what_a_child_imports_starts_no_thread() -> None:
 
     program = """
 import os, workers.scorer
-from app.scoring import kernels
+from anoncup.geometry import kernels
 import numba, numpy, pandas, pyarrow.csv, pyarrow.compute
 import scipy.optimize, scipy.sparse, scipy.spatial, scipy.stats
 print(len(os.listdir("/proc/self/task")))

@@ -55,8 +55,8 @@ def serve() -> None:
     """A child for every line of standard input, one after the other; its exit status is the answer."""
     import app.cli
     import app.scoring
+    from anoncup.geometry import kernels
     from app.cli import terminal
-    from app.scoring import kernels
 
     for package in (app.cli, app.scoring):
         for module in walk_packages(package.__path__, f"{package.__name__}."):

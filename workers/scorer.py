@@ -15,8 +15,8 @@ from typing import Any
 from numpy.random import Generator, default_rng
 
 from anoncup.errors import InvalidCompetition
+from anoncup.geometry import kernels
 from app.processes.inside import Pipe
-from app.scoring import kernels
 from app.scoring.attacking import guesses_of
 from app.scoring.competition_file import parse_competition
 from app.scoring.draws import generator_of

@@ -18,10 +18,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from anoncup.geometry.arrays import IntArray
 from app import client, wire
 from app.cli import duel
 from app.roles import Role
-from app.scoring.arrays import IntArray
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
 from app.scoring.registry import Tables

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from anoncup.errors import InvalidInput, InvalidUpload
+from anoncup.geometry.arrays import IntArray
 from app.cli.options import Release, originals_of, read_text
-from app.scoring.arrays import IntArray
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.fallen import Fallen, Shared, fallen, individuals_of, known_of, shared

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray, IntArray
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.stable_sums import LARGEST, headroom
 from app.scoring.distances import gower_block, gower_rows
-from app.scoring.magnitude import LARGEST, headroom
 from app.scoring.release import PreparedOriginal, Release, Target, release_of, target_of
 
 BLOCK = 2**20

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csc_array, csr_array
 
-from app.scoring.arrays import FloatArray, IntArray, Sparse, SparseCounts, SparseWeights
-from app.scoring.kernels.baskets import coefficients_of_all, largest_products, most_alike
+from anoncup.geometry.arrays import FloatArray, IntArray, Sparse, SparseCounts, SparseWeights
+from anoncup.geometry.kernels.baskets import coefficients_of_all, largest_products, most_alike
 from app.scoring.release import once
 from app.scoring.transaction_release import PreparedTransactions, TransactionRelease, TransactionTarget
 

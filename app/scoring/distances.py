@@ -6,16 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.encoding import group_rows, rows_by_group
-from app.scoring.kernels import nearest as kernels
-from app.scoring.kernels import neighbours
-from app.scoring.magnitude import headroom
-from app.scoring.nearest import Forest, build_forest, no_rows_yet, tree_of
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.encoding import group_rows, rows_by_group
+from anoncup.geometry.kernels import gower as kernels
+from anoncup.geometry.kernels import knn_gower
+from anoncup.geometry.kernels.gower import SMALLEST
+from anoncup.geometry.nearest_neighbours import Forest, build_forest, no_rows_yet, tree_of
+from anoncup.geometry.stable_sums import headroom
 from app.scoring.release import PreparedOriginal, Release, Target, kept_of_few, once
 
-SMALLEST = 5e-324
-"""The width of a constant column: any difference at all is at least as large."""
 NEAREST = 3
 """Rows of X nearest to each row of Y by Gower's distance that are found once for all attackers."""
 PART = 10_000
@@ -118,8 +117,8 @@ class GowerIndex:
     """
 
     forest: Forest
-    class_codes: neighbours.Codes
-    class_bytes: neighbours.Bytes
+    class_codes: knn_gower.Codes
+    class_bytes: knn_gower.Bytes
     class_at: IntArray
     tree_of_class: IntArray
     exponents: IntArray
@@ -174,7 +173,7 @@ def gower_nearest(
     with np.errstate(over="ignore"):
         queries = np.ldexp(target.values[ordered], index.exponents)
     sums, found = no_rows_yet(len(rows), count)
-    neighbours.gower_several(
+    knn_gower.gower_several(
         queries, np.append(firsts, len(rows)), target.codes[heads].astype(np.int32),
         np.where(matches[heads] < 0, -1, index.tree_of_class[matches[heads]]),
         index.class_codes, index.class_bytes, index.widths,
@@ -226,10 +225,10 @@ def _twofold(points: FloatArray, group_of: IntArray) -> Forest:
     return build_forest(points, members, np.cumsum(np.concatenate(([0], sizes, [rows]))))
 
 
-def _bytes_in_blocks(codes: IntArray) -> neighbours.Bytes:
+def _bytes_in_blocks(codes: IntArray) -> knn_gower.Bytes:
     """The lowest byte of every code of (classes, columns), a line for each column, filled up with zeros."""
-    columns = min(codes.shape[1], neighbours.ENTERED - 1)
-    lines = np.zeros((columns, -(-len(codes) // neighbours.BLOCK) * neighbours.BLOCK), dtype=np.uint8)
+    columns = min(codes.shape[1], knn_gower.ENTERED - 1)
+    lines = np.zeros((columns, -(-len(codes) // knn_gower.BLOCK) * knn_gower.BLOCK), dtype=np.uint8)
     lines[:, : len(codes)] = codes[:, :columns].T
     return lines
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from app.scoring.arrays import BoolArray, IntArray
+from anoncup.geometry.arrays import BoolArray, IntArray
 from app.scoring.attacking import said_to
 from app.scoring.registry import Track
 from app.scoring.rules import Rules

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anoncup.errors import InvalidUpload
-from app.scoring.arrays import IntArray
+from anoncup.geometry.arrays import IntArray
 from app.scoring.csv_text import NUMBER, cells, decoded, header_of, marks, text_columns
 from app.scoring.looks import SMALL, Gaps, IdentifyingColumn, Reason, tells_apart
 

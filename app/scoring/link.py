@@ -11,7 +11,7 @@ from app.scoring.outcomes import Outcome
 from app.scoring.registry import About, Answers, Question, Sizes
 
 if TYPE_CHECKING:
-    from app.scoring.arrays import IntArray
+    from anoncup.geometry.arrays import IntArray
     from app.scoring.permutation import check_source, guess_from_file, source_from_secret
     from app.scoring.rates import Answer, Rate, guess_rate, rate_of
 else:

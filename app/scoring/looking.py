@@ -7,9 +7,9 @@ from math import prod
 import numpy as np
 import pandas as pd
 
-from app.scoring.arrays import IntArray
+from anoncup.geometry.arrays import IntArray
+from anoncup.geometry.encoding import group_rows, numbered
 from app.scoring.csv_text import NUMBER
-from app.scoring.encoding import group_rows, numbered
 from app.scoring.looks import ALONE, FEWEST, Classes, CrossTable, Values
 
 

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.assignment import Lists, shortlists
+from anoncup.geometry.kernels.knn_baskets import nearest_baskets
+from anoncup.geometry.nearest_neighbours import build_index, several_nearest
 from app.scoring.all_pairs import BLOCK, euclidean_pairs
-from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.assignment import Lists, shortlists
 from app.scoring.baskets import Kind, totals, wide
 from app.scoring.distances import gower_nearest, gower_sums, unit_values, whole_gower_index
-from app.scoring.kernels.others import nearest_baskets
-from app.scoring.nearest import build_index, several_nearest
 from app.scoring.release import PreparedOriginal, Target, once, target_of
 from app.scoring.transaction_release import PreparedTransactions
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from app.scoring.parameters import Parameter
 
 if TYPE_CHECKING:
-    from app.scoring.arrays import FloatArray, IntArray
-    from app.scoring.assignment import Lists
+    from anoncup.geometry.arrays import FloatArray, IntArray
+    from anoncup.geometry.assignment import Lists
 
 
 @dataclass(frozen=True, slots=True)

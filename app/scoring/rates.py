@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.messages import Message
-from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.outcomes import Outcome, beyond_chance
 
 ABSTAIN = -1

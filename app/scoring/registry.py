@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from pandas import DataFrame
 
-    from app.scoring.arrays import FloatArray, IntArray
+    from anoncup.geometry.arrays import FloatArray, IntArray
     from app.scoring.drawn import Draw
     from app.scoring.rates import Rate, rate_of_outcome
     from app.scoring.rules import Rules

@@ -11,8 +11,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from app.scoring.arrays import FEW, FloatArray, IntArray, columns_at, ordered
-from app.scoring.encoding import (
+from anoncup.geometry.arrays import FEW, FloatArray, IntArray, columns_at, ordered
+from anoncup.geometry.encoding import (
     Grouping,
     Vocabulary,
     extended,
@@ -22,7 +22,7 @@ from app.scoring.encoding import (
     renumbered,
     vocabulary_of,
 )
-from app.scoring.nearest import Index, build_index
+from anoncup.geometry.nearest_neighbours import Index, build_index
 from app.scoring.settings import Columns
 
 Value = TypeVar("Value")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from anoncup.errors import InvalidCompetition
-from app.scoring.magnitude import finite_mean
+from anoncup.geometry.stable_sums import finite_mean
 from app.scoring.parts import Measure
 from app.scoring.ranking import rounding_of
 from app.scoring.registry import Track

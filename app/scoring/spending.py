@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from app.scoring.arrays import BoolArray, FloatArray, IntArray
+from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from app.scoring.transaction_release import History, PreparedTransactions, TransactionTarget
 
 Table = PreparedTransactions | TransactionTarget

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 from numpy.random import PCG64, Generator
 
-from app.scoring.arrays import FloatArray, IntArray
+from anoncup.geometry.arrays import FloatArray, IntArray
 from app.scoring.settings import Columns
 
 Column = npt.NDArray[np.object_]

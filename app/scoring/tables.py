@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from anoncup.geometry.arrays import FEW
 from anoncup.messages import Counted, Message
-from app.scoring.arrays import FEW
 from app.scoring.csv_text import (
     NUMBER,
     Problems,

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import coo_array
 
-from app.scoring.arrays import FloatArray, IntArray, SparseCounts
-from app.scoring.encoding import (
+from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
+from anoncup.geometry.encoding import (
     Vocabulary,
     encode,
     extended,

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from app.scoring import kernels
+from anoncup.geometry import kernels
 from app.scoring.baskets import distance_matrix
 from app.scoring.competition_file import parse_competition
 from app.scoring.synthetic import ROWS, household_table

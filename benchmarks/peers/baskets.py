@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
-from app.scoring.arrays import FloatArray, IntArray, SparseCounts
+from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
 from app.scoring.attackers.baskets import jaccard, jaccard_quantity
 from app.scoring.baskets import widened
 from app.scoring.excessive.certified import certified_bounds

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from anoncup.geometry.arrays import FloatArray, IntArray
 from app.scoring import transaction_release
-from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.data import derive, tables_of, tc400

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.spatial import cKDTree
 
-from app.scoring.arrays import FloatArray, IntArray
+from anoncup.geometry.arrays import FloatArray, IntArray
 from app.scoring.attackers.euclidean import euc1, euc2
 from app.scoring.release import Target
 from benchmarks.peers.duel import Duel, Goal, no_answer

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from anoncup.geometry.arrays import FloatArray, IntArray
 from app.scoring.anonymity.microdata import k_mean, k_min
-from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.evaluate import evaluate
 from app.scoring.registry import Track
 from app.scoring.release import Release, Target

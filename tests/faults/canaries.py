@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from app.scoring.arrays import IntArray
+from anoncup.geometry.arrays import IntArray
 
 WINDOW = 6
 RUN = re.compile(rb"\d{1,6}(?:(?:\r?\n|,? |,|;|\\n|\\r\\n)\d{1,6}){%d,}" % (WINDOW - 1))

@@ -9,7 +9,7 @@ from uuid import uuid4
 import numpy as np
 import pandas as pd
 
-from app.scoring.arrays import IntArray
+from anoncup.geometry.arrays import IntArray
 from app.scoring.csv_text import table_csv
 from app.scoring.permutation import guess_csv, secret_csv
 from tests.arena import original_table

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from app.scoring.arrays import BoolArray
+from anoncup.geometry.arrays import BoolArray
+from anoncup.geometry.stable_sums import LARGEST
 from app.scoring.competition_file import parse_competition
-from app.scoring.magnitude import LARGEST
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.scoring.tracks.membership.schema import Categorical, Numeric, Schema

@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray
+from anoncup.geometry.arrays import FloatArray
 
 Cell = float | str
 Row = list[Cell]

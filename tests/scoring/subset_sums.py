@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.scoring.arrays import BoolArray, FloatArray, IntArray
+from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from app.scoring.release import prepare, release_of
 from app.scoring.settings import OVERALL_DIGITS
 from app.scoring.synthetic import household_columns, household_table

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anoncup.geometry.stable_sums import LARGEST
 from app.scoring.data import tc400
 from app.scoring.excessive import advisor
 from app.scoring.excessive.advisor import Advice, advise
 from app.scoring.excessive.shortage import max_escapes
 from app.scoring.excessive.simulation import histogram_of
-from app.scoring.magnitude import LARGEST
 from app.scoring.release import prepare
 from app.scoring.settings import Columns
 from app.scoring.synthetic import household_columns, household_table

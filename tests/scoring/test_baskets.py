@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from app.scoring import kernels
-from app.scoring.arrays import IntArray, SparseCounts
+from anoncup.geometry import kernels
+from anoncup.geometry.arrays import IntArray, SparseCounts
+from anoncup.geometry.kernels import baskets as basket_kernels
+from anoncup.geometry.kernels.assignment import shortest
 from app.scoring.attackers import TRANSACTION_ATTACKERS
 from app.scoring.baskets import Kind, best, best_products, most_similar, similarities
-from app.scoring.kernels import baskets as basket_kernels
-from app.scoring.kernels.assignment import shortest
 from app.scoring.rates import ABSTAIN
 from app.scoring.transaction_release import TransactionTarget
 from benchmarks.peers.inputs import hostile_customers

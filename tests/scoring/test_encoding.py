@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.scoring.arrays import IntArray, columns_at, ordered
-from app.scoring.encoding import find_groups, group_rows, numbered
-from app.scoring.kernels.groups import first_alike
+from anoncup.geometry.arrays import IntArray, columns_at, ordered
+from anoncup.geometry.encoding import find_groups, group_rows, numbered
+from anoncup.geometry.kernels.groups import first_alike
 from app.scoring.release import prepare, target_of
 from app.scoring.settings import Columns
 

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from numpy.random import PCG64, Generator
 
+from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
-from app.scoring.arrays import IntArray
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate
 from app.scoring.fallen import Fallen, Shared, fallen, individuals_of, shared, values_of

@@ -5,8 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from app.scoring.magnitude import LARGEST, exact_in_any_order, finite_mean, restored, standard_deviation
-from app.scoring.utility.microdata import correlations
+from anoncup.geometry.stable_sums import (
+    LARGEST,
+    correlations,
+    exact_in_any_order,
+    finite_mean,
+    restored,
+    standard_deviation,
+)
 
 pytestmark = pytest.mark.full
 

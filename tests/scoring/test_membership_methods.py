@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from anoncup.geometry.stable_sums import correlations
 from app.scoring.tracks.membership import attackers, measures, methods
 from app.scoring.tracks.membership.assignment import draw
 from app.scoring.tracks.membership.attackers import Target
@@ -14,7 +15,6 @@ from app.scoring.tracks.membership.questions import membership
 from app.scoring.tracks.membership.schema import Numeric, Schema
 from app.scoring.tracks.membership.survey import RARE, SCHEMA, survey_table
 from app.scoring.tracks.membership.tables import Table, parse_rows, written
-from app.scoring.utility.microdata import correlations
 from tests.properties import examples
 from tests.scoring.membership_cases import Case, cases, rows_of
 

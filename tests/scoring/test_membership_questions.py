@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.scoring.arrays import BoolArray, FloatArray
+from anoncup.geometry.arrays import BoolArray, FloatArray
 from app.scoring.outcomes import Outcome
 from app.scoring.tracks.membership.answer import Members
 from app.scoring.tracks.membership.questions import (

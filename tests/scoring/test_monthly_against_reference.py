@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from app.scoring.arrays import BoolArray
+from anoncup.geometry.arrays import BoolArray
 from app.scoring.attacking import rate_of_attack
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate

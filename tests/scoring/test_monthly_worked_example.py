@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from anoncup.errors import InvalidInput
-from app.scoring.arrays import BoolArray
+from anoncup.geometry.arrays import BoolArray
 from app.scoring.tracks.monthly import MONTHLY
 from app.scoring.tracks.monthly.answer import answer_of, judge
 from app.scoring.tracks.monthly.cosines import distance

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.scoring import assignment, kernels
-from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.assignment import listing_of, match_dense, match_listed
+from anoncup.geometry import assignment, kernels
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.assignment import listing_of, match_dense, match_listed
+from anoncup.geometry.kernels import knn_gower, octree_bvh
+from anoncup.geometry.kernels.assignment import place_rows
 from app.scoring.attackers.euclidean import aya, euc2
 from app.scoring.attackers.gower import gower
 from app.scoring.attackers.linkage import own_row
 from app.scoring.attackers.one_to_one import euc2_assignment, gower_assignment
 from app.scoring.distances import gower_nearest, gower_sums, ranges, scaled_differences, whole_gower_index
-from app.scoring.kernels import eights, neighbours
-from app.scoring.kernels.assignment import place_rows
 from app.scoring.methods import METHODS
 from app.scoring.rates import Noted, Rate, rate_of
 from app.scoring.release import Release, Target, prepare, release_of, target_of
@@ -318,5 +318,5 @@ def test_kernels_of_lists_are_compiled_for_one_set_of_types_only() -> None:
     release = household_release("add_noise", 50)
     for attack in (gower, gower_assignment, euc2_assignment):
         attack(release.target, **({} if attack is gower else SPARSE))
-    compiled = [eights.several, neighbours.gower_several, place_rows]
+    compiled = [octree_bvh.several, knn_gower.gower_several, place_rows]
     assert [len(kernel.loop.signatures) for kernel in compiled] == [1, 1, 1]  # type: ignore[attr-defined]

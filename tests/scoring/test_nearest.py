@@ -9,16 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.scoring import kernels
-from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.attackers import ATTACKERS
-from app.scoring.distances import gower_nearest_other
-from app.scoring.encoding import group_rows
-from app.scoring.kernels import eights
-from app.scoring.kernels import groups as group_kernels
-from app.scoring.kernels import nearest as nearest_kernels
-from app.scoring.kernels import trees as tree_kernels
-from app.scoring.nearest import (
+from anoncup.geometry import kernels
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.encoding import group_rows
+from anoncup.geometry.kernels import gower as nearest_kernels
+from anoncup.geometry.kernels import groups as group_kernels
+from anoncup.geometry.kernels import octree_bvh
+from anoncup.geometry.kernels import trees as tree_kernels
+from anoncup.geometry.nearest_neighbours import (
     LEAF,
     MANY,
     Forest,
@@ -28,6 +26,8 @@ from app.scoring.nearest import (
     nearest_rows,
     several_nearest,
 )
+from app.scoring.attackers import ATTACKERS
+from app.scoring.distances import gower_nearest_other
 from app.scoring.release import prepare, target_of
 from app.scoring.settings import Columns
 from tests.scoring.guesses import guessed
@@ -158,9 +158,12 @@ def test_the_several_nearest_are_those_of_plain_sums(
 def rows_below(index: Index, node: int) -> list[int]:
     """A node's rows; each child's lie in its box, and unused places are farther than anything."""
     found: list[int] = []
-    columns = (index.low[node].reshape(-1, eights.LANES).T, index.high[node].reshape(-1, eights.LANES).T)
+    columns = (
+        index.low[node].reshape(-1, octree_bvh.LANES).T,
+        index.high[node].reshape(-1, octree_bvh.LANES).T,
+    )
     for lane, (least, low, high) in enumerate(zip(index.least_rows[node], *columns, strict=True)):
-        if least == eights.NO_ROW:
+        if least == octree_bvh.NO_ROW:
             assert (low == np.inf).all()
             continue
         child = int(index.first[node]) + lane
@@ -174,9 +177,11 @@ def rows_below(index: Index, node: int) -> list[int]:
 
 def rows_of_block(index: Index, block: int) -> list[int]:
     rows = index.block_rows[block]
-    for row, point in zip(rows, index.blocks[block].reshape(-1, eights.LANES).T, strict=True):
-        assert np.array_equal(point, index.points[row]) if row < eights.NO_ROW else (point == np.inf).all()
-    return [int(row) for row in rows if row < eights.NO_ROW]
+    for row, point in zip(rows, index.blocks[block].reshape(-1, octree_bvh.LANES).T, strict=True):
+        assert (
+            np.array_equal(point, index.points[row]) if row < octree_bvh.NO_ROW else (point == np.inf).all()
+        )
+    return [int(row) for row in rows if row < octree_bvh.NO_ROW]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -190,7 +195,7 @@ def test_an_index_has_every_row_of_a_group_in_the_boxes_of_its_tree(
     for group, root in enumerate(index.roots):
         members = index.members[index.starts[group] : index.starts[group + 1]]
         assert sorted(members) == np.flatnonzero(group_of == group).tolist()
-        assert (root < 0) == (len(members) <= eights.FEW)
+        assert (root < 0) == (len(members) <= octree_bvh.FEW)
         assert root < 0 or rows_below(index, int(root)) == members.tolist()
 
 
@@ -264,7 +269,7 @@ def test_kernels_are_compiled_for_one_set_of_types_only() -> None:
     gower_nearest_other(original)
     compiled: list[Any] = [
         group_kernels.number_texts, group_kernels.join_digits, group_kernels.plant, group_kernels.find,
-        eights.grow_eights, eights.scan, eights.search, nearest_kernels.nearest_other,
+        octree_bvh.grow_eights, octree_bvh.scan, octree_bvh.search, nearest_kernels.nearest_other,
         tree_kernels.halve, tree_kernels.grow, group_kernels.first_alike,
         group_kernels.place_by_group,
     ]  # fmt: skip

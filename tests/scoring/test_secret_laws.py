@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.scoring.arrays import IntArray
+from anoncup.geometry.arrays import IntArray
 from app.scoring.parts import Attacker, Measure
 from app.scoring.rates import OwnCluster, rate_of
 from app.scoring.registry import Track

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.assignment import Lists
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.assignment import Lists
+from anoncup.geometry.kernels.pairing import largest_excess
 from app.scoring.excessive import sparse
 from app.scoring.excessive.certified import certified_bounds, met
 from app.scoring.excessive.paths import costs_of
 from app.scoring.excessive.sparse import UNIT, Apart, Intervals, ListOthers, intervals
-from app.scoring.kernels.pairing import largest_excess
 from app.scoring.parts import Distance
 from app.scoring.release import prepare
 from app.scoring.settings import Columns

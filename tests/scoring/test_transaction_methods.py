@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.scoring.arrays import IntArray
+from anoncup.geometry.arrays import IntArray
 from app.scoring.attackers.baskets import jaccard
 from app.scoring.data import tc400
 from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from app.scoring.arrays import IntArray
+from anoncup.geometry.arrays import IntArray
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
 from app.scoring.evaluate import doubts_about_secret, judge

@@ -150,7 +150,7 @@ def test_it_writes_nowhere_else(tmp_path: Path, apart: bool) -> None:
 
 @pytest.mark.full
 def test_it_writes_no_compiled_code_for_others(apart: bool) -> None:
-    from app.scoring import kernels
+    from anoncup.geometry import kernels
 
     folder = Path(kernels.__file__).parent / "__pycache__"
     assert denied("write", str(folder / "planted.nbc"), apart=apart)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from anoncup.errors import DomainError, InvalidUpload
+from anoncup.geometry.assignment import Matching, note_of
 from anoncup.messages import Message
 from app.language import LANGUAGES
 from app.scoring import csv_text, tables, transaction_tables
-from app.scoring.assignment import Matching, note_of
 from app.scoring.column_roles import suggested
 from app.scoring.competition_file import parse_competition
 from app.scoring.excessive.check import Distances, excess

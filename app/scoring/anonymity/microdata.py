@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from app.scoring.arrays import BoolArray, FloatArray, IntArray
-from app.scoring.encoding import Grouping, group_rows
+from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
+from anoncup.geometry.encoding import Grouping, group_rows
 from app.scoring.release import Release, kept_of_few, once
 
 

@@ -5,7 +5,7 @@ Reported beside the utility; high is good.
 
 import numpy as np
 
-from app.scoring.arrays import IntArray
+from anoncup.geometry.arrays import IntArray
 from app.scoring.transaction_release import TransactionRelease, basket_classes, master_classes
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.assignment import listing_of, match_dense, match_listed, note_of
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.assignment import listing_of, match_dense, match_listed, note_of
 from app.scoring.attackers import DENSE_LIMIT
 from app.scoring.baskets import Kind, similarities
 from app.scoring.rates import ABSTAIN, Noted

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from app.scoring.arrays import IntArray
+from anoncup.geometry.arrays import IntArray
+from anoncup.geometry.encoding import find_groups, group_rows
 from app.scoring.baskets import best, best_products, most_similar, similarities, weighted
-from app.scoring.encoding import find_groups, group_rows
 from app.scoring.rates import ABSTAIN, OwnCluster
 from app.scoring.release import once
 from app.scoring.transaction_release import TransactionTarget, basket_classes

@@ -5,10 +5,10 @@ from typing import Literal
 
 import numpy as np
 
-from app.scoring.arrays import BoolArray, IntArray, columns_at
+from anoncup.geometry.arrays import BoolArray, IntArray, columns_at
+from anoncup.geometry.kernels import groups as kernels
+from anoncup.geometry.nearest_neighbours import Index, build_index, nearest_rows
 from app.scoring.attackers.linkage import nearest_in_class, nearest_matching
-from app.scoring.kernels import groups as kernels
-from app.scoring.nearest import Index, build_index, nearest_rows
 from app.scoring.release import PreparedOriginal, Target, once, places_of
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from app.scoring.arrays import IntArray
+from anoncup.geometry.arrays import IntArray
 from app.scoring.distances import gower_nearest, nearest_by_gower, whole_gower_index
 from app.scoring.release import Target
 

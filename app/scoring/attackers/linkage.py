@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from app.scoring.arrays import IntArray, columns_at
-from app.scoring.nearest import nearest_rows
+from anoncup.geometry.arrays import IntArray, columns_at
+from anoncup.geometry.nearest_neighbours import nearest_rows
 from app.scoring.rates import Candidates
 from app.scoring.release import Target, once, places_of
 from app.scoring.transaction_release import TransactionTarget

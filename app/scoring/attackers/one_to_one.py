@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.scoring.arrays import BoolArray, FloatArray, IntArray, ordered
-from app.scoring.assignment import Lister, ListRows, Lists, match_dense, match_listed, note_of
+from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray, ordered
+from anoncup.geometry.assignment import Lister, ListRows, Lists, match_dense, match_listed, note_of
+from anoncup.geometry.encoding import Grouping, group_rows
+from anoncup.geometry.nearest_neighbours import Index, build_index, several_nearest
 from app.scoring.attackers import DENSE_LIMIT
 from app.scoring.distances import (
     NEAREST,
@@ -22,8 +24,6 @@ from app.scoring.distances import (
     unit_values,
     whole_gower_index,
 )
-from app.scoring.encoding import Grouping, group_rows
-from app.scoring.nearest import Index, build_index, several_nearest
 from app.scoring.rates import Noted
 from app.scoring.release import Target, kept_of_few, once
 

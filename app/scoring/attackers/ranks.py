@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray, IntArray
+from anoncup.geometry.arrays import FloatArray, IntArray
 from app.scoring.attackers.linkage import nearest_of_all
 from app.scoring.release import Target, places_of
 

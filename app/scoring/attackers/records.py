@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, hstack, vstack
 
-from app.scoring.arrays import IntArray, SparseWeights
+from anoncup.geometry.arrays import IntArray, SparseWeights
+from anoncup.geometry.encoding import Grouping, find_groups, group_rows
 from app.scoring.baskets import best_products, weighted
-from app.scoring.encoding import Grouping, find_groups, group_rows
 from app.scoring.release import once
 from app.scoring.transaction_release import History, PreparedTransactions, TransactionTarget
 

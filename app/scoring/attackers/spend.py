@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray, IntArray
+from anoncup.geometry.arrays import FloatArray, IntArray
 from app.scoring.baskets import TIE
 from app.scoring.release import once
 from app.scoring.spending import Table, room_of, spends

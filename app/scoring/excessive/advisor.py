@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.random import PCG64, Generator
 
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.stable_sums import LARGEST
 from anoncup.messages import Message, kept_under
-from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.excessive import DRAWS, Announce, silent
 from app.scoring.excessive.certified import LARGEST as EVERY
 from app.scoring.excessive.certified import Certified, certified_bounds
@@ -29,7 +30,6 @@ from app.scoring.excessive.simulation import (
 )
 from app.scoring.excessive.sparse import intervals
 from app.scoring.excessive.trials import Trials
-from app.scoring.magnitude import LARGEST
 from app.scoring.parts import Distance
 
 FINEST = 12

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from anoncup.geometry.arrays import FloatArray
+from anoncup.geometry.stable_sums import LARGEST
 from anoncup.messages import N_, Counted, Message
-from app.scoring.arrays import FloatArray
-from app.scoring.magnitude import LARGEST
 from app.scoring.parts import Distance
 from app.scoring.settings import Excessive
 

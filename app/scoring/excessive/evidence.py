@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from anoncup.geometry.arrays import FloatArray
 from anoncup.messages import Message, Statement, kept, kept_under
-from app.scoring.arrays import FloatArray
 from app.scoring.excessive.check import TOLERANCE
 from app.scoring.excessive.trials import Honest, Mixture, Trials
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from anoncup.errors import InvalidInput
-from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.kernels import paths as kernels
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.kernels import paths as kernels
 
 
 @dataclass(frozen=True, slots=True)

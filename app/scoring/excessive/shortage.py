@@ -6,7 +6,7 @@ nearest other one is still nearest to its own, and is found by looking for the n
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray
+from anoncup.geometry.arrays import FloatArray
 from app.scoring.excessive.check import TOLERANCE
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from app.scoring.arrays import FloatArray, IntArray
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.stable_sums import LARGEST
 from app.scoring.excessive.check import mean_of
-from app.scoring.magnitude import LARGEST
 from app.scoring.methods.microdata import shuffler
 from app.scoring.methods.permutations import derangement
 

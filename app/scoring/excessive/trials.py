@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.random import PCG64, Generator
 
+from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
-from app.scoring.arrays import IntArray
 from app.scoring.excessive.check import deletion, individual_distances
 from app.scoring.methods.microdata import shuffled_within
 from app.scoring.parts import Distance

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.random import PCG64, Generator
 
+from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.messages import Message
-from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.files import Remark
 from app.scoring.parts import Distance
 

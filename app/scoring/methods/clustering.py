@@ -12,9 +12,9 @@ import numpy as np
 from numpy.random import Generator
 from scipy.sparse import coo_array
 
-from app.scoring.arrays import FloatArray, IntArray, SparseCounts, SparseWeights
+from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts, SparseWeights
+from anoncup.geometry.encoding import encode, texts, vocabulary_of
 from app.scoring.baskets import BLOCK, best, coefficients, totals, weighted
-from app.scoring.encoding import encode, texts, vocabulary_of
 from app.scoring.transaction_tables import TransactionTables
 
 OUTSIDE = -1

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from app.scoring.arrays import IntArray
-from app.scoring.encoding import group_rows
+from anoncup.geometry.arrays import IntArray
+from anoncup.geometry.encoding import group_rows
 
 
 def merge_small_classes(codes: IntArray, k: int) -> IntArray:

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.encoding import encode, group_rows, texts, vocabulary_of
-from app.scoring.magnitude import headroom, standard_deviation
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.encoding import encode, group_rows, texts, vocabulary_of
+from anoncup.geometry.stable_sums import headroom, standard_deviation
 from app.scoring.methods.merging import merge_small_classes, representatives
 from app.scoring.settings import Columns
 

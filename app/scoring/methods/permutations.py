@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from app.scoring.arrays import IntArray
+from anoncup.geometry.arrays import IntArray
 from app.scoring.methods.microdata import Anonymized, equivalence_classes, shuffled_within
 from app.scoring.settings import Columns
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray
+from anoncup.geometry.arrays import FloatArray
 
 
 def expected_dummies(clusters: float, *, customers: int, records: int, goods: int) -> float:

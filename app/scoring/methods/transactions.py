@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from app.scoring.arrays import FloatArray, IntArray, SparseCounts
-from app.scoring.encoding import encode, texts, vocabulary_of
+from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
+from anoncup.geometry.encoding import encode, texts, vocabulary_of
 from app.scoring.methods.clustering import (
     OUTSIDE,
     balanced_clusters,

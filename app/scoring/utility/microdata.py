@@ -4,16 +4,14 @@ All are finite for every finite table and do not depend on the order of the rows
 """
 
 from collections.abc import Sequence
-from itertools import combinations
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray, IntArray, columns_at
-from app.scoring.distances import differences
-from app.scoring.encoding import group_rows
-from app.scoring.magnitude import (
+from anoncup.geometry.arrays import FloatArray, IntArray, columns_at
+from anoncup.geometry.encoding import group_rows
+from anoncup.geometry.stable_sums import (
     LARGEST,
-    deviations,
+    correlations,
     exact_in_any_order,
     finite_mean,
     headroom,
@@ -21,6 +19,7 @@ from app.scoring.magnitude import (
     restored,
     standard_deviation,
 )
+from app.scoring.distances import differences
 from app.scoring.release import PreparedOriginal, Release, Target, kept_of_few, once, places_of
 
 
@@ -84,21 +83,6 @@ def row_difference(release: Release) -> float:
 def original_rows(original: PreparedOriginal) -> float:
     """The scale of U6."""
     return float(original.rows)
-
-
-def correlations(columns: Sequence[FloatArray]) -> FloatArray:
-    """Pearson's r of every pair of columns, pairs in order (0,1), (0,2), ...; 0 where one is constant."""
-    centred = [deviations(column) for column in columns]
-    lengths = [float((column * column).sum()) for column in centred]
-    pairs = list(combinations(range(len(columns)), 2))
-    return np.array([_correlation(centred[a], centred[b], lengths[a], lengths[b]) for a, b in pairs])
-
-
-def _correlation(a: FloatArray, b: FloatArray, a_length: float, b_length: float) -> float:
-    if a_length == 0.0 or b_length == 0.0:
-        return 0.0
-    r = float((a * b).sum()) / float(np.sqrt(a_length * b_length))
-    return min(max(r, -1.0), 1.0)
 
 
 def _mean_gap(x: FloatArray, y: FloatArray) -> float:

@@ -8,12 +8,12 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from app.scoring.arrays import FloatArray, IntArray, SparseCounts
+from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
+from anoncup.geometry.encoding import Vocabulary, group_rows
+from anoncup.geometry.kernels.baskets import cosine_gaps, goods_bought_together
+from anoncup.geometry.stable_sums import restored
 from app.scoring.baskets import TIE, parts
-from app.scoring.encoding import Vocabulary, group_rows
 from app.scoring.files import MASTER
-from app.scoring.kernels.baskets import cosine_gaps, goods_bought_together
-from app.scoring.magnitude import restored
 from app.scoring.release import once
 from app.scoring.spending import Table, has_rows, last_days, mean_prices, receipts, room_of, spends
 from app.scoring.transaction_release import (

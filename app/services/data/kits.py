@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy import arange
     from numpy.random import default_rng
 
-    from app.scoring.arrays import IntArray
+    from anoncup.geometry.arrays import IntArray
     from app.scoring.evaluate import judge
 else:
     arange = deferred("numpy.arange")

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.random import Generator
 
 from anoncup.errors import InvalidInput
-from app.scoring.arrays import BoolArray
+from anoncup.geometry.arrays import BoolArray
 from app.scoring.draws import generator_for
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from app.scoring.arrays import FloatArray
-from app.scoring.magnitude import headroom, standard_deviation
+from anoncup.geometry.arrays import FloatArray
+from anoncup.geometry.stable_sums import headroom, standard_deviation
 from app.scoring.tracks.membership.rows import among, blocks, gower
 from app.scoring.tracks.membership.tables import Table
 

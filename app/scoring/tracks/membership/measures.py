@@ -12,11 +12,11 @@ from itertools import combinations
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.magnitude import finite_mean
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.stable_sums import correlations as pearson
+from anoncup.geometry.stable_sums import finite_mean
 from app.scoring.tracks.membership.rows import among, in_order
 from app.scoring.tracks.membership.tables import Table
-from app.scoring.utility.microdata import correlations as pearson
 
 BINS = 20
 PAIR_BINS = 5

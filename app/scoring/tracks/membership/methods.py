@@ -4,8 +4,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import ndtr, ndtri
 
-from app.scoring.arrays import Cells, FloatArray, IntArray
-from app.scoring.magnitude import standard_deviation
+from anoncup.geometry.arrays import Cells, FloatArray, IntArray
+from anoncup.geometry.stable_sums import standard_deviation
 from app.scoring.tracks.membership.tables import Table
 
 

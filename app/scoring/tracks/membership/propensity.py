@@ -4,8 +4,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from app.scoring.arrays import FloatArray
-from app.scoring.magnitude import deviations
+from anoncup.geometry.arrays import FloatArray
+from anoncup.geometry.stable_sums import deviations
 from app.scoring.tracks.membership.rows import in_order
 from app.scoring.tracks.membership.tables import Table
 

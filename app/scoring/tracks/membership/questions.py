@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from anoncup.errors import InvalidInput
-from app.scoring.arrays import BoolArray, FloatArray
+from anoncup.geometry.arrays import BoolArray, FloatArray
 from app.scoring.files import GUESS
 from app.scoring.outcomes import Outcome
 from app.scoring.rates import NORMAL_95, wilson

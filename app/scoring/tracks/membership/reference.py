@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import solve
 from scipy.special import expit
 
-from app.scoring.arrays import FloatArray, IntArray
+from anoncup.geometry.arrays import FloatArray, IntArray
 from app.scoring.tracks.membership.propensity import PENALTY, design, fitted, standardised
 from app.scoring.tracks.membership.tables import Table
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from app.scoring.arrays import BoolArray, FloatArray, IntArray
+from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 
 LOW = Fraction(1, 100)
 """The false positive rate at which membership is asked."""

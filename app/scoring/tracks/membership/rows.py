@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from app.scoring.arrays import BoolArray, FloatArray
-from app.scoring.distances import SMALLEST
-from app.scoring.kernels import nearest as kernels
-from app.scoring.magnitude import headroom
+from anoncup.geometry.arrays import BoolArray, FloatArray
+from anoncup.geometry.kernels import gower as kernels
+from anoncup.geometry.kernels.gower import SMALLEST
+from anoncup.geometry.stable_sums import headroom
 from app.scoring.tracks.membership.tables import Table
 
 BLOCK = 2**22

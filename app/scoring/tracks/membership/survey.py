@@ -7,7 +7,7 @@ more digits than people write.
 import numpy as np
 from numpy.random import PCG64, Generator
 
-from app.scoring.arrays import FloatArray, IntArray
+from anoncup.geometry.arrays import FloatArray, IntArray
 from app.scoring.tracks.membership.schema import Categorical, Numeric, Schema
 from app.scoring.tracks.membership.tables import Table
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anoncup.errors import InvalidUpload, Problem
+from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.messages import Message
-from app.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.scoring.csv_text import (
     Problems,
     cells,

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.random import PCG64, Generator
 
+from anoncup.geometry.arrays import IntArray
 from app.scoring import release, tables
-from app.scoring.arrays import IntArray
 from app.scoring.csv_text import table_csv
 from app.scoring.files import Remark
 from app.scoring.parts import Method

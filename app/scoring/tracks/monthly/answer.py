@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anoncup.errors import InvalidInput
+from anoncup.geometry.arrays import BoolArray, IntArray
+from anoncup.geometry.encoding import texts
 from anoncup.messages import Message
-from app.scoring.arrays import BoolArray, IntArray
 from app.scoring.csv_text import Problems, marks, table_csv, text_columns, unrepeated
-from app.scoring.encoding import texts
 from app.scoring.files import GUESS, SECRET
 from app.scoring.lines import located
 from app.scoring.outcomes import Outcome

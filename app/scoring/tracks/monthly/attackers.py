@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from anoncup.errors import InvalidInput
-from app.scoring.arrays import BoolArray, IntArray
-from app.scoring.encoding import group_rows, numbered
+from anoncup.geometry.arrays import BoolArray, IntArray
+from anoncup.geometry.encoding import group_rows, numbered
 from app.scoring.release import Memo, once
 from app.scoring.tracks.monthly.answer import Named, named, no_names
 from app.scoring.tracks.monthly.files import KNOWN_CHARACTERS, QUESTIONS

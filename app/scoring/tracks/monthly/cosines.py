@@ -8,7 +8,7 @@ Sarwar, Karypis, Konstan, Riedl, WWW 2001.)
 import numpy as np
 from scipy.sparse import csr_array, triu
 
-from app.scoring.arrays import IntArray, SparseCounts, SparseWeights
+from anoncup.geometry.arrays import IntArray, SparseCounts, SparseWeights
 
 GOODS_AT_ONCE = 512
 """Rows of a table of cosines that are held in memory."""

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.random import Generator
 
+from anoncup.geometry.arrays import BoolArray
 from anoncup.messages import Message
-from app.scoring.arrays import BoolArray
 from app.scoring.csv_text import Problems, marks, table_csv, text_columns
 from app.scoring.files import Remark
 from app.scoring.lines import located

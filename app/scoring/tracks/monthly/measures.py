@@ -10,8 +10,8 @@ from math import fsum
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from app.scoring.arrays import BoolArray, FloatArray, IntArray, SparseCounts
-from app.scoring.encoding import encode, numbered, texts
+from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray, SparseCounts
+from anoncup.geometry.encoding import encode, numbered, texts
 from app.scoring.release import once
 from app.scoring.tracks.monthly.cosines import distance
 from app.scoring.tracks.monthly.original import Original, Records

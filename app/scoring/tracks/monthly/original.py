@@ -13,10 +13,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
+from anoncup.geometry.encoding import encode, numbered, texts
 from anoncup.messages import Message
-from app.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.scoring.csv_text import Problems, marks, text_columns
-from app.scoring.encoding import encode, numbered, texts
 from app.scoring.files import MAX_ROWS, Remark
 from app.scoring.lines import located
 from app.scoring.release import Memo

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.random import Generator
 
+from anoncup.geometry.arrays import BoolArray, IntArray
+from anoncup.geometry.encoding import numbered
 from anoncup.messages import Message
-from app.scoring.arrays import BoolArray, IntArray
 from app.scoring.csv_text import Problems, marks, text_columns, unrepeated
-from app.scoring.encoding import numbered
 from app.scoring.files import Remark
 from app.scoring.lines import located
 from app.scoring.release import Memo

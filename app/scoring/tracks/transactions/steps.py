@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.random import PCG64, Generator
 
-from app.scoring.arrays import IntArray
-from app.scoring.encoding import group_rows
+from anoncup.geometry.arrays import IntArray
+from anoncup.geometry.encoding import group_rows
 from app.scoring.files import MASTER
 from app.scoring.methods.transactions import chosen_customers
 from app.scoring.parts import Method

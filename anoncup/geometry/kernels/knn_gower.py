@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.kernels.compiled import compiled
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.kernels.compilation import compiled
 
 Codes = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]

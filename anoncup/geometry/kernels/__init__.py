@@ -5,35 +5,42 @@ A plain version of each stands in the tests, and must agree with it.
 
 import numpy as np
 
-from app.scoring.kernels import (
+from anoncup.geometry.kernels import (
     assignment,
     baskets,
-    eights,
+    gower,
     groups,
-    nearest,
-    neighbours,
-    others,
+    knn_baskets,
+    knn_gower,
+    octree_bvh,
     pairing,
     paths,
     trees,
 )
-from app.scoring.kernels.assignment import place_rows, shortest
-from app.scoring.kernels.baskets import (
+from anoncup.geometry.kernels.assignment import place_rows, shortest
+from anoncup.geometry.kernels.baskets import (
     coefficients_of_all,
     cosine_gaps,
     goods_bought_together,
     largest_products,
     most_alike,
 )
-from app.scoring.kernels.compiled import Compiled
-from app.scoring.kernels.eights import grow_eights, scan, search, several
-from app.scoring.kernels.groups import find, first_alike, join_digits, number_texts, place_by_group, plant
-from app.scoring.kernels.nearest import gower_rows_apart, nearest_other
-from app.scoring.kernels.neighbours import gower_several
-from app.scoring.kernels.others import nearest_baskets
-from app.scoring.kernels.pairing import largest_excess, pair_up
-from app.scoring.kernels.paths import assign_in_turn, double_all, odd_walk
-from app.scoring.kernels.trees import grow
+from anoncup.geometry.kernels.compilation import Compiled
+from anoncup.geometry.kernels.gower import gower_rows_apart, nearest_other
+from anoncup.geometry.kernels.groups import (
+    find,
+    first_alike,
+    join_digits,
+    number_texts,
+    place_by_group,
+    plant,
+)
+from anoncup.geometry.kernels.knn_baskets import nearest_baskets
+from anoncup.geometry.kernels.knn_gower import gower_several
+from anoncup.geometry.kernels.octree_bvh import grow_eights, scan, search, several
+from anoncup.geometry.kernels.pairing import largest_excess, pair_up
+from anoncup.geometry.kernels.paths import assign_in_turn, double_all, odd_walk
+from anoncup.geometry.kernels.trees import grow
 
 
 def load() -> None:
@@ -63,11 +70,11 @@ def list_loops() -> list[Compiled]:
     modules = (
         assignment,
         baskets,
-        eights,
+        octree_bvh,
         groups,
-        nearest,
-        neighbours,
-        others,
+        gower,
+        knn_gower,
+        knn_baskets,
         pairing,
         paths,
         trees,
@@ -106,7 +113,7 @@ def warm_microdata() -> None:
     search(cells, numbers, *index[2:], False, leaf, numbers.copy())
     several(cells, numbers, cells, *index, cells.copy(), found)
     spans, widths, short = np.arange(2), np.ones(1), codes.astype(np.int32)
-    blocks = np.zeros((1, neighbours.BLOCK), dtype=np.uint8)
+    blocks = np.zeros((1, knn_gower.BLOCK), dtype=np.uint8)
     gower_several(
         cells, spans, short, numbers, short, blocks, widths, widths, numbers, *tree, cells.copy(), found
     )

@@ -9,9 +9,9 @@ belongs to.
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.kernels.assignment import pop, push
-from app.scoring.kernels.compiled import compiled
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.kernels.assignment import pop, push
+from anoncup.geometry.kernels.compilation import compiled
 
 SIGN, PARTNER, ABOVE, ROOT, NEXT, MARK = range(6)
 """Rows of ``links`` (6, n). SIGN: whether the price rises (1), falls (-1) or stands (0). PARTNER: whose place

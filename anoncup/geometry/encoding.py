@@ -11,8 +11,8 @@ import pandas as pd
 import pyarrow as pa
 from pandas.arrays import ArrowStringArray
 
-from app.scoring.arrays import IntArray
-from app.scoring.kernels import groups as kernels
+from anoncup.geometry.arrays import IntArray
+from anoncup.geometry.kernels import groups as kernels
 
 Vocabulary = dict[str, int]
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.kernels.compiled import compiled
-from app.scoring.kernels.neighbours import Codes as Short
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.kernels.compilation import compiled
+from anoncup.geometry.kernels.knn_gower import Codes as Short
 
 
 @compiled
@@ -65,3 +65,7 @@ def gower_rows_apart(
             for other in range(own.shape[0]):
                 own[other] += min(abs(cells[other] - value) / width, 1.0)
     return sums
+
+
+SMALLEST = 5e-324
+"""The width of a constant column: any difference at all is at least as large."""

@@ -1,7 +1,7 @@
 """The compiled loops that plant search trees."""
 
-from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.kernels.compiled import compiled
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.kernels.compilation import compiled
 
 
 @compiled

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.kernels.compiled import compiled
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.kernels.compilation import compiled
 
 
 @compiled

@@ -6,11 +6,12 @@ not a number. Scaling by a power of two changes no digit of an ordinary value; i
 
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import combinations
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray
+from anoncup.geometry.arrays import FloatArray
 
 LARGEST = sys.float_info.max
 _ROOM = -200
@@ -85,3 +86,18 @@ def _exponent(column: FloatArray) -> int:
 def _to_unit(column: FloatArray) -> FloatArray:
     scaled: FloatArray = np.ldexp(column, -_exponent(column))
     return scaled
+
+
+def correlations(columns: Sequence[FloatArray]) -> FloatArray:
+    """Pearson's r of every pair of columns, pairs in order (0,1), (0,2), ...; 0 where one is constant."""
+    centred = [deviations(column) for column in columns]
+    lengths = [float((column * column).sum()) for column in centred]
+    pairs = list(combinations(range(len(columns)), 2))
+    return np.array([_correlation(centred[a], centred[b], lengths[a], lengths[b]) for a, b in pairs])
+
+
+def _correlation(a: FloatArray, b: FloatArray, a_length: float, b_length: float) -> float:
+    if a_length == 0.0 or b_length == 0.0:
+        return 0.0
+    r = float((a * b).sum()) / float(np.sqrt(a_length * b_length))
+    return min(max(r, -1.0), 1.0)

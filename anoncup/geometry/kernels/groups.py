@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray, IntArray, TextArray
-from app.scoring.kernels.compiled import compiled
+from anoncup.geometry.arrays import FloatArray, IntArray, TextArray
+from anoncup.geometry.kernels.compilation import compiled
 
 SPREAD = 0x9E3779B97F4A7C1
 """An odd factor that spreads what it multiplies over all bits."""

@@ -6,9 +6,9 @@ each one's sum is still taken in column order.
 
 import numpy as np
 
-from app.scoring.arrays import BoolArray, FloatArray, IntArray
-from app.scoring.kernels.compiled import compiled
-from app.scoring.kernels.neighbours import insert
+from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
+from anoncup.geometry.kernels.compilation import compiled
+from anoncup.geometry.kernels.knn_gower import insert
 
 LANES = 8
 FEW = 32

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.scoring.arrays import BoolArray, FloatArray, IntArray
-from app.scoring.encoding import Grouping, rows_by_group
-from app.scoring.kernels import eights
-from app.scoring.kernels import trees as kernels
-from app.scoring.kernels.eights import LANES, NO_ROW
-from app.scoring.kernels.neighbours import DEEPEST
+from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
+from anoncup.geometry.encoding import Grouping, rows_by_group
+from anoncup.geometry.kernels import octree_bvh
+from anoncup.geometry.kernels import trees as kernels
+from anoncup.geometry.kernels.knn_gower import DEEPEST
+from anoncup.geometry.kernels.octree_bvh import LANES, NO_ROW
 
 LEAF = 12
 """Points a tree's leaf holds at most."""
@@ -63,13 +63,13 @@ def build_index(points: FloatArray, grouping: Grouping, kept: BoolArray | None =
         high=np.full((nodes, wide), -np.inf),
         least_rows=np.full((nodes, LANES), NO_ROW),
     )
-    eights.grow_eights(index.points, members, index.starts, *_trees(index))
+    octree_bvh.grow_eights(index.points, members, index.starts, *_trees(index))
     return index
 
 
 def _room(sizes: IntArray) -> tuple[int, int]:
     """How many blocks and nodes groups of these sizes need."""
-    level = -(-sizes[sizes > eights.FEW] // LANES)
+    level = -(-sizes[sizes > octree_bvh.FEW] // LANES)
     blocks, nodes = int(level.sum()), 0
     while len(level):
         level = -(-level // LANES)
@@ -111,9 +111,9 @@ def nearest_rows(
 def _found(index: Index, queries: FloatArray, groups: IntArray, absolute: bool, barred: IntArray) -> IntArray:
     found = np.full(len(queries), -1, dtype=np.int64)
     groups_of_few = index.points, index.members, index.starts, index.roots
-    eights.scan(queries, groups, *groups_of_few, absolute, barred, found)
+    octree_bvh.scan(queries, groups, *groups_of_few, absolute, barred, found)
     if len(index.low):
-        eights.search(queries, groups, *_trees(index), absolute, barred, found)
+        octree_bvh.search(queries, groups, *_trees(index), absolute, barred, found)
     return found
 
 
@@ -153,7 +153,7 @@ def several_nearest(
     Both (q, count); where a group has no more rows, -1 and infinity. Equally near rows by row number.
     """
     squares, rows = no_rows_yet(len(queries), count)
-    eights.several(
+    octree_bvh.several(
         np.ascontiguousarray(queries), groups, index.points, index.members, index.starts,
         *_trees(index), squares, rows,
     )  # fmt: skip

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from anoncup.geometry.arrays import Cells, FloatArray, IntArray
+from anoncup.geometry.kernels.assignment import FREE, OUT, place_rows, shortest
 from anoncup.messages import Message
-from app.scoring.arrays import Cells, FloatArray, IntArray
-from app.scoring.kernels.assignment import FREE, OUT, place_rows, shortest
 
 LENGTHS = (3, 12, 48)
 """How many columns a row's list holds at first, and each time that none of them was worth it."""

@@ -1,0 +1,1 @@
+"""Arrays, distances, nearest neighbours and assignment; the compiled loops are in ``kernels``."""
