@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from anoncup.tables.csv_text import table_csv
 from app.scoring.competition_file import parse_competition
-from app.scoring.csv_text import table_csv
 from app.scoring.permutation import source_from_secret
 from benchmarks.peers.tables import score_all, uploaded
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from app.scoring.csv_text import table_csv
+from anoncup.tables.csv_text import table_csv
 from app.scoring.toml_text import with_tables
 from benchmarks.processes import by_kind, proportional_mb
 from benchmarks.service import served

@@ -26,11 +26,11 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import func, select
 
+from anoncup.tables.csv_text import table_csv
 from app.client import Client
 from app.db.models import Competition, Evaluation, Member, Submission
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
-from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
 from app.scoring.settings import Phase
 from app.scoring.synthetic import household_table

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import select
 
+from anoncup.tables.csv_text import table_csv
 from app.db.models import Evaluation
-from app.scoring.csv_text import table_csv
 from app.scoring.synthetic import household_table
 from app.transaction import transaction
 from benchmarks import rush

@@ -16,9 +16,9 @@ from numpy.random import Generator
 from sqlalchemy import select, update
 
 from anoncup.geometry.arrays import IntArray
+from anoncup.tables.csv_text import table_csv
 from app.contest import parsed
 from app.db.models import Competition, Guess
-from app.scoring.csv_text import table_csv
 from app.scoring.link import LINK
 from app.scoring.permutation import guess_csv, secret_csv
 from app.scoring.synthetic import QUASI_IDENTIFIERS, household_table

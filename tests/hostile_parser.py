@@ -12,8 +12,8 @@ from typing import Any, cast
 
 from anoncup.errors import Conflict, InvalidUpload, Problem
 from anoncup.messages import Message
+from anoncup.tables.files import Remark
 from app import parser
-from app.scoring.files import Remark
 from app.scoring.settings import Columns
 from tests import deeds
 

@@ -7,8 +7,8 @@ from typing import Any
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from anoncup.tables.csv_text import table_csv
 from app.db.models import Competition, RehearsalMove, State
-from app.scoring.csv_text import table_csv
 from app.scoring.data import tc400
 from app.scoring.settings import Phase
 from app.scoring.synthetic import household_table

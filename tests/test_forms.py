@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from anoncup.tables.csv_text import table_csv
 from app.scoring.competition_file import parse_competition
-from app.scoring.csv_text import table_csv
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from tests.arena import competition_file, noisy_release, original_table

@@ -8,11 +8,12 @@ from typing import Any
 
 from anoncup.errors import InvalidInput, InvalidUpload
 from anoncup.geometry.arrays import IntArray
+from anoncup.tables.csv_text import table_csv
+from anoncup.tables.files import Remark, too_large
 from app.cli.options import Release, originals_of, read_text
 from app.scoring.competition_file import parse_competition
-from app.scoring.csv_text import table_csv
 from app.scoring.fallen import Fallen, Shared, fallen, individuals_of, known_of, shared
-from app.scoring.files import SECRET, Remark, too_large
+from app.scoring.files import SECRET
 from app.scoring.reading import ParsedUpload, parse_upload
 from app.scoring.registry import About, Tables, Track
 from app.scoring.rules import Rules

@@ -38,9 +38,9 @@ from app.cli.terminal import (
 )
 
 if TYPE_CHECKING:
+    from anoncup.tables.files import Remark
     from app import wire
     from app.scoring.evaluate import Violation
-    from app.scoring.files import Remark
 
 ACCEPTED, REJECTED = 0, 1
 VIOLATIONS = {"too_few_rows"}

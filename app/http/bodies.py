@@ -12,7 +12,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 
 from anoncup.errors import InvalidUpload, Problem, Unavailable, Unreadable
 from anoncup.messages import Message
-from app.scoring.files import missing_file, too_large
+from anoncup.tables.files import missing_file, too_large
 
 TEXT_BYTES = 64 * 1024
 MOST_PARTS = 8

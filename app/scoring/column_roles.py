@@ -7,11 +7,11 @@ import pyarrow.compute as pc
 
 from anoncup.errors import InvalidUpload, Problem
 from anoncup.messages import Message
-from app.scoring.csv_text import NUMBER, cells, decoded, header_of, marks, text_columns
-from app.scoring.foreign_text import habit_of
-from app.scoring.identifiers import AMOUNTS, has_codes, is_known, reason_to_leave_out
+from anoncup.tables.checks import named_twice
+from anoncup.tables.csv_text import cells, decoded, header_of, text_columns
+from anoncup.tables.foreign_formats import habit_of
+from anoncup.tables.profile.identifiers import AMOUNTS, amounts, has_codes, is_known, reason_to_leave_out
 from app.scoring.settings import Columns
-from app.scoring.tables import named_twice
 
 
 def fits(content: bytes, columns: Columns) -> bool:
@@ -46,13 +46,6 @@ def suggested(content: bytes, known: Columns) -> Columns:
     different = {name: amounts(column) for name, column in text_columns(table)}
     codes = {name for name, column in text_columns(table) if is_no_amount(name, column)}
     return Columns(*roles_of(header, different, known, codes))
-
-
-def amounts(column: pa.Array) -> int | None:
-    """How many different numbers a column holds; None if it holds anything else."""
-    if not len(column) or not marks(pc.match_substring_regex(column, NUMBER)).all():
-        return None
-    return len(pc.unique(column))
 
 
 def is_no_amount(name: str, column: pa.Array) -> bool:

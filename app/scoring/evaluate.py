@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 from anoncup.geometry.stable_sums import LARGEST
 from anoncup.messages import Counted, Message, kept, kept_under
+from anoncup.tables.files import Remark
 from app.scoring.attacking import asked, rate_of_attack
 from app.scoring.excessive.check import Distances, Histogram, deletion, excess, individual_distances
 from app.scoring.excessive.wrong_secret import warnings_about_secret
-from app.scoring.files import Remark
 from app.scoring.parts import Attacker, Distance, Measure
 from app.scoring.ranking import compute_utility, overall, rounding_of, security
 from app.scoring.rates import Rate

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from anoncup.errors import Problem, TooLarge
-from anoncup.messages import Message
+from anoncup.tables.files import MAX_ROWS
 
 if TYPE_CHECKING:
     from app.scoring.rules import Rules
@@ -15,9 +14,6 @@ if TYPE_CHECKING:
 SECRET = "secret"  # noqa: S105  # the name of the upload's part, not a password
 GUESS = "guess"
 
-MAX_ROWS = 1_000_000
-MAX_CELL = 1_000
-"""Characters."""
 
 CUSTOMER_COLUMNS = ("customer_id", "sex", "birthday", "country")
 TRANSACTION_COLUMNS = ("customer_id", "receipt_id", "date", "time", "goods", "unit_price", "quantity")
@@ -100,20 +96,3 @@ class FileSpec:
     excerpts: tuple[Columns, ...] = ()
     required: bool = True
     example: Callable[[Rules], tuple[Columns, ...]] = no_lines
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Something worth knowing about an upload that is accepted all the same."""
-
-    code: str
-    message: Message
-
-
-def missing_file(name: str) -> Problem:
-    message = Message("the request has no file named {name}", name=name)
-    return Problem(name, None, None, "missing_file", message)
-
-
-def too_large(file: str, most_mb: int) -> TooLarge:
-    return TooLarge("{file} is larger than {most_mb} MB", file=file, most_mb=most_mb)

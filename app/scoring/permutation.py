@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from anoncup.errors import LISTED, LONGEST_VALUE, InvalidInput, InvalidUpload, Problem
 from anoncup.messages import Counted, Message
-from app.scoring.files import GUESS, SECRET, Remark
-from app.scoring.foreign_text import invisible_codes, one_column, refuse_foreign
+from anoncup.tables.files import Remark
+from anoncup.tables.foreign_formats import invisible_codes, one_column, refuse_foreign
+from app.scoring.files import GUESS, SECRET
 
 IntArray = NDArray[np.int64]
 Direction = Literal["original_row", "anonymized_row"]

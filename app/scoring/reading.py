@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from anoncup.errors import read_each
-from app.scoring.files import SECRET, Remark
+from anoncup.tables.files import Remark
+from app.scoring.files import SECRET
 from app.scoring.misplaced import require_own_places
 from app.scoring.registry import About, Files, Sizes, Tables, Track
 from app.scoring.rules import Rules

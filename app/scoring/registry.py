@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from anoncup.lazy import deferred
-from app.scoring.files import FileSpec, Remark
+from anoncup.tables.files import Remark
+from app.scoring.files import FileSpec
 from app.scoring.outcomes import Outcome
 from app.scoring.parameters import Parameter, Roles
 from app.scoring.parts import Attacker, Distance, Measure, Method

@@ -4,7 +4,6 @@ Quasi-identifiers stay text, exactly as written; sensitive cells become float64.
 below this file, rows are aligned by position.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -13,20 +12,12 @@ import pandas as pd
 import pyarrow as pa
 
 from anoncup.geometry.arrays import FEW
-from anoncup.messages import Counted, Message
-from app.scoring.csv_text import (
-    NUMBER,
-    Problems,
-    cells,
-    check_text,
-    decoded,
-    header_of,
-    numbers,
-    text_columns,
-)
-from app.scoring.files import MAX_ROWS, Remark
-from app.scoring.header_lines import check_header
-from app.scoring.lines import located
+from anoncup.messages import Message
+from anoncup.tables.checks import check_rows, is_respelled, named_twice, respelled
+from anoncup.tables.csv_text import Problems, cells, check_text, decoded, header_of, numbers, text_columns
+from anoncup.tables.files import MAX_ROWS, Remark
+from anoncup.tables.header import check_header
+from anoncup.tables.line_numbers import located
 from app.scoring.settings import Columns
 
 
@@ -100,39 +91,3 @@ def typed(table: pa.Table, columns: Columns, file: str, *, most_rows: int) -> pd
     cells_by_row = pd.DataFrame(numeric, columns=list(columns.sensitive), copy=False)
     frame = pd.concat([pd.DataFrame(texts, index=cells_by_row.index, copy=False), cells_by_row], axis=1)
     return frame if list(frame.columns) == header else frame[header]
-
-
-def check_rows(table: pa.Table, problems: Problems, *, fewest: int, most: int) -> None:
-    if not fewest <= table.num_rows <= most:
-        sizes = {"found": table.num_rows, "fewest": fewest, "most": most}
-        message = Counted(
-            "the table has {found} row; {fewest} to {most} are possible",
-            "the table has {found} rows; {fewest} to {most} are possible",
-            "found",
-            **sizes,
-        )
-        few = "too_few_rows" if table.num_rows else "no_rows"
-        problems.add("too_many_rows" if table.num_rows > most else few, message)
-
-
-def named_twice(name: str) -> Message:
-    return Message("the header names {name!r} twice", name=name[:80])
-
-
-def is_respelled(table: pd.DataFrame, original: pd.DataFrame, name: str) -> bool:
-    """Whether values are new as text but equal values of the original as numbers (``1.0`` for ``1``)."""
-    known = set(original[name].unique())
-    new = set(table[name].unique()) - known
-    if not new:
-        return False
-    amounts = {float(value) for value in known if re.match(NUMBER, value)}
-    return any(re.match(NUMBER, value) and float(value) in amounts for value in new)
-
-
-def respelled(name: str) -> Remark:
-    message = Message(
-        "{name}: some numbers are spelled differently from the original's (such as 1.0 for 1); "
-        "quasi-identifiers are compared as text, so these cells count as changed",
-        name=name,
-    )
-    return Remark("respelled", message)

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from anoncup.errors import read_each
 from anoncup.messages import Message
-from app.scoring.csv_text import (
+from anoncup.tables.checks import check_rows, is_respelled, respelled
+from anoncup.tables.csv_text import (
     Problems,
     cells,
     check_text,
@@ -28,10 +29,10 @@ from app.scoring.csv_text import (
     table_csv,
     text_columns,
 )
-from app.scoring.files import CUSTOMER_COLUMNS, MAX_CELL, MAX_ROWS, TRANSACTION_COLUMNS, Remark
-from app.scoring.header_lines import check_header
-from app.scoring.lines import located
-from app.scoring.tables import check_rows, is_respelled, respelled
+from anoncup.tables.files import MAX_CELL, MAX_ROWS, Remark
+from anoncup.tables.header import check_header
+from anoncup.tables.line_numbers import located
+from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 
 REQUIRED = ("customer_id", "receipt_id", "goods")
 MAX_QUANTITY = 10**12

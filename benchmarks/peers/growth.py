@@ -21,8 +21,8 @@ import numpy as np
 import pandas as pd
 
 from anoncup.geometry import kernels
+from anoncup.tables.csv_text import table_csv
 from app.scoring.competition_file import parse_competition
-from app.scoring.csv_text import table_csv
 from app.scoring.evaluate import evaluate
 from app.scoring.release import prepare, target_of
 from app.scoring.rules import Rules

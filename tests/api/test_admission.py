@@ -14,12 +14,12 @@ from httpx2 import Response
 from sqlalchemy import func, select
 from starlette.datastructures import UploadFile
 
+from anoncup.tables.csv_text import table_csv
 from app import turns
 from app.config import Settings, get_settings
 from app.db.models import Attempt
 from app.http.admission import Admission
 from app.http.dependencies import COOKIE
-from app.scoring.csv_text import table_csv
 from app.services.submissions import uploads
 from app.transaction import transaction
 from tests.arena import Arena, competition_file, noisy_release

@@ -11,9 +11,9 @@ from httpx2 import Response
 from limits import RateLimitItemPerYear
 from sqlalchemy import text
 
+from anoncup.tables.csv_text import table_csv
 from app import throttle
 from app.config import Settings
-from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv, source_from_secret
 from app.services.submissions import uploads
 from app.transaction import transaction

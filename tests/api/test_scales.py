@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy import select
 
+from anoncup.tables.csv_text import table_csv
 from app.db.models import Competition
-from app.scoring.csv_text import table_csv
 from app.transaction import transaction
 from tests.api.test_competitions import put_file, put_original
 from tests.arena import Arena, competition_file, original_table

@@ -9,10 +9,10 @@ from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 
 from anoncup.errors import Unavailable
+from anoncup.tables.csv_text import table_csv
 from app import sealing
 from app.config import Settings
 from app.db.models import Evaluation, Secret, State, Submission
-from app.scoring.csv_text import table_csv
 from app.services.submissions import uploads
 from app.transaction import transaction
 from tests.arena import API, Arena, competition_file, noisy_release, original_table

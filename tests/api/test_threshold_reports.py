@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from anoncup.tables.csv_text import table_csv
 from app import queue
 from app.db.models import State, ThresholdReport
 from app.scoring.competition_file import parse_competition
-from app.scoring.csv_text import table_csv
 from app.scoring.excessive.question import Question, answer
 from app.scoring.tracks import TRACKS
 from app.services.data.threshold_reports import MOST_UNFINISHED

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from fastapi.testclient import TestClient
 
-from app.scoring.csv_text import table_csv
+from anoncup.tables.csv_text import table_csv
 from tests.arena import ROWS, Arena, competition_file
 from tests.cli.conftest import Anoncup
 from tests.contest import Contest, judge_everything

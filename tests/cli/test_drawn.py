@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.tables.csv_text import table_csv
 from app.cli import redrawing
-from app.scoring.csv_text import table_csv
 from tests.api.test_submissions import score_everything
 from tests.arena import ROWS
 from tests.cli.conftest import Anoncup

@@ -13,11 +13,11 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from anoncup.tables.csv_text import table_csv
 from app.cli import terminal
 from app.db import engine
 from app.db.models import State, ThresholdReport
 from app.scoring.competition_file import parse_competition
-from app.scoring.csv_text import table_csv
 from app.scoring.timetable import with_phases
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything

@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy import func, update
 
 from anoncup.messages import Message, Statement
+from anoncup.tables.csv_text import table_csv
 from app.client import transport
 from app.db import engine
 from app.db.models import Evaluation, State
-from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
 from app.scoring.templates import template
 from app.scoring.toml_text import with_tables

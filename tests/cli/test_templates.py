@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.scoring.csv_text import table_csv
+from anoncup.tables.csv_text import table_csv
 from app.scoring.permutation import secret_csv
 from app.scoring.templates import TEMPLATES, template
 from tests.commands import run

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from anoncup.tables.csv_text import table_csv
 from app.processes.sandbox import landlock
-from app.scoring.csv_text import table_csv
 from app.scoring.settings import Phase
 from app.scoring.timetable import with_phases
 from tests.arena import PASSWORD, ROWS, competition_file, noisy_release, original_table

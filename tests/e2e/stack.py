@@ -18,6 +18,7 @@ import pandas as pd
 import psutil
 from sqlalchemy import select
 
+from anoncup.tables.csv_text import table_csv
 from app.client import Client
 from app.db.models import Competition, Organizer, User
 from app.db.privileges import CLOCK, WEB, WORKER
@@ -25,7 +26,6 @@ from app.local import tethered
 from app.local.processes import Program, scheduler_program, wait_until_healthy, web_program, worker_programs
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
-from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
 from app.scoring.settings import Columns, Phase
 from app.scoring.synthetic import household_columns, household_table

@@ -15,10 +15,10 @@ import httpx2
 import psutil
 import pytest
 
+from anoncup.tables.csv_text import table_csv
 from app.client import Client
 from app.local.embedded import embedded_services
 from app.local.processes import Program, wait_until_healthy
-from app.scoring.csv_text import table_csv
 from app.services.submissions.uploads import LONGEST_COMMENT
 from tests.arena import PASSWORD, competition_file, noisy_release, original_table
 from tests.e2e.stack import QUICK, check_runs, free_port, running

@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 from anoncup.errors import Unavailable
+from anoncup.tables.csv_text import table_csv
 from app.client import Client
 from app.local import tethered
 from app.local.processes import wait_until_healthy
-from app.scoring.csv_text import table_csv
 from tests.arena import PASSWORD, competition_file, noisy_release, original_table
 from tests.e2e.stack import QUICK, check_runs, free_port
 from tests.environments import NAME, Environment, environment, example

@@ -9,11 +9,11 @@ import httpx2
 import pytest
 from sqlalchemy import select, text
 
+from anoncup.tables.csv_text import table_csv
 from app.db.models import Target
 from app.local.embedded import running_services
 from app.local.processes import Program, wait_until_healthy
 from app.logins import ROLES
-from app.scoring.csv_text import table_csv
 from app.transaction import transaction
 from tests.arena import ROWS, original_table
 from tests.contest import two_phase_file

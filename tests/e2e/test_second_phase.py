@@ -6,10 +6,10 @@ import httpx2
 import pytest
 from sqlalchemy import select
 
+from anoncup.tables.csv_text import table_csv
 from app.client import Client
 from app.config import Settings
 from app.db.models import Competition, Guess, State, Target
-from app.scoring.csv_text import table_csv
 from app.transaction import transaction
 from tests.arena import PASSWORD, ROWS, numbers, original_table
 from tests.conftest import empty_queue

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anoncup.tables.csv_text import table_csv
 from app.config import Settings
-from app.scoring.csv_text import table_csv
 from app.scoring.methods import METHODS
 from app.scoring.methods.permutations import shuffle_rows
 from app.scoring.permutation import secret_csv

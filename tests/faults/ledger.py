@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from anoncup.geometry.arrays import IntArray
-from app.scoring.csv_text import table_csv
+from anoncup.tables.csv_text import table_csv
 from app.scoring.permutation import guess_csv, secret_csv
 from tests.arena import original_table
 from tests.faults.calls import Answer

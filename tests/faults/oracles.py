@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import select
 
+from anoncup.tables.csv_text import table_csv
 from app.contest import Contest
 from app.db.models import (
     Attempt,
@@ -24,7 +25,6 @@ from app.db.models import (
     ThresholdReport,
 )
 from app.scoring.competition_file import parse_competition
-from app.scoring.csv_text import table_csv
 from app.scoring.evaluate import evaluate
 from app.scoring.permutation import secret_csv
 from app.scoring.tracks import TRACKS

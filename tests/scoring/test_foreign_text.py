@@ -7,9 +7,9 @@ import zipfile
 import pytest
 
 from anoncup.errors import InvalidUpload, Problem
-from app.scoring.csv_text import decoded, unrepeated
-from app.scoring.foreign_text import PIECE, first_foreign, is_no_text, refuse_foreign
-from app.scoring.header_lines import check_header
+from anoncup.tables.csv_text import decoded, unrepeated
+from anoncup.tables.foreign_formats import PIECE, first_foreign, is_no_text, refuse_foreign
+from anoncup.tables.header import check_header
 from app.scoring.permutation import guess_from_file, source_from_secret
 
 pytestmark = pytest.mark.full

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from anoncup.tables.profile.header_guess import with_zeros, without
+from anoncup.tables.profile.identifiers import find_gaps, find_identifiers
 from app.scoring.column_roles import suggested
-from app.scoring.headers import with_zeros, without
-from app.scoring.identifiers import find_gaps, find_identifiers
 from app.scoring.settings import Columns
 from tests.scoring.public_tables import EU_SILC, PUBLIC, Public, Shape, amount, csv_of, grouped, running
 

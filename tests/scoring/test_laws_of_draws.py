@@ -9,8 +9,8 @@ import pytest
 
 from anoncup.errors import InvalidUpload, Problem
 from anoncup.messages import Message
+from anoncup.tables.csv_text import table_csv
 from app.scoring.competition_file import parse_competition
-from app.scoring.csv_text import table_csv
 from app.scoring.drawn import Draw
 from app.scoring.laws import BrokenLaw
 from app.scoring.laws_of_draws import check_draw

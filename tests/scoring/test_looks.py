@@ -13,8 +13,8 @@ import pytest
 from numpy.random import PCG64, Generator
 
 from anoncup.errors import InvalidUpload
-from app.scoring.column_roles import suggested
-from app.scoring.headers import (
+from anoncup.tables.profile.counts import classes_of, cross_tables, few_alone, few_empty, values_of
+from anoncup.tables.profile.header_guess import (
     check_first_line,
     looks_like_data,
     naming,
@@ -23,9 +23,9 @@ from app.scoring.headers import (
     with_names,
     without,
 )
-from app.scoring.identifiers import find_identifiers
-from app.scoring.looking import classes_of, cross_tables, few_alone, few_empty, values_of
-from app.scoring.looks import Classes, CrossTable, Values
+from anoncup.tables.profile.identifiers import find_identifiers
+from anoncup.tables.profile.model import Classes, CrossTable, Values
+from app.scoring.column_roles import suggested
 from app.scoring.settings import Columns
 
 pytestmark = pytest.mark.full

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.errors import InvalidUpload
-from app.scoring.files import Remark
+from anoncup.tables.files import Remark
 from app.scoring.rules import Rules
 from app.scoring.tracks.monthly.answer import (
     answer_of,

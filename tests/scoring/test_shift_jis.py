@@ -5,8 +5,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anoncup.errors import InvalidUpload
-from app.scoring.csv_text import decoded
-from app.scoring.shift_jis import NotShiftJis, from_shift_jis
+from anoncup.tables.csv_text import decoded
+from anoncup.tables.shift_jis import NotShiftJis, from_shift_jis
 from app.scoring.tables import parse_original
 from tests.properties import examples
 from tests.scoring.table_files import SMALL, places, refusal

@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anoncup.errors import InvalidUpload, Problem
-from app.scoring import csv_text
-from app.scoring.csv_text import Problems, check_text, numbers
-from app.scoring.files import MAX_CELL
+from anoncup.tables import csv_text
+from anoncup.tables.csv_text import Problems, check_text, numbers
+from anoncup.tables.files import MAX_CELL
 from app.scoring.settings import Columns
 from app.scoring.tables import parse_original
 from tests.scoring.table_files import (

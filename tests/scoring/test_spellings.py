@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.scoring.csv_text import table_csv
-from app.scoring.files import Remark
+from anoncup.tables.csv_text import table_csv
+from anoncup.tables.files import Remark
 from app.scoring.settings import Columns
 from app.scoring.tables import parse_original, parse_release
 from tests.scoring.table_files import (

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from app.scoring.looks import Foreign, Rewritten
-from app.scoring.spreadsheets import MOST_BYTES, in_commas
+from anoncup.tables.profile.locale_formats import MOST_BYTES, in_commas
+from anoncup.tables.profile.model import Foreign, Rewritten
 
 
 def german(number: float) -> str:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from anoncup.errors import LISTED, InvalidUpload, Problem
 from anoncup.messages import Message
-from app.scoring.csv_text import table_csv
-from app.scoring.files import MAX_CELL, MAX_ROWS
+from anoncup.tables.csv_text import table_csv
+from anoncup.tables.files import MAX_CELL, MAX_ROWS
 from app.scoring.settings import Columns
 from app.scoring.tables import parse_original, parse_release
 from tests.properties import examples

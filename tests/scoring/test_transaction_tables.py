@@ -10,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anoncup.errors import LISTED, InvalidUpload
-from app.scoring.files import CUSTOMER_COLUMNS, MAX_CELL, TRANSACTION_COLUMNS, Remark
+from anoncup.tables.files import MAX_CELL, Remark
+from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.scoring.transaction_tables import (
     MAX_QUANTITY,
     TransactionTables,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from fastapi.testclient import TestClient
 
-from app.scoring.csv_text import table_csv
+from anoncup.tables.csv_text import table_csv
 from app.services.boards import spreadsheet
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena, competition_file, noisy_release

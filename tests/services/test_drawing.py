@@ -14,12 +14,12 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 import workers.drawing
+from anoncup.tables.csv_text import table_csv
 from app.backup import service as backup
 from app.config import Settings, get_settings
 from app.db.models import AuditEntry, Drawn, Seed
 from app.language import LANGUAGES
 from app.roles import Role
-from app.scoring.csv_text import table_csv
 from app.scoring.drawn import Draw
 from app.scoring.draws import generator_for
 from app.scoring.files import FileSpec

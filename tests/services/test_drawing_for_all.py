@@ -5,7 +5,7 @@ import hashlib
 import pytest
 from fastapi.testclient import TestClient
 
-from app.scoring.csv_text import table_csv
+from anoncup.tables.csv_text import table_csv
 from tests.api.test_submissions import score_everything
 from tests.arena import ROWS
 from tests.contest import competition_row, turn

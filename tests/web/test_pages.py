@@ -10,11 +10,11 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import func, select
 
+from anoncup.tables.csv_text import table_csv
 from app.config import Settings, get_settings
 from app.db.models import Token
 from app.http.dependencies import COOKIE
 from app.language import LANGUAGES
-from app.scoring.csv_text import table_csv
 from app.services.contest import phases
 from app.services.people import accounts
 from app.transaction import transaction

@@ -9,8 +9,9 @@ import pytest
 from anoncup.errors import DomainError, InvalidUpload
 from anoncup.geometry.assignment import Matching, note_of
 from anoncup.messages import Message
+from anoncup.tables import checks, csv_text
 from app.language import LANGUAGES
-from app.scoring import csv_text, tables, transaction_tables
+from app.scoring import tables, transaction_tables
 from app.scoring.column_roles import suggested
 from app.scoring.competition_file import parse_competition
 from app.scoring.excessive.check import Distances, excess
@@ -258,7 +259,7 @@ def test_a_warning_is_said_without_english() -> None:
     remarks = [
         IN_ORDER,
         awaited("transactions"),
-        tables.respelled("age"),
+        checks.respelled("age"),
         *csv_text.decoded(b"\x93\xfa", "a")[1],
     ]
     for remark in remarks:

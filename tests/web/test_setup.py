@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.tables.csv_text import table_csv
 from app.http.middleware import FILES
 from app.roles import Role
 from app.scoring.column_roles import suggested
 from app.scoring.competition_file import parse_competition
-from app.scoring.csv_text import table_csv
 from app.scoring.data import tc400
 from app.scoring.drafting import STARTS, draft, with_columns_of
 from app.scoring.settings import Columns

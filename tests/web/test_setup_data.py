@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from anoncup.tables.csv_text import table_csv
 from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
-from app.scoring.csv_text import table_csv
 from app.scoring.data import tc400
 from app.scoring.drafting import draft
 from app.scoring.settings import Columns

@@ -8,11 +8,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.messages import Message, kept
+from anoncup.tables.csv_text import table_csv
 from app import wire
 from app.db.models import Submission
 from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
-from app.scoring.csv_text import table_csv
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.services.contest.competitions import published_file

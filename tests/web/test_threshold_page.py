@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import select
 
 from anoncup.messages import Message, Statement, kept
+from anoncup.tables.csv_text import table_csv
 from app.db.models import State, ThresholdReport
 from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
-from app.scoring.csv_text import table_csv
 from app.scoring.tracks import TRACKS
 from app.scoring.tracks.microdata import MICRODATA
 from app.services.contest import competitions

@@ -11,13 +11,13 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from anoncup.errors import InvalidUpload, particulars
 from anoncup.errors import Problem as WrongInFile
 from anoncup.messages import Message
+from anoncup.tables.files import too_large
 from app import wire
 from app.api.documentation import answers, bodies
 from app.config import get_settings
 from app.http.dependencies import COOKIE, ONLY_HTTPS, client_address, shown_by, signed_in
 from app.http.paging import paging
 from app.http.problems import TITLES, body
-from app.scoring.files import too_large
 from app.wire.codes import ERRORS
 from app.wire.form import ID
 

@@ -13,7 +13,7 @@ from numpy.random import PCG64, Generator
 
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.messages import Message
-from app.scoring.files import Remark
+from anoncup.tables.files import Remark
 from app.scoring.parts import Distance
 
 CODE = "secret_of_another_file"

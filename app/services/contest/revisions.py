@@ -10,11 +10,12 @@ from sqlalchemy.orm import Session
 from anoncup.errors import CompetitionUnavailable, Conflict, NotFound
 from anoncup.lazy import deferred
 from anoncup.messages import N_, Message
+from anoncup.tables.files import Remark
 from app.contest import Contest, parsed, read_file
 from app.db.models import Competition, Rescore, Truth
 from app.processes import parser_process
 from app.scoring.disclosure import discloses_more
-from app.scoring.files import FileSpec, Remark
+from app.scoring.files import FileSpec
 from app.scoring.rules import Rules
 from app.scoring.settings import Phase
 from app.scoring.tracks import TRACKS
@@ -24,10 +25,10 @@ from app.services.people.accounts import Principal
 from app.storage import store
 
 if TYPE_CHECKING:
-    from app.scoring.headers import check_first_line
+    from anoncup.tables.profile.header_guess import check_first_line
     from app.scoring.scales import check_scales, scales
 else:
-    check_first_line = deferred("app.scoring.headers.check_first_line")
+    check_first_line = deferred("anoncup.tables.profile.header_guess.check_first_line")
     check_scales = deferred("app.scoring.scales.check_scales")
     scales = deferred("app.scoring.scales.scales")
 

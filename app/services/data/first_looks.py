@@ -8,36 +8,36 @@ from typing import TYPE_CHECKING, TypeVar
 
 from anoncup.errors import Conflict, InvalidUpload, Unavailable
 from anoncup.lazy import deferred
+from anoncup.tables.profile.model import FEWEST, Classes, CrossTable, Foreign, Gaps, IdentifyingColumn, Naming
 from app.contest import Contest, read_file
 from app.db.models import Competition
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
 from app.scoring.drafting import PLACEHOLDERS, with_columns_of
-from app.scoring.looks import FEWEST, Classes, CrossTable, Foreign, Gaps, IdentifyingColumn, Naming
 from app.scoring.rules import Rules
 from app.scoring.settings import Columns
 from app.scoring.tracks import TRACKS
 from app.storage import store, waiting
 
 if TYPE_CHECKING:
-    from app.scoring.headers import arranged as columns_in_order
-    from app.scoring.headers import naming, with_names, with_zeros, without
-    from app.scoring.identifiers import find_gaps, find_identifiers, read_texts
-    from app.scoring.looking import classes_of, cross_tables, few_alone
-    from app.scoring.spreadsheets import in_commas
+    from anoncup.tables.profile.counts import classes_of, cross_tables, few_alone
+    from anoncup.tables.profile.header_guess import arranged as columns_in_order
+    from anoncup.tables.profile.header_guess import naming, with_names, with_zeros, without
+    from anoncup.tables.profile.identifiers import find_gaps, find_identifiers, read_texts
+    from anoncup.tables.profile.locale_formats import in_commas
 else:
-    columns_in_order = deferred("app.scoring.headers.arranged")
-    naming = deferred("app.scoring.headers.naming")
-    with_names = deferred("app.scoring.headers.with_names")
-    without = deferred("app.scoring.headers.without")
-    classes_of = deferred("app.scoring.looking.classes_of")
-    cross_tables = deferred("app.scoring.looking.cross_tables")
-    few_alone = deferred("app.scoring.looking.few_alone")
-    find_gaps = deferred("app.scoring.identifiers.find_gaps")
-    find_identifiers = deferred("app.scoring.identifiers.find_identifiers")
-    read_texts = deferred("app.scoring.identifiers.read_texts")
-    with_zeros = deferred("app.scoring.headers.with_zeros")
-    in_commas = deferred("app.scoring.spreadsheets.in_commas")
+    columns_in_order = deferred("anoncup.tables.profile.header_guess.arranged")
+    naming = deferred("anoncup.tables.profile.header_guess.naming")
+    with_names = deferred("anoncup.tables.profile.header_guess.with_names")
+    without = deferred("anoncup.tables.profile.header_guess.without")
+    classes_of = deferred("anoncup.tables.profile.counts.classes_of")
+    cross_tables = deferred("anoncup.tables.profile.counts.cross_tables")
+    few_alone = deferred("anoncup.tables.profile.counts.few_alone")
+    find_gaps = deferred("anoncup.tables.profile.identifiers.find_gaps")
+    find_identifiers = deferred("anoncup.tables.profile.identifiers.find_identifiers")
+    read_texts = deferred("anoncup.tables.profile.identifiers.read_texts")
+    with_zeros = deferred("anoncup.tables.profile.header_guess.with_zeros")
+    in_commas = deferred("anoncup.tables.profile.locale_formats.in_commas")
 
 
 Named = TypeVar("Named", IdentifyingColumn, Gaps)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from anoncup.errors import Conflict, InvalidCompetition, InvalidUpload
 from anoncup.lazy import deferred
 from anoncup.messages import Message
+from anoncup.tables.files import Remark
+from anoncup.tables.profile.model import FEWEST, IdentifyingColumn, Values
 from app.contest import Contest, read_file
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
 from app.scoring.drafting import with_columns_of
-from app.scoring.files import Remark
-from app.scoring.looks import FEWEST, IdentifyingColumn, Values
 from app.scoring.rules_text import with_weights
 from app.scoring.settings import Columns
 from app.scoring.toml_text import with_tables
@@ -26,20 +26,20 @@ from app.services.data import first_looks
 if TYPE_CHECKING:
     import pandas as pd
 
+    from anoncup.tables.profile.counts import all_numbers, few_empty, values_of
+    from anoncup.tables.profile.header_guess import without
+    from anoncup.tables.profile.identifiers import find_identifiers, read_texts, words_among_amounts
     from app.scoring.column_roles import fits, suggested
-    from app.scoring.headers import without
-    from app.scoring.identifiers import find_identifiers, read_texts, words_among_amounts
-    from app.scoring.looking import all_numbers, few_empty, values_of
 else:
     fits = deferred("app.scoring.column_roles.fits")
     suggested = deferred("app.scoring.column_roles.suggested")
-    without = deferred("app.scoring.headers.without")
-    all_numbers = deferred("app.scoring.looking.all_numbers")
-    few_empty = deferred("app.scoring.looking.few_empty")
-    find_identifiers = deferred("app.scoring.identifiers.find_identifiers")
-    read_texts = deferred("app.scoring.identifiers.read_texts")
-    values_of = deferred("app.scoring.looking.values_of")
-    words_among_amounts = deferred("app.scoring.identifiers.words_among_amounts")
+    without = deferred("anoncup.tables.profile.header_guess.without")
+    all_numbers = deferred("anoncup.tables.profile.counts.all_numbers")
+    few_empty = deferred("anoncup.tables.profile.counts.few_empty")
+    find_identifiers = deferred("anoncup.tables.profile.identifiers.find_identifiers")
+    read_texts = deferred("anoncup.tables.profile.identifiers.read_texts")
+    values_of = deferred("anoncup.tables.profile.counts.values_of")
+    words_among_amounts = deferred("anoncup.tables.profile.identifiers.words_among_amounts")
 
 
 FEW_WORDS = 5

@@ -16,13 +16,14 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Conflict, InvalidInput, InvalidUpload, NotAllowed, Problem
 from anoncup.lazy import deferred
 from anoncup.messages import Message
+from anoncup.tables.files import Remark, missing_file
 from app import sealing
 from app.config import get_settings
 from app.contest import read_file
 from app.db.models import Attempt, Competition, Submission, Team
 from app.db.privileges import GUESS_GUARD, SUBMISSION_GUARD
 from app.processes import parser_process
-from app.scoring.files import SECRET, Remark, missing_file
+from app.scoring.files import SECRET
 from app.scoring.reading import ParsedUpload, check_some, parse_upload
 from app.scoring.registry import Sizes, Tables, Track
 from app.scoring.rules import Rules

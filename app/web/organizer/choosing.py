@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from anoncup.errors import Conflict, DomainError, InvalidCompetition, NotFound
-from app.scoring.looks import FEWEST
+from anoncup.tables.profile.model import FEWEST
 from app.scoring.settings import Columns
 from app.services.data import first_looks
 from app.services.data.first_looks import Look

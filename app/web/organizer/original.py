@@ -8,10 +8,10 @@ from starlette.responses import Response
 
 from anoncup.errors import Conflict, DomainError, InvalidCompetition, InvalidUpload, Problem, Unavailable
 from anoncup.messages import Message
+from anoncup.tables.profile.model import FEWEST
 from app.config import get_settings
 from app.http.dependencies import SignedIn
 from app.scoring.files import FileSpec
-from app.scoring.looks import FEWEST
 from app.services.contest import held, revisions
 from app.services.data import first_looks, originals, truths
 from app.services.data.originals import Summary

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from anoncup.messages import N_, visible
+from anoncup.tables.foreign_formats import habit_of, is_no_text
 from app.scoring.files import FileSpec
-from app.scoring.foreign_text import habit_of, is_no_text
 from app.scoring.misplaced import header_in
 
 Found = tuple[str, dict[str, Any]]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from anoncup.messages import Message
-from app.scoring.csv_text import Problems
+from anoncup.tables.csv_text import Problems
 from app.scoring.outcomes import Outcome
 from app.scoring.tracks.membership.schema import Numeric, Schema
 from app.scoring.tracks.membership.tables import Table, parse_rows, written

@@ -7,7 +7,7 @@ import pandas as pd
 
 from anoncup import TRACKS, Verdict, evaluate, parse_competition, shuffle_rows
 from anoncup.geometry.arrays import IntArray
-from app.scoring.csv_text import table_csv
+from anoncup.tables.csv_text import table_csv
 from app.scoring.permutation import guess_csv, secret_csv
 from tests.arena import original_table
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
+from anoncup.tables.csv_text import table_csv
 from app.config import Settings
 from app.roles import Role
-from app.scoring.csv_text import table_csv
 from app.scoring.drafting import with_columns_of
 from app.scoring.settings import Columns
 from app.services.people import accounts

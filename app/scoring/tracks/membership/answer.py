@@ -17,7 +17,7 @@ from numpy.random import Generator
 from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.messages import Message
-from app.scoring.csv_text import Problems, table_csv, unrepeated
+from anoncup.tables.csv_text import Problems, table_csv, unrepeated
 from app.scoring.parts import Method
 from app.scoring.registry import About, Files, Sizes
 from app.scoring.tracks.membership.assignment import half

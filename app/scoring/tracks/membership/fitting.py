@@ -9,9 +9,8 @@ import pyarrow.compute as pc
 
 from anoncup.errors import InvalidUpload, Problem
 from anoncup.messages import Message
-from app.scoring.column_roles import amounts
-from app.scoring.csv_text import Problems, cells, decoded, header_of, numbers, text_columns
-from app.scoring.identifiers import AMOUNTS
+from anoncup.tables.csv_text import Problems, cells, decoded, header_of, numbers, text_columns
+from anoncup.tables.profile.identifiers import AMOUNTS, amounts
 from app.scoring.toml_writing import key_text, table_text
 from app.scoring.tracks.membership.schema import Categorical, Column, Numeric
 from app.scoring.tracks.membership.settings import PLACE, Settings, hidden_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from app.scoring.files import Remark
+from anoncup.tables.files import Remark
 from app.scoring.registry import Files
 from app.scoring.release import Memo
 from app.scoring.tracks.membership import attackers, survey

@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 from anoncup.errors import InvalidUpload, Problem
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.messages import Message
-from app.scoring.csv_text import (
+from anoncup.tables.checks import check_rows
+from anoncup.tables.csv_text import (
     Problems,
     cells,
     check_text,
@@ -24,10 +25,9 @@ from app.scoring.csv_text import (
     table_csv,
     text_columns,
 )
-from app.scoring.files import MAX_ROWS, Remark
-from app.scoring.header_lines import check_header
-from app.scoring.lines import located
-from app.scoring.tables import check_rows
+from anoncup.tables.files import MAX_ROWS, Remark
+from anoncup.tables.header import check_header
+from anoncup.tables.line_numbers import located
 from app.scoring.tracks.membership.schema import Categorical, Numeric, Schema
 
 SCORE = Schema((Numeric("score", 0.0, 1.0),))

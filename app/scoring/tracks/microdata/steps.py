@@ -10,9 +10,9 @@ import pandas as pd
 from numpy.random import PCG64, Generator
 
 from anoncup.geometry.arrays import IntArray
+from anoncup.tables.csv_text import table_csv
+from anoncup.tables.files import Remark
 from app.scoring import release, tables
-from app.scoring.csv_text import table_csv
-from app.scoring.files import Remark
 from app.scoring.parts import Method
 from app.scoring.registry import Files
 from app.scoring.release import PreparedOriginal, Release, once, release_of

@@ -17,9 +17,9 @@ from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray, IntArray
 from anoncup.geometry.encoding import texts
 from anoncup.messages import Message
-from app.scoring.csv_text import Problems, marks, table_csv, text_columns, unrepeated
+from anoncup.tables.csv_text import Problems, marks, table_csv, text_columns, unrepeated
+from anoncup.tables.line_numbers import located
 from app.scoring.files import GUESS, SECRET
-from app.scoring.lines import located
 from app.scoring.outcomes import Outcome
 from app.scoring.registry import About, Sizes
 from app.scoring.tracks.monthly.files import DELETED

@@ -8,9 +8,9 @@ from numpy.random import Generator
 
 from anoncup.geometry.arrays import BoolArray
 from anoncup.messages import Message
-from app.scoring.csv_text import Problems, marks, table_csv, text_columns
-from app.scoring.files import Remark
-from app.scoring.lines import located
+from anoncup.tables.csv_text import Problems, marks, table_csv, text_columns
+from anoncup.tables.files import Remark
+from anoncup.tables.line_numbers import located
 from app.scoring.tracks.monthly.files import KNOWN_CHARACTERS, SHARES, TRANSACTION_COLUMNS
 from app.scoring.tracks.monthly.original import Original
 from app.scoring.tracks.monthly.release import deleted, with_deletions

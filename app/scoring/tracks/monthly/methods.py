@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from anoncup.geometry.arrays import BoolArray, IntArray
 from anoncup.geometry.encoding import texts
-from app.scoring.csv_text import table_csv
+from anoncup.tables.csv_text import table_csv
 from app.scoring.tracks.monthly.answer import Named, answer_of, named
 from app.scoring.tracks.monthly.original import EPOCH, Original, calendar_months
 from app.scoring.tracks.monthly.release import Release, most_deleted, parse_release, with_deletions

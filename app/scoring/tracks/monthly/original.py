@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.geometry.encoding import encode, numbered, texts
 from anoncup.messages import Message
-from app.scoring.csv_text import Problems, marks, text_columns
-from app.scoring.files import MAX_ROWS, Remark
-from app.scoring.lines import located
+from anoncup.tables.csv_text import Problems, marks, text_columns
+from anoncup.tables.files import MAX_ROWS, Remark
+from anoncup.tables.line_numbers import located
 from app.scoring.release import Memo
 from app.scoring.tracks.monthly.files import CUSTOMER_COLUMNS, DELETED, MOST_MONTHS, TRANSACTION_COLUMNS
 from app.scoring.transaction_tables import iso_date, prices, quantities, text_table

@@ -15,9 +15,9 @@ from numpy.random import Generator
 from anoncup.geometry.arrays import BoolArray, IntArray
 from anoncup.geometry.encoding import numbered
 from anoncup.messages import Message
-from app.scoring.csv_text import Problems, marks, text_columns, unrepeated
-from app.scoring.files import Remark
-from app.scoring.lines import located
+from anoncup.tables.csv_text import Problems, marks, text_columns, unrepeated
+from anoncup.tables.files import Remark
+from anoncup.tables.line_numbers import located
 from app.scoring.release import Memo
 from app.scoring.tracks.monthly.files import DELETED, TRANSACTION_COLUMNS
 from app.scoring.tracks.monthly.original import Original, Records, calendar_months, read_records

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from numpy.random import Generator
 
-from app.scoring.csv_text import table_csv
-from app.scoring.files import Remark
+from anoncup.tables.csv_text import table_csv
+from anoncup.tables.files import Remark
 from app.scoring.parts import Method
 from app.scoring.registry import About, Files
 from app.scoring.release import once

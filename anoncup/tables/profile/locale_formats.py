@@ -5,8 +5,8 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 
-from app.scoring.csv_text import NUMBER, decoded
-from app.scoring.looks import Foreign, Rewritten
+from anoncup.tables.csv_text import NUMBER, decoded
+from anoncup.tables.profile.model import Foreign, Rewritten
 
 SEPARATORS = (";", "\t")
 SAID = re.compile(r"sep=(.)\s*")

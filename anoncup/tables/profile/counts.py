@@ -9,8 +9,8 @@ import pandas as pd
 
 from anoncup.geometry.arrays import IntArray
 from anoncup.geometry.encoding import group_rows, numbered
-from app.scoring.csv_text import NUMBER
-from app.scoring.looks import ALONE, FEWEST, Classes, CrossTable, Values
+from anoncup.tables.csv_text import NUMBER
+from anoncup.tables.profile.model import ALONE, FEWEST, Classes, CrossTable, Values
 
 
 def values_of(column: pd.Series, fewest: int = FEWEST) -> Values:

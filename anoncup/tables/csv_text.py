@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from anoncup.errors import LISTED, LONGEST_VALUE, InvalidUpload, Problem
 from anoncup.messages import N_, Counted, Message
-from app.scoring.files import MAX_CELL, MAX_ROWS, Remark
-from app.scoring.foreign_text import (
+from anoncup.tables.files import MAX_CELL, MAX_ROWS, Remark
+from anoncup.tables.foreign_formats import (
     INVISIBLE,
     PIECE,
     first_foreign,
@@ -27,7 +27,7 @@ from app.scoring.foreign_text import (
     invisible_codes,
     refuse_foreign,
 )
-from app.scoring.shift_jis import NotShiftJis, from_shift_jis
+from anoncup.tables.shift_jis import NotShiftJis, from_shift_jis
 
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 UNTOLD = {

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from anoncup.errors import InvalidUpload, Problem
 from anoncup.messages import Message
-from app.scoring.csv_text import CONTROL, NUMBER, cells, decoded, header_of, table_csv, text_columns
-from app.scoring.looks import Naming
+from anoncup.tables.csv_text import CONTROL, NUMBER, cells, decoded, header_of, table_csv, text_columns
+from anoncup.tables.profile.model import Naming
 
 LOOKED_AT = 200
 """Rows below the first line that it is held against."""

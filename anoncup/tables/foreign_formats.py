@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from anoncup.errors import InvalidUpload, Problem
 from anoncup.messages import N_, Message
-from app.scoring.lines import line_at
+from anoncup.tables.line_numbers import line_at
 
 ZIP = b"PK\x03\x04"
 ARCHIVES = (ZIP, b"\xd0\xcf\x11\xe0")

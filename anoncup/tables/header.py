@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from anoncup.errors import LONGEST_VALUE
 from anoncup.messages import Counted, Message
-from app.scoring.csv_text import Problems
-from app.scoring.foreign_text import habit_of
+from anoncup.tables.csv_text import Problems
+from anoncup.tables.foreign_formats import habit_of
 
 
 def check_header(header: Sequence[str], expected: Sequence[str], file: str) -> None:

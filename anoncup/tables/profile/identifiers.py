@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 from anoncup.errors import InvalidUpload
 from anoncup.geometry.arrays import IntArray
-from app.scoring.csv_text import NUMBER, cells, decoded, header_of, marks, text_columns
-from app.scoring.looks import SMALL, Gaps, IdentifyingColumn, Reason, tells_apart
+from anoncup.tables.csv_text import NUMBER, cells, decoded, header_of, marks, text_columns
+from anoncup.tables.profile.model import SMALL, Gaps, IdentifyingColumn, Reason, tells_apart
 
 AMOUNTS = 20
 """A column of numbers with more different values than this is taken for amounts."""
@@ -188,3 +188,10 @@ def _with_gaps(table: pa.Table) -> Iterator[Gaps]:
         words = words_among_amounts(pc.unique(column).to_pylist())
         if words and set(words) <= set(MISSING) and not is_known(name) and not has_codes(column):
             yield Gaps(name, int(pc.sum(pc.is_in(column, pa.array(words))).as_py()))
+
+
+def amounts(column: pa.Array) -> int | None:
+    """How many different numbers a column holds; None if it holds anything else."""
+    if not len(column) or not marks(pc.match_substring_regex(column, NUMBER)).all():
+        return None
+    return len(pc.unique(column))

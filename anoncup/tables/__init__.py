@@ -1,0 +1,1 @@
+"""Reading files of strangers: CSV, encodings, line numbers."""

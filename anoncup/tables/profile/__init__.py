@@ -1,0 +1,1 @@
+"""The data profile of a table: identifying columns, header, counts, spelling of numbers."""
