@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from anoncup.errors import InvalidCompetition as InvalidCompetition
     from anoncup.errors import InvalidInput as InvalidInput
     from anoncup.errors import InvalidUpload as InvalidUpload
+    from anoncup.rules.model import Rules as Rules
+    from anoncup.rules.settings import AttackerSettings as AttackerSettings
+    from anoncup.rules.settings import Columns as Columns
+    from anoncup.rules.settings import Excessive as Excessive
+    from anoncup.rules.settings import MeasureSettings as MeasureSettings
     from app.scoring.attackers import ATTACKERS as ATTACKERS
     from app.scoring.competition_file import parse_competition as parse_competition
     from app.scoring.data import tc400 as tc400
@@ -35,12 +40,7 @@ if TYPE_CHECKING:
     from app.scoring.release import prepare as prepare
     from app.scoring.release import release_of as release_of
     from app.scoring.release import target_of as target_of
-    from app.scoring.rules import Rules as Rules
     from app.scoring.scales import scales as scales
-    from app.scoring.settings import AttackerSettings as AttackerSettings
-    from app.scoring.settings import Columns as Columns
-    from app.scoring.settings import Excessive as Excessive
-    from app.scoring.settings import MeasureSettings as MeasureSettings
     from app.scoring.synthetic import household_columns as household_columns
     from app.scoring.synthetic import household_table as household_table
     from app.scoring.templates import template as template
@@ -50,15 +50,15 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ATTACKERS": "app.scoring.attackers.ATTACKERS",
-    "AttackerSettings": "app.scoring.settings.AttackerSettings",
-    "Columns": "app.scoring.settings.Columns",
-    "Excessive": "app.scoring.settings.Excessive",
+    "AttackerSettings": "anoncup.rules.settings.AttackerSettings",
+    "Columns": "anoncup.rules.settings.Columns",
+    "Excessive": "anoncup.rules.settings.Excessive",
     "InvalidCompetition": "anoncup.errors.InvalidCompetition",
     "InvalidInput": "anoncup.errors.InvalidInput",
     "InvalidUpload": "anoncup.errors.InvalidUpload",
     "METHODS": "app.scoring.methods.METHODS",
-    "MeasureSettings": "app.scoring.settings.MeasureSettings",
-    "Rules": "app.scoring.rules.Rules",
+    "MeasureSettings": "anoncup.rules.settings.MeasureSettings",
+    "Rules": "anoncup.rules.model.Rules",
     "TRACKS": "app.scoring.tracks.TRACKS",
     "TransactionTables": "app.scoring.transaction_tables.TransactionTables",
     "UTILITIES": "app.scoring.utility.UTILITIES",

@@ -6,10 +6,10 @@ from functools import lru_cache
 from uuid import UUID
 
 from anoncup.errors import CompetitionUnavailable, InvalidCompetition
+from anoncup.rules.model import Rules
 from app.db.models import Competition
 from app.scoring.competition_file import parse_competition
 from app.scoring.registry import Track
-from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 
 

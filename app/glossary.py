@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from gettext import NullTranslations
 from string import Formatter
 
+from anoncup.rules.parameters import Parameter
 from app.language import LANGUAGES, catalogue
 from app.scoring.laws import require
-from app.scoring.parameters import Parameter
 from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.plugins import Plugin
 from app.scoring.registry import Track

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import psutil
 
+from anoncup.rules.toml_text import with_tables
 from anoncup.tables.csv_text import table_csv
-from app.scoring.toml_text import with_tables
 from benchmarks.processes import by_kind, proportional_mb
 from benchmarks.service import served
 from tests.arena import competition_file, original_table

@@ -26,15 +26,15 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import func, select
 
+from anoncup.rules.rounds import with_phases
+from anoncup.rules.settings import Phase
 from anoncup.tables.csv_text import table_csv
 from app.client import Client
 from app.db.models import Competition, Evaluation, Member, Submission
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
 from app.scoring.permutation import secret_csv
-from app.scoring.settings import Phase
 from app.scoring.synthetic import household_table
-from app.scoring.timetable import with_phases
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions
 from app.services.people import accounts, teams

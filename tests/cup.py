@@ -16,6 +16,7 @@ from numpy.random import Generator
 from sqlalchemy import select, update
 
 from anoncup.geometry.arrays import IntArray
+from anoncup.rules.toml_text import with_tables
 from anoncup.tables.csv_text import table_csv
 from app.contest import parsed
 from app.db.models import Competition, Guess
@@ -23,7 +24,6 @@ from app.scoring.link import LINK
 from app.scoring.permutation import guess_csv, secret_csv
 from app.scoring.synthetic import QUASI_IDENTIFIERS, household_table
 from app.scoring.templates import template
-from app.scoring.toml_text import with_tables
 from app.scoring.tracks import TRACKS
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything

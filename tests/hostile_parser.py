@@ -12,9 +12,9 @@ from typing import Any, cast
 
 from anoncup.errors import Conflict, InvalidUpload, Problem
 from anoncup.messages import Message
+from anoncup.rules.settings import Columns
 from anoncup.tables.files import Remark
 from app import parser
-from app.scoring.settings import Columns
 from tests import deeds
 
 PIPE = 3

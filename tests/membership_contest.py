@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from fastapi.testclient import TestClient
 
+from anoncup.rules.model import Rules
+from anoncup.rules.rounds import with_phases
+from anoncup.rules.settings import Phase
 from app.scoring.competition_file import parse_competition
 from app.scoring.registry import About
-from app.scoring.rules import Rules
-from app.scoring.settings import Phase
 from app.scoring.templates import template
-from app.scoring.timetable import with_phases
 from app.scoring.tracks import TRACKS
 from app.scoring.tracks.membership.answer import Members
 from app.scoring.tracks.membership.steps import Original, files_of

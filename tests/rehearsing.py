@@ -7,13 +7,13 @@ from typing import Any
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from anoncup.rules.rounds import with_phases
+from anoncup.rules.settings import Phase
 from anoncup.tables.csv_text import table_csv
 from app.db.models import Competition, RehearsalMove, State
 from app.scoring.data import tc400
-from app.scoring.settings import Phase
 from app.scoring.synthetic import household_table
 from app.scoring.templates import template
-from app.scoring.timetable import with_phases
 from app.scoring.tracks import TRACKS
 from app.scoring.transaction_tables import TransactionTables
 from app.services.contest import due_moves, guess_terms, phases

@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 from anoncup.errors import InvalidUpload, Problem
 from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
+from anoncup.rules.parameters import Parameter
 from app.scoring.files import GUESS, FileSpec
 from app.scoring.link import LINK
 from app.scoring.outcomes import Outcome
-from app.scoring.parameters import Parameter
 from app.scoring.plugins import Plugin
 from app.scoring.registry import About, Question, Sizes
 from app.scoring.tracks.microdata import MICRODATA
 
 if TYPE_CHECKING:
-    from app.scoring.rules import Rules
+    from anoncup.rules.model import Rules
 
 ASKED = """
 [questions.value]

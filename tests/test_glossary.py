@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from anoncup.rules.parameters import Parameter
 from app import language
 from app.glossary import check_words, keys
 from app.language import LANGUAGES
 from app.scoring.laws import BrokenLaw
-from app.scoring.parameters import Parameter
 from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.plugins import Plugin
 from app.scoring.tracks.microdata import MICRODATA

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from anoncup.rules.model import Rules
 from app.scoring.competition_file import parse_competition
-from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 
 KEPT = 2

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable, NotFound
+from anoncup.rules import toml_text
 from app import wire
 from app.api.documentation import examples
 from app.api.documentation.answers import COMPETITION_FILE, ORGANIZER, REVISION, refusing
@@ -18,7 +19,6 @@ from app.db.models import Competition
 from app.http.confirming import Confirming
 from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.http.intake import admission
-from app.scoring import toml_text
 from app.services.contest import competitions, held, phases, revisions, witnesses
 from app.services.contest.phases import Standing
 from app.services.data import draws

@@ -4,12 +4,12 @@ from uuid import UUID
 
 from fastapi import APIRouter, status
 
+from anoncup.rules.toml_text import text_of
 from app import wire
 from app.api.competitions import Toml
 from app.api.documentation.answers import ORGANIZER, REVISION, refusing
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
-from app.scoring.toml_text import text_of
 from app.services.contest import competitions, revisions
 from app.services.desk import rescores
 from app.services.desk.rescores import Change, Judged, Preview

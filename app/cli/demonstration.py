@@ -19,16 +19,16 @@ from rich.console import Console
 from rich.table import Table
 
 from anoncup.geometry.arrays import IntArray
+from anoncup.rules.model import Rules
+from anoncup.rules.toml_text import with_tables
 from app import client, wire
 from app.cli import duel
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
 from app.scoring.registry import Tables
-from app.scoring.rules import Rules
 from app.scoring.synthetic import QUASI_IDENTIFIERS, household_table
 from app.scoring.templates import template
-from app.scoring.toml_text import with_tables
 from app.scoring.tracks import TRACKS
 from app.services.people import accounts
 from app.transaction import transaction

@@ -8,6 +8,7 @@ from typing import Any
 
 from anoncup.errors import InvalidInput, InvalidUpload
 from anoncup.geometry.arrays import IntArray
+from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import table_csv
 from anoncup.tables.files import Remark, too_large
 from app.cli.options import Release, originals_of, read_text
@@ -16,7 +17,6 @@ from app.scoring.fallen import Fallen, Shared, fallen, individuals_of, known_of,
 from app.scoring.files import SECRET
 from app.scoring.reading import ParsedUpload, parse_upload
 from app.scoring.registry import About, Tables, Track
-from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 
 

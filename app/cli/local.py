@@ -107,9 +107,9 @@ def written(files: Mapping[str, bytes], folder: Path) -> None:
 
 def scales(competition: CompetitionFile, original: OriginalFiles) -> None:
     """Print the competition file with the scales of its utility scores computed from the original."""
+    from anoncup.rules.toml_text import with_scales
     from app.cli.files import contest_of
     from app.scoring.scales import scales as scales_of
-    from app.scoring.toml_text import with_scales
 
     contest = contest_of(competition, original)
     found = scales_of(contest.track, contest.prepared, contest.rules.measures)

@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from anoncup.messages import Message
+from anoncup.rules.model import Rules
 from app.scoring.parts import Attacker
 from app.scoring.rates import Rate
 from app.scoring.registry import Question, Sizes, Track, largest
-from app.scoring.rules import Rules
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -7,11 +7,11 @@ import pyarrow.compute as pc
 
 from anoncup.errors import InvalidUpload, Problem
 from anoncup.messages import Message
+from anoncup.rules.settings import Columns
 from anoncup.tables.checks import named_twice
 from anoncup.tables.csv_text import cells, decoded, header_of, text_columns
 from anoncup.tables.foreign_formats import habit_of
 from anoncup.tables.profile.identifiers import AMOUNTS, amounts, has_codes, is_known, reason_to_leave_out
-from app.scoring.settings import Columns
 
 
 def fits(content: bytes, columns: Columns) -> bool:

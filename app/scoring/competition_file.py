@@ -11,13 +11,10 @@ from zoneinfo import ZoneInfo
 
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
-from app.scoring.counted import check_scored_by, read_scored_by
-from app.scoring.parameters import Parameter, Roles
-from app.scoring.parts import Measure
-from app.scoring.registry import Track
-from app.scoring.requires import read_requires
-from app.scoring.rules import Rules
-from app.scoring.settings import (
+from anoncup.rules.model import Rules
+from anoncup.rules.parameters import Parameter, Roles
+from anoncup.rules.rounds import read_format, read_notice_hours, read_phases, read_ranking, read_zone
+from anoncup.rules.settings import (
     AttackerSettings,
     Columns,
     Excessive,
@@ -26,9 +23,8 @@ from app.scoring.settings import (
     Parameters,
     Publication,
 )
-from app.scoring.timetable import read_format, read_notice_hours, read_phases, read_ranking, read_zone
-from app.scoring.toml_text import loaded
-from app.scoring.toml_values import (
+from anoncup.rules.toml_text import loaded
+from anoncup.rules.toml_values import (
     Table,
     choice,
     count,
@@ -41,6 +37,10 @@ from app.scoring.toml_values import (
     whole,
     wrong,
 )
+from app.scoring.counted import check_scored_by, read_scored_by
+from app.scoring.parts import Measure
+from app.scoring.registry import Track
+from app.scoring.requires import read_requires
 from app.scoring.tracks import TRACKS
 
 MOST_DIGITS = 4

@@ -8,17 +8,39 @@ from collections.abc import Iterable, Mapping
 from typing import cast
 
 from anoncup.errors import InvalidCompetition
+from anoncup.rules.model import Rules
+from anoncup.rules.toml_values import Table, text_value
 from app.scoring.parts import Attacker, Distance, Measure
 from app.scoring.plugins import Package
 from app.scoring.registry import Track
-from app.scoring.rules import Rules
-from app.scoring.toml_values import Table, text_value
 from app.scoring.tracks import INSTALLED, TRACKS
 
 Versions = Mapping[str, str]
 """``"measures.mean_mae"`` to ``"1"``; so ``attackers.…``, ``distances.…``, and their ``packages.…``."""
 
 Part = Measure | Attacker | Distance | Package
+
+
+def attacker_counts(rules: Rules, attacker: str) -> bool:
+    """Whether an attacker's rate may be E."""
+    if rules.scored_by:
+        return f"attackers.{attacker}" in rules.scored_by
+    return settings_let_count(rules, attacker)
+
+
+def part_counts(rules: Rules, part: str) -> bool:
+    """Whether ``measures.NAME`` weighs in U, or ``attackers.NAME`` may be E."""
+    kind, _, name = part.partition(".")
+    return rules.weight(name) > 0 if kind == "measures" else attacker_counts(rules, name)
+
+
+def settings_let_count(rules: Rules, attacker: str) -> bool:
+    """Whether it counts by the file's settings alone; one that is not installed does not."""
+    known = TRACKS[rules.track].attackers.get(attacker)
+    if known is None or not known.may_count:
+        return False
+    named = rules.attackers.get(attacker)
+    return named.counts if named else known.by_default
 
 
 def what_counts(rules: Rules) -> dict[str, str]:
@@ -29,7 +51,7 @@ def what_counts(rules: Rules) -> dict[str, str]:
     """
     track = TRACKS[rules.track]
     measures = [name for name in track.measures if name in rules.weights]
-    attackers = [name for name in track.attackers if rules.lets_count(name)]
+    attackers = [name for name in track.attackers if settings_let_count(rules, name)]
     rule = rules.excessive
     distances = [rule.distance] if rule and rule.threshold is not None else []
     counting = {

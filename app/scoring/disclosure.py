@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from app.scoring.rules import Rules
-from app.scoring.settings import Publication
+from anoncup.rules.model import Rules
+from anoncup.rules.settings import Publication
 
 MORE_OPEN: Mapping[str, tuple[str, ...]] = {
     "board": ("organizers", "teams", "public"),

@@ -11,8 +11,8 @@ from app.scoring.files import FileSpec
 if TYPE_CHECKING:
     from numpy.random import Generator
 
+    from anoncup.rules.model import Rules
     from app.scoring.registry import Files, Tables
-    from app.scoring.rules import Rules
 
 
 def never(rules: Rules) -> bool:  # noqa: ARG001

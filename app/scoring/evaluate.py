@@ -8,17 +8,18 @@ from typing import Any, TypeVar
 
 from anoncup.geometry.stable_sums import LARGEST
 from anoncup.messages import Counted, Message, kept, kept_under
+from anoncup.rules.model import Rules
+from anoncup.rules.settings import Excessive, rows_required
 from anoncup.tables.files import Remark
 from app.scoring.attacking import asked, rate_of_attack
+from app.scoring.counted import attacker_counts, part_counts
 from app.scoring.excessive.check import Distances, Histogram, deletion, excess, individual_distances
 from app.scoring.excessive.wrong_secret import warnings_about_secret
 from app.scoring.parts import Attacker, Distance, Measure
 from app.scoring.ranking import compute_utility, overall, rounding_of, security
 from app.scoring.rates import Rate
 from app.scoring.registry import Sizes, Tables, Track
-from app.scoring.rules import Rules
 from app.scoring.scales import scales
-from app.scoring.settings import Excessive, rows_required
 from app.scoring.tracks import INSTALLED, TRACKS
 
 Progress = Callable[[int, int, str], None]
@@ -207,7 +208,7 @@ def _spared(rules: Rules, part: str, compute: Callable[..., Found], *given: Any)
     try:
         return compute(*given)
     except Exception:
-        if rules.is_counted(part) or INSTALLED.bringer(f"{rules.track}.{part}") is None:
+        if part_counts(rules, part) or INSTALLED.bringer(f"{rules.track}.{part}") is None:
             raise
         log.exception("%s of the %s track has failed, and is not reported", part, rules.track)
         return None
@@ -259,7 +260,7 @@ def _all_scales(rules: Rules, track: Track, original: Any) -> Mapping[str, float
 
 
 def _security(rules: Rules, attackers: Mapping[str, AttackerResult]) -> float:
-    return security(result.rate.risk for name, result in attackers.items() if rules.counts(name))
+    return security(result.rate.risk for name, result in attackers.items() if attacker_counts(rules, name))
 
 
 def _judged(

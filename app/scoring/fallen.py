@@ -13,9 +13,10 @@ import numpy as np
 import pandas as pd
 
 from anoncup.geometry.arrays import BoolArray, IntArray
+from anoncup.rules.model import Rules
 from app.scoring.attacking import said_to
+from app.scoring.counted import attacker_counts
 from app.scoring.registry import Track
-from app.scoring.rules import Rules
 
 MOST_VALUES = 8
 """Of a column of numbers with more than so many a band is told, not a value."""
@@ -100,7 +101,7 @@ def fallen(track: Track, rules: Rules, said: Mapping[str, Any], source: IntArray
     judge = track.right(rules)
     if judge is None:
         raise TypeError("a contest that does not ask who the individuals are has nobody who falls")
-    names = tuple(name for name in said if rules.counts(name) and said[name] is not None)
+    names = tuple(name for name in said if attacker_counts(rules, name) and said[name] is not None)
     right = np.zeros((len(names), originals), dtype=np.bool_)
     for row, name in zip(right, names, strict=True):
         (answer,) = said_to(track.attackers[name], said[name]).values()

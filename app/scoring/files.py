@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from anoncup.tables.files import MAX_ROWS
 
 if TYPE_CHECKING:
-    from app.scoring.rules import Rules
+    from anoncup.rules.model import Rules
 
 SECRET = "secret"  # noqa: S105  # the name of the upload's part, not a password
 GUESS = "guess"

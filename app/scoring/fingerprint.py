@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
+from anoncup.rules.model import Rules
 from app.scoring.attacking import rate_of_attack
 from app.scoring.evaluate import Verdict
 from app.scoring.ranking import rounding_of
 from app.scoring.registry import Track
 from app.scoring.release import once
-from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 
 MOST_METHODS = 3

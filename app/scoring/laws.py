@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from anoncup.errors import InvalidInput, InvalidUpload
+from anoncup.rules.model import Rules
+from anoncup.rules.parameters import Parameter
+from anoncup.rules.settings import Parameters
 from app.scoring.attacking import asked, rate_of_attack, said_to
-from app.scoring.parameters import Parameter
 from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.rates import Rate
 from app.scoring.registry import About, Question, Sizes, Tables, Track
-from app.scoring.rules import Rules
 from app.scoring.scales import scales
-from app.scoring.settings import Parameters
 
 SHUFFLES = 3
 """Other orders that a release is looked at in."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from numpy.random import Generator
 
 from anoncup.errors import InvalidUpload
+from anoncup.rules.model import Rules
 from app.scoring.drawn import Draw
 from app.scoring.draws import generator_for
 from app.scoring.laws import BrokenLaw, require
 from app.scoring.registry import About, Tables, Track
-from app.scoring.rules import Rules
 
 SEED = b"laws"
 TEAMS = tuple(f"team {number}" for number in range(20))

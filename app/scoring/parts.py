@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from app.scoring.parameters import Parameter
+from anoncup.rules.parameters import Parameter
 
 if TYPE_CHECKING:
     from anoncup.geometry.arrays import FloatArray, IntArray

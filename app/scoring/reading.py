@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from anoncup.errors import read_each
+from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark
 from app.scoring.files import SECRET
 from app.scoring.misplaced import require_own_places
 from app.scoring.registry import About, Files, Sizes, Tables, Track
-from app.scoring.rules import Rules
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from anoncup.lazy import deferred
+from anoncup.rules.parameters import Parameter, Roles
 from anoncup.tables.files import Remark
 from app.scoring.files import FileSpec
 from app.scoring.outcomes import Outcome
-from app.scoring.parameters import Parameter, Roles
 from app.scoring.parts import Attacker, Distance, Measure, Method
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from anoncup.geometry.arrays import FloatArray, IntArray
+    from anoncup.rules.model import Rules
+    from anoncup.rules.settings import Columns
+    from anoncup.rules.toml_values import Table
     from app.scoring.drawn import Draw
     from app.scoring.rates import Rate, rate_of_outcome
-    from app.scoring.rules import Rules
-    from app.scoring.settings import Columns
-    from app.scoring.toml_values import Table
 else:
     rate_of_outcome = deferred("app.scoring.rates.rate_of_outcome")
 

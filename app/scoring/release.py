@@ -23,7 +23,7 @@ from anoncup.geometry.encoding import (
     vocabulary_of,
 )
 from anoncup.geometry.nearest_neighbours import Index, build_index
-from app.scoring.settings import Columns
+from anoncup.rules.settings import Columns
 
 Value = TypeVar("Value")
 Memo = dict[tuple[Any, ...], Any]

@@ -9,8 +9,8 @@ from packaging.version import InvalidVersion
 
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
+from anoncup.rules.toml_values import Table, text_value, wrong
 from app.scoring.plugins import Package
-from app.scoring.toml_values import Table, text_value, wrong
 from app.scoring.tracks import INSTALLED
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from anoncup.errors import InvalidCompetition
-from app.scoring.toml_text import loaded, with_tables
-from app.scoring.toml_writing import table_text
+from anoncup.rules.toml_text import loaded, table_text, with_tables
 
 
 def with_weights(text: str, weights: Mapping[str, float]) -> str:

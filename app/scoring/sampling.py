@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
+from anoncup.rules.model import Rules
 from app.scoring.files import SECRET
 from app.scoring.registry import Tables, Track
-from app.scoring.rules import Rules
 
 if TYPE_CHECKING:
     from numpy.random import Generator

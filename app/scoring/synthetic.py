@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.random import PCG64, Generator
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from app.scoring.settings import Columns
+from anoncup.rules.settings import Columns
 
 Column = npt.NDArray[np.object_]
 Texts = dict[str, Column]

@@ -13,12 +13,12 @@ import pyarrow as pa
 
 from anoncup.geometry.arrays import FEW
 from anoncup.messages import Message
+from anoncup.rules.settings import Columns
 from anoncup.tables.checks import check_rows, is_respelled, named_twice, respelled
 from anoncup.tables.csv_text import Problems, cells, check_text, decoded, header_of, numbers, text_columns
 from anoncup.tables.files import MAX_ROWS, Remark
 from anoncup.tables.header import check_header
 from anoncup.tables.line_numbers import located
-from app.scoring.settings import Columns
 
 
 def parse_original(

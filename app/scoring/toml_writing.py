@@ -1,12 +1,9 @@
 """Settings written back into the text of a competition file, a table at a time."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 
-import tomlkit
-
-from app.scoring.registry import Track
-from app.scoring.settings import (
+from anoncup.rules.rounds import with_phases
+from anoncup.rules.settings import (
     AttackerSettings,
     Columns,
     Excessive,
@@ -17,29 +14,8 @@ from app.scoring.settings import (
     Publication,
     Ranking,
 )
-from app.scoring.timetable import with_phases
-from app.scoring.toml_text import with_tables
-
-
-def value_text(value: object) -> str:
-    """A value as TOML spells it.
-
-    >>> value_text(("a", 'say "b"')), value_text(True), value_text(0.5)
-    ('["a", "say \\\\"b\\\\""]', 'true', '0.5')
-    """
-    if isinstance(value, datetime):
-        return value.isoformat()  # the library turns +00:00 into Z, and a file keeps the bytes that it had
-    return tomlkit.item(value).as_string()
-
-
-def key_text(key: str) -> str:
-    return tomlkit.key(key).as_string()
-
-
-def table_text(name: str, values: Mapping[str, object]) -> str:
-    """``[name]`` with its values; those that are None are left out."""
-    lines = [f"{key_text(key)} = {value_text(value)}" for key, value in values.items() if value is not None]
-    return "\n".join([f"[{name}]", *lines])
+from anoncup.rules.toml_text import key_text, table_text, value_text, with_tables
+from app.scoring.registry import Track
 
 
 def with_head(text: str, head: Mapping[str, object]) -> str:

@@ -21,11 +21,11 @@ import numpy as np
 import pandas as pd
 
 from anoncup.geometry import kernels
+from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import table_csv
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate
 from app.scoring.release import prepare, target_of
-from app.scoring.rules import Rules
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS

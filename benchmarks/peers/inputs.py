@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import table_csv
 from app.scoring import transaction_release
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import derive, tables_of, tc400
 from app.scoring.release import Target, prepare, target_of
-from app.scoring.rules import Rules
 from app.scoring.synthetic import ROWS, household_columns, household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS

@@ -9,8 +9,8 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 from sqlalchemy.orm import InstrumentedAttribute
 
+from anoncup.rules.toml_text import with_tables
 from app.db.models import Competition, Evaluation, Guess, Rescore, Submission
-from app.scoring.toml_text import with_tables
 from app.transaction import transaction
 from tests.api.test_rescores import applied, begun, end, end_set_evaluation, file_of, reweighed, strict
 from tests.api.test_submissions import score_everything

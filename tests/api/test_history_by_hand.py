@@ -8,8 +8,8 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
+from anoncup.rules.toml_text import with_tables
 from app.db.models import Competition, Evaluation, Submission, Team
-from app.scoring.toml_text import with_tables
 from app.services.boards import anonymization, history
 from app.services.contest import visibility
 from app.services.contest.visibility import Sight

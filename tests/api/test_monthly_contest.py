@@ -16,10 +16,10 @@ import pytest
 from fastapi.testclient import TestClient
 from numpy.random import PCG64, Generator
 
+from anoncup.rules.toml_text import with_tables
 from app.http.dependencies import COOKIE
 from app.scoring.competition_file import parse_competition
 from app.scoring.templates import template
-from app.scoring.toml_text import with_tables
 from app.scoring.tracks import TRACKS
 from app.scoring.tracks.monthly.example import example_data
 from app.scoring.tracks.monthly.files import QUESTIONS, SHARES

@@ -10,8 +10,8 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select, update
 
+from anoncup.rules.toml_text import with_tables
 from app.db.models import Evaluation, Rescore, State
-from app.scoring.toml_text import with_tables
 from app.services.work import leases
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything

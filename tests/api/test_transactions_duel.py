@@ -5,9 +5,9 @@ import hashlib
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.rules.toml_text import with_tables
 from app.scoring.permutation import source_from_secret
 from app.scoring.templates import template
-from app.scoring.toml_text import with_tables
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena
 from tests.contest import Contest, judge_everything, two_phase_file

@@ -10,10 +10,10 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import func, select, update
 
+from anoncup.rules.toml_text import with_tables
 from app.config import Settings
 from app.db.models import AuditEntry, Competition, Evaluation, State
 from app.language import LANGUAGES
-from app.scoring.toml_text import with_tables
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena, competition_file

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from anoncup.rules.rounds import with_phases
+from anoncup.rules.settings import Phase
 from anoncup.tables.csv_text import table_csv
 from app.processes.sandbox import landlock
-from app.scoring.settings import Phase
-from app.scoring.timetable import with_phases
 from tests.arena import PASSWORD, ROWS, competition_file, noisy_release, original_table
 from tests.containers.engine import Engine, engine, have_bases
 from tests.containers.stack import IMAGE, LASTING, SERVERS, Person, Stack, brought_up

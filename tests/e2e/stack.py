@@ -18,6 +18,9 @@ import pandas as pd
 import psutil
 from sqlalchemy import select
 
+from anoncup.rules.rounds import with_phases
+from anoncup.rules.settings import Columns, Phase
+from anoncup.rules.toml_text import with_tables
 from anoncup.tables.csv_text import table_csv
 from app.client import Client
 from app.db.models import Competition, Organizer, User
@@ -27,11 +30,8 @@ from app.local.processes import Program, scheduler_program, wait_until_healthy, 
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
 from app.scoring.permutation import secret_csv
-from app.scoring.settings import Columns, Phase
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.templates import template
-from app.scoring.timetable import with_phases
-from app.scoring.toml_text import with_tables
 from app.services.people import accounts
 from app.transaction import transaction
 from tests.acting import url_as

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
+from anoncup.rules.settings import OVERALL_DIGITS
 from app.scoring.release import prepare, release_of
-from app.scoring.settings import OVERALL_DIGITS
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.utility.microdata import information_loss
 

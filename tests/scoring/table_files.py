@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from anoncup.errors import LISTED, InvalidUpload
-from app.scoring.settings import Columns
+from anoncup.rules.settings import Columns
 from app.scoring.tables import parse_original, parse_release
 from tests.properties import examples
 

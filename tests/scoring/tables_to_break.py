@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
+from anoncup.rules.settings import Columns
 from app.scoring.release import Release, prepare, release_of
-from app.scoring.settings import Columns
 from tests.scoring.reference import Cells, Tables, Texts
 
 TEXTS = ["", "a", "b", "NA", "1", "1.0"]

@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 from anoncup.geometry.stable_sums import LARGEST
+from anoncup.rules.settings import Columns
 from app.scoring.data import tc400
 from app.scoring.excessive import advisor
 from app.scoring.excessive.advisor import Advice, advise
 from app.scoring.excessive.shortage import max_escapes
 from app.scoring.excessive.simulation import histogram_of
 from app.scoring.release import prepare
-from app.scoring.settings import Columns
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.tracks.microdata import MICRODATA
 from app.scoring.tracks.transactions import TRANSACTIONS

@@ -8,10 +8,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from anoncup.errors import InvalidCompetition, InvalidInput
-from app.scoring.competition_file import parse_competition
-from app.scoring.parts import Measure
-from app.scoring.rules import Rules
-from app.scoring.settings import (
+from anoncup.rules.model import Rules
+from anoncup.rules.rounds import parse_timetable
+from anoncup.rules.settings import (
     AttackerSettings,
     Columns,
     Excessive,
@@ -21,8 +20,9 @@ from app.scoring.settings import (
     Publication,
     Ranking,
 )
+from app.scoring.competition_file import parse_competition
+from app.scoring.parts import Measure
 from app.scoring.templates import template
-from app.scoring.timetable import parse_timetable
 from app.scoring.tracks import TRACKS
 from tests.properties import examples
 from tests.scoring.competition_texts import EXAMPLE, LEAST, code, phases, refusal

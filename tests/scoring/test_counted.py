@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from anoncup.rules.model import Rules
+from anoncup.rules.settings import AttackerSettings, Excessive
 from app.scoring.competition_file import parse_competition
-from app.scoring.counted import what_counts
+from app.scoring.counted import attacker_counts, what_counts
 from app.scoring.evaluate import Verdict, evaluate
 from app.scoring.parts import Attacker
-from app.scoring.rules import Rules
-from app.scoring.settings import AttackerSettings, Excessive
 from app.scoring.templates import template
 from app.scoring.toml_writing import with_scored_by
 from app.scoring.tracks import TRACKS
@@ -74,7 +74,7 @@ def test_the_table_is_read_back_as_it_was_written_and_can_be_taken_out() -> None
 
 
 def test_a_file_without_the_table_lets_count_what_is_installed(late: str) -> None:
-    assert COMPETITION.counts(late)
+    assert attacker_counts(COMPETITION, late)
     assert verdict(COMPETITION).security == 1.0
 
 
@@ -83,7 +83,7 @@ def test_an_attacker_that_came_later_is_reported_and_not_counted(late: str) -> N
     found = verdict(replace(COMPETITION, scored_by=fixed))
     assert found.attackers[late].rate.rate == 1.0
     assert found.security < 1.0
-    assert not replace(COMPETITION, scored_by=fixed).counts(late)
+    assert not attacker_counts(replace(COMPETITION, scored_by=fixed), late)
 
 
 def test_the_table_changes_no_number() -> None:
@@ -142,7 +142,7 @@ def test_a_version_is_a_text(table: str) -> None:
 
 def test_settings_of_an_attacker_alone_let_it_count_without_a_table() -> None:
     uncounted = replace(COMPETITION, attackers={"euc1": AttackerSettings(counts=False)})
-    assert COMPETITION.counts("euc1")
-    assert not uncounted.counts("euc1")
-    assert not COMPETITION.counts("gone")
+    assert attacker_counts(COMPETITION, "euc1")
+    assert not attacker_counts(uncounted, "euc1")
+    assert not attacker_counts(COMPETITION, "gone")
     assert "distances.gower" in what_counts(replace(COMPETITION, excessive=Excessive(threshold=0.5)))

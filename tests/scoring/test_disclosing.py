@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import pytest
 
+from anoncup.rules.model import Rules
+from anoncup.rules.settings import Limits, Phase, Publication, Ranking
 from app.scoring.disclosure import discloses_more
-from app.scoring.rules import Rules
-from app.scoring.settings import Limits, Phase, Publication, Ranking
 
 EARLY, LATE = (datetime(2027, 1, day, tzinfo=UTC) for day in (1, 2))
 SHOWS_MORE = (

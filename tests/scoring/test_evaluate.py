@@ -9,11 +9,18 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
+from anoncup.rules.model import Rules
+from anoncup.rules.settings import (
+    AttackerSettings,
+    Columns,
+    Excessive,
+    Limits,
+    MeasureSettings,
+    rows_required,
+)
 from app.scoring.evaluate import ExcessiveResult, Verdict, evaluate
 from app.scoring.release import prepare
-from app.scoring.rules import Rules
 from app.scoring.scales import scales
-from app.scoring.settings import AttackerSettings, Columns, Excessive, Limits, MeasureSettings, rows_required
 from app.scoring.tracks import TRACKS
 from app.scoring.tracks.microdata import MICRODATA
 from app.scoring.tracks.microdata.steps import null_release

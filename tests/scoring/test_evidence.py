@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anoncup.rules.model import Rules
+from anoncup.rules.settings import Columns
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
 from app.scoring.excessive import evidence, trials
@@ -19,8 +21,6 @@ from app.scoring.excessive.question import Question, answer
 from app.scoring.excessive.simulation import exchanged_with_most_alike
 from app.scoring.excessive.trials import Honest, Mixture, Trials, some_shuffled, tried_out
 from app.scoring.methods.microdata import ordered_within
-from app.scoring.rules import Rules
-from app.scoring.settings import Columns
 from app.scoring.synthetic import household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS

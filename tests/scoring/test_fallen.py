@@ -11,6 +11,7 @@ from numpy.random import PCG64, Generator
 from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
 from app.scoring.competition_file import parse_competition
+from app.scoring.counted import attacker_counts
 from app.scoring.evaluate import evaluate
 from app.scoring.fallen import Fallen, Shared, fallen, individuals_of, shared, values_of
 from app.scoring.rates import Answer, Candidates, Noted, OwnCluster, chances, rate_of
@@ -89,7 +90,7 @@ def test_who_fell_and_what_they_share_is_what_a_walk_over_everybody_counts() -> 
             int(owner): {
                 name
                 for name, answer in said.items()
-                if rules.counts(name) and by_hand(answer, source)[row] == 1
+                if attacker_counts(rules, name) and by_hand(answer, source)[row] == 1
             }
             for row, owner in enumerate(source)
         }

@@ -5,11 +5,11 @@ from functools import cache
 import numpy as np
 import pytest
 
+from anoncup.rules.model import Rules
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
 from app.scoring.evaluate import evaluate
 from app.scoring.fingerprint import Resemblance, fingerprint
-from app.scoring.rules import Rules
 from app.scoring.synthetic import household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS

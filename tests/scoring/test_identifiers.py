@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from anoncup.rules.settings import Columns
 from anoncup.tables.profile.header_guess import with_zeros, without
 from anoncup.tables.profile.identifiers import find_gaps, find_identifiers
 from app.scoring.column_roles import suggested
-from app.scoring.settings import Columns
 from tests.scoring.public_tables import EU_SILC, PUBLIC, Public, Shape, amount, csv_of, grouped, running
 
 NEW = Columns(("x",), ("y",))

@@ -9,12 +9,12 @@ import pytest
 
 from anoncup.errors import InvalidUpload, Problem
 from anoncup.messages import Message
+from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import table_csv
 from app.scoring.competition_file import parse_competition
 from app.scoring.drawn import Draw
 from app.scoring.laws import BrokenLaw
 from app.scoring.laws_of_draws import check_draw
-from app.scoring.rules import Rules
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from tests.arena import ROWS, competition_file, original_table

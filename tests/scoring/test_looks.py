@@ -13,6 +13,7 @@ import pytest
 from numpy.random import PCG64, Generator
 
 from anoncup.errors import InvalidUpload
+from anoncup.rules.settings import Columns
 from anoncup.tables.profile.counts import classes_of, cross_tables, few_alone, few_empty, values_of
 from anoncup.tables.profile.header_guess import (
     check_first_line,
@@ -26,7 +27,6 @@ from anoncup.tables.profile.header_guess import (
 from anoncup.tables.profile.identifiers import find_identifiers
 from anoncup.tables.profile.model import Classes, CrossTable, Values
 from app.scoring.column_roles import suggested
-from app.scoring.settings import Columns
 
 pytestmark = pytest.mark.full
 

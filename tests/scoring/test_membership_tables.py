@@ -10,8 +10,8 @@ from hypothesis import given
 from numpy.random import PCG64
 
 from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
+from anoncup.rules.toml_values import Table
 from app.scoring.draws import commitment
-from app.scoring.toml_values import Table
 from app.scoring.tracks.membership.assignment import assignments, draw
 from app.scoring.tracks.membership.schema import Categorical, Numeric, Schema, read_schema
 from app.scoring.tracks.membership.tables import parse_candidates, parse_rows, parse_scores, written

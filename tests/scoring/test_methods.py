@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anoncup.rules.settings import Columns
 from app.scoring.anonymity import ANONYMITY
 from app.scoring.attackers import ATTACKERS
 from app.scoring.competition_file import parse_competition
@@ -15,7 +16,6 @@ from app.scoring.methods import METHODS
 from app.scoring.methods.permutations import derangement, shuffle_rows
 from app.scoring.rates import rate_of
 from app.scoring.release import PreparedOriginal, Release, prepare, release_of
-from app.scoring.settings import Columns
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.templates import template
 from app.scoring.tracks.microdata import MICRODATA

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.errors import InvalidUpload
+from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark
-from app.scoring.rules import Rules
 from app.scoring.tracks.monthly.answer import (
     answer_of,
     judge,

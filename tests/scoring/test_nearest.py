@@ -26,10 +26,10 @@ from anoncup.geometry.nearest_neighbours import (
     nearest_rows,
     several_nearest,
 )
+from anoncup.rules.settings import Columns
 from app.scoring.attackers import ATTACKERS
 from app.scoring.distances import gower_nearest_other
 from app.scoring.release import prepare, target_of
-from app.scoring.settings import Columns
 from tests.scoring.guesses import guessed
 
 REFERENCE_DATA = os.environ.get("ANONCUP_REFERENCE_DATA")

@@ -5,10 +5,10 @@ import inspect
 import pytest
 
 from anoncup.errors import InvalidCompetition
+from anoncup.rules.parameters import Parameter, Value
+from anoncup.rules.settings import Columns
 from app.scoring.competition_file import parse_competition
 from app.scoring.drafting import draft, with_columns_of
-from app.scoring.parameters import Parameter, Value
-from app.scoring.settings import Columns
 from app.scoring.tracks import TRACKS
 
 ROLES = {"known": ("a", "b", "c"), "none": ()}

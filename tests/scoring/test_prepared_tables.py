@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from anoncup.rules.settings import Columns
 from app.scoring.release import prepare
-from app.scoring.settings import Columns
 from app.scoring.tables import parse_original
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.scoring.settings import OVERALL_DIGITS, Publication
+from anoncup.rules.settings import OVERALL_DIGITS, Publication
 from tests.scoring import subset_sums
 
 DOCS = Path("docs/publication.md").read_text(encoding="utf-8")

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anoncup.rules.model import Rules
+from anoncup.rules.settings import MeasureSettings
 from app.scoring.ranking import (
     compute_utility,
     overall,
@@ -19,8 +21,6 @@ from app.scoring.ranking import (
     utility_score,
 )
 from app.scoring.rates import Candidates, guess_rate, rate_of, wilson
-from app.scoring.rules import Rules
-from app.scoring.settings import MeasureSettings
 from app.scoring.utility import UTILITIES
 
 

@@ -10,10 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anoncup.errors import InvalidUpload, Problem
+from anoncup.rules.settings import Columns
 from anoncup.tables import csv_text
 from anoncup.tables.csv_text import Problems, check_text, numbers
 from anoncup.tables.files import MAX_CELL
-from app.scoring.settings import Columns
 from app.scoring.tables import parse_original
 from tests.scoring.table_files import (
     HEADER,

@@ -7,6 +7,7 @@ import pytest
 from anoncup.errors import CompetitionUnavailable
 from app.contest import Contest
 from app.db.models import Competition
+from app.scoring.counted import attacker_counts
 from app.scoring.tracks import TRACKS
 from tests.scoring.competition_texts import LEAST, phases
 
@@ -20,8 +21,8 @@ def contest(file: str = LEAST, **columns: object) -> Contest:
 def test_the_rules_in_force_have_what_is_kept_beside_the_file() -> None:
     found = contest(scales={"mean_mae": 2.0}, scored_by={"attackers.euc1": "1"})
     assert found.rules.scales == {"mean_mae": 2.0}
-    assert found.rules.counts("euc1")
-    assert not found.rules.counts("euc2")
+    assert attacker_counts(found.rules, "euc1")
+    assert not attacker_counts(found.rules, "euc2")
     assert found.track is TRACKS["microdata"]
 
 

@@ -3,7 +3,7 @@
 import pytest
 from fastapi.testclient import TestClient
 
-from app.scoring.toml_text import with_tables
+from anoncup.rules.toml_text import with_tables
 from tests.api.test_frozen_boards import freeze, opened
 from tests.api.test_rescores import applied, file_of
 from tests.contest import Contest

@@ -11,11 +11,11 @@ import pytest
 from fastapi.testclient import TestClient
 from markupsafe import Markup
 
+from anoncup.rules.parameters import Parameter
 from app.db.models import Competition
 from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
-from app.scoring.parameters import Parameter
 from app.scoring.parts import Attacker, Measure
 from app.scoring.ranking import overall
 from app.scoring.registry import Track

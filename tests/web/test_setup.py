@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.rules.settings import Columns
+from anoncup.rules.toml_text import value_text
 from anoncup.tables.csv_text import table_csv
 from app.http.middleware import FILES
 from app.roles import Role
@@ -13,8 +15,7 @@ from app.scoring.column_roles import suggested
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
 from app.scoring.drafting import STARTS, draft, with_columns_of
-from app.scoring.settings import Columns
-from app.scoring.toml_writing import value_text, with_attackers, with_measures, with_publication
+from app.scoring.toml_writing import with_attackers, with_measures, with_publication
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions
 from app.services.people import accounts

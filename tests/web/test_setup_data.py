@@ -4,12 +4,12 @@ import re
 
 import pytest
 
+from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import table_csv
 from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
 from app.scoring.drafting import draft
-from app.scoring.settings import Columns
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions
 from app.services.data import first_looks

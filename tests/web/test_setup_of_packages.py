@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from anoncup.rules.parameters import Parameter
 from app.language import LANGUAGES
 from app.scoring.drafting import STARTS
-from app.scoring.parameters import Parameter
 from app.scoring.parts import Attacker
 from app.scoring.tracks import TRACKS
 from app.scoring.tracks.microdata import MICRODATA

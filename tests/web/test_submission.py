@@ -13,6 +13,7 @@ from app import wire
 from app.db.models import Submission
 from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
+from app.scoring.counted import attacker_counts
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.services.contest.competitions import published_file
@@ -173,7 +174,7 @@ def test_each_attacker_stands_once_those_that_count_and_find_most_first(arena: A
     found = [name for name in listed if name in attackers]
     assert sorted(found) == sorted(attackers)
     rules = parse_competition(competition_file())
-    keys = [(not rules.counts(name), -attackers[name]["rate"]) for name in found]
+    keys = [(not attacker_counts(rules, name), -attackers[name]["rate"]) for name in found]
     assert keys == sorted(keys)
     assert shown.count('<svg class="strip rated"') == len(attackers)
 

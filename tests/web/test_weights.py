@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.rules.settings import MeasureSettings
 from app import wire
 from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate
 from app.scoring.ranking import overall
 from app.scoring.scales import scales
-from app.scoring.settings import MeasureSettings
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.web.team.weights import WhatIf, what_if

@@ -1,7 +1,7 @@
 """The built-in attackers of each track by name."""
 
 from anoncup.lazy import deferred_in
-from app.scoring.parameters import Parameter
+from anoncup.rules.parameters import Parameter
 from app.scoring.parts import Attacker
 
 DENSE_LIMIT = 1000

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from anoncup.errors import InvalidInput
 from anoncup.lazy import deferred
+from anoncup.rules.model import Rules
 from app.scoring.excessive import DRAWS, Announce, silent
-from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 
 if TYPE_CHECKING:

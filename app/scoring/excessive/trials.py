@@ -9,11 +9,11 @@ from numpy.random import PCG64, Generator
 
 from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
+from anoncup.rules.model import Rules
 from app.scoring.excessive.check import deletion, individual_distances
 from app.scoring.methods.microdata import shuffled_within
 from app.scoring.parts import Distance
 from app.scoring.registry import Track
-from app.scoring.rules import Rules
 
 MOST = 10_000
 """Individuals that methods are tried on; of more so many are drawn."""

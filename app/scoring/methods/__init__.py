@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from anoncup.lazy import deferred_in
-from app.scoring.parameters import Parameter
+from anoncup.rules.parameters import Parameter
 from app.scoring.parts import Method, Strengths
 
 _by = deferred_in(__name__)

@@ -14,8 +14,8 @@ from numpy.random import Generator
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.encoding import encode, group_rows, texts, vocabulary_of
 from anoncup.geometry.stable_sums import headroom, standard_deviation
+from anoncup.rules.settings import Columns
 from app.scoring.methods.merging import merge_small_classes, representatives
-from app.scoring.settings import Columns
 
 Anonymized = tuple[pd.DataFrame, IntArray]
 

@@ -7,8 +7,8 @@ import pandas as pd
 from numpy.random import Generator
 
 from anoncup.geometry.arrays import IntArray
+from anoncup.rules.settings import Columns
 from app.scoring.methods.microdata import Anonymized, equivalence_classes, shuffled_within
-from app.scoring.settings import Columns
 
 
 def shift(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> Anonymized:  # noqa: ARG001

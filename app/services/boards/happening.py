@@ -10,11 +10,11 @@ from uuid import UUID
 from sqlalchemy import Select, func, or_, over, select
 from sqlalchemy.orm import Session
 
+from anoncup.rules.model import Rules
+from anoncup.rules.settings import Publication
 from app.contest import Contest
 from app.db.models import Guess, State, Target, Team
 from app.scoring.registry import largest
-from app.scoring.rules import Rules
-from app.scoring.settings import Publication
 from app.services.boards import in_force
 from app.services.boards.in_force import Finished
 from app.services.contest import phases, visibility

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from app.scoring.settings import OVERALL_DIGITS
+from anoncup.rules.settings import OVERALL_DIGITS
 from app.services.boards.course import Course
 from app.services.boards.entries import Entry
 from app.services.boards.happening import happenings

@@ -14,9 +14,9 @@ from uuid import UUID
 from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
+from anoncup.rules.model import Rules
 from app.contest import Contest, read_file
 from app.db.models import Competition, Evaluation, Rescore, State, Submission, Target, Team
-from app.scoring.rules import Rules
 from app.services.boards.verdicts import Ending
 from app.services.contest.visibility import ALWAYS
 

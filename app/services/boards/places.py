@@ -13,9 +13,10 @@ from math import ceil, floor
 
 from sqlalchemy.orm import Session
 
+from anoncup.rules.settings import OVERALL_DIGITS
 from app.contest import Contest
 from app.db.models import State, Submission
-from app.scoring.settings import OVERALL_DIGITS
+from app.scoring.counted import attacker_counts
 from app.services.boards import in_force, verdicts
 from app.services.boards.comparable import comparable
 from app.services.contest.visibility import ALWAYS, Sight
@@ -109,7 +110,7 @@ def sent_as(contest: Contest, submission: Submission) -> Sent | None:
 def counted_of(contest: Contest, verdict: Verdict) -> int | None:
     """Of how many individuals all attackers that count find some."""
     rules = contest.rules
-    trials = {entry.trials for name, entry in verdict.attackers.items() if rules.counts(name)}
+    trials = {entry.trials for name, entry in verdict.attackers.items() if attacker_counts(rules, name)}
     return trials.pop() if contest.track.counts(rules) and len(trials) == 1 else None
 
 

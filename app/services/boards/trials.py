@@ -12,9 +12,9 @@ from sqlalchemy import Select, Subquery, func, literal, select, true
 from sqlalchemy.dialects.postgresql import array
 from sqlalchemy.orm import Session
 
+from anoncup.rules.model import Rules
 from app.db.models import Competition, Guess, State, Target, Team
 from app.scoring.registry import largest
-from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from app.services.boards import in_force
 from app.services.boards.in_force import Finished

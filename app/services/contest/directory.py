@@ -8,9 +8,9 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable, NotAllowed
+from anoncup.rules.model import Rules
 from app.contest import Contest
 from app.db.models import Member, Organizer, Team
-from app.scoring.rules import Rules
 from app.services.contest import competitions, phases, visibility
 from app.services.contest.phases import Standing
 from app.services.contest.visibility import Audience

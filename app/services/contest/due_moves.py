@@ -3,8 +3,8 @@
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from anoncup.rules.settings import Phase
 from app.db.models import Competition, RehearsalMove, State
-from app.scoring.settings import Phase
 from app.services.contest import phases
 
 

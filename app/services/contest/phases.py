@@ -14,10 +14,10 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable, Conflict, InvalidCompetition
 from anoncup.messages import Message
+from anoncup.rules.rounds import Timetable, parse_timetable
+from anoncup.rules.settings import Phase
 from app import wire
 from app.db.models import Competition, Submission
-from app.scoring.settings import Phase
-from app.scoring.timetable import Timetable, parse_timetable
 from app.services.work.leases import clock
 
 ANONYMIZATION: Literal["anonymization"] = "anonymization"

@@ -10,8 +10,8 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict
+from anoncup.rules.settings import Phase
 from app.contest import Contest
-from app.scoring.settings import Phase
 from app.services.contest import competitions, phases
 from app.services.contest.phases import Standing
 from app.services.people.accounts import Principal

@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.messages import Message
+from anoncup.rules.rounds import with_phases
+from anoncup.rules.settings import Phase
 from app.contest import Contest, parsed
 from app.db.models import AuditEntry, Competition
-from app.scoring.settings import Phase
-from app.scoring.timetable import with_phases
 from app.services.contest import competitions, due_moves, revisions
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION, standing, timetable_of
 from app.services.people import audit

@@ -17,9 +17,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from anoncup.errors import NotAllowed, NotFound
+from anoncup.rules.settings import OVERALL_DIGITS, Publication
 from app.contest import Contest, read_file
 from app.db.models import AuditEntry, Competition, Rescore
-from app.scoring.settings import OVERALL_DIGITS, Publication
 from app.services.contest import competitions, phases
 from app.services.people import teams
 from app.services.people.accounts import Principal

@@ -17,12 +17,12 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable
 from anoncup.messages import N_, Message, Statement
+from anoncup.rules.settings import Phase
 from app import witnessing
 from app.config import get_settings
 from app.db.models import Announcement, AuditEntry, Competition, Submission, WitnessedEnd
 from app.language import ENGLISH
 from app.scoring.notice import Witness, reveal_time
-from app.scoring.settings import Phase
 from app.services.contest import phases
 from app.services.people import audit
 from app.services.work.leases import clock

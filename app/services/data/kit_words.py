@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from anoncup.messages import N_
+from anoncup.rules.model import Rules
 from app.language import LANGUAGES, Words, in_language
 from app.scoring.files import FileSpec
 from app.scoring.registry import Track
-from app.scoring.rules import Rules
 
 MINUTE = "%Y-%m-%d %H:%M"
 PHASES = {"anonymization": N_("Anonymization phase"), "reidentification": N_("Re-identification phase")}

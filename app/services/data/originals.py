@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from anoncup.errors import Conflict, InvalidCompetition, InvalidUpload
 from anoncup.lazy import deferred
 from anoncup.messages import Message
+from anoncup.rules.settings import Columns
+from anoncup.rules.toml_text import with_tables
 from anoncup.tables.files import Remark
 from anoncup.tables.profile.model import FEWEST, IdentifyingColumn, Values
 from app.contest import Contest, read_file
@@ -15,8 +17,6 @@ from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
 from app.scoring.drafting import with_columns_of
 from app.scoring.rules_text import with_weights
-from app.scoring.settings import Columns
-from app.scoring.toml_text import with_tables
 from app.scoring.toml_writing import with_measures
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions, revisions

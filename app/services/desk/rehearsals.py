@@ -15,11 +15,11 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import Message
+from anoncup.rules.model import Rules
+from anoncup.rules.rounds import with_phases
+from anoncup.rules.settings import Limits, Phase
 from app.contest import Contest
 from app.db.models import Competition, Evaluation, RehearsalMove, State
-from app.scoring.rules import Rules
-from app.scoring.settings import Limits, Phase
-from app.scoring.timetable import with_phases
 from app.scoring.toml_writing import with_head, with_publication, with_title
 from app.services.contest import competitions, due_moves
 from app.services.contest.competitions import REHEARSAL

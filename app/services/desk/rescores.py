@@ -13,11 +13,11 @@ from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_, Counted
+from anoncup.rules.rounds import with_phases
 from app import wire
 from app.contest import Contest, read_file
 from app.db.models import Competition, Evaluation, Rescore, State, Submission
 from app.scoring.counted import what_counts
-from app.scoring.timetable import with_phases
 from app.services.boards import anonymization, verdicts
 from app.services.boards.verdicts import Numbers
 from app.services.contest import competitions, revisions

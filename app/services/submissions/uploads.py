@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Conflict, InvalidInput, InvalidUpload, NotAllowed, Problem
 from anoncup.lazy import deferred
 from anoncup.messages import Message
+from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark, missing_file
 from app import sealing
 from app.config import get_settings
@@ -26,7 +27,6 @@ from app.processes import parser_process
 from app.scoring.files import SECRET
 from app.scoring.reading import ParsedUpload, check_some, parse_upload
 from app.scoring.registry import Sizes, Tables, Track
-from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions, phases
 from app.services.data import draws

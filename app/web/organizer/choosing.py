@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from anoncup.errors import Conflict, DomainError, InvalidCompetition, NotFound
+from anoncup.rules.settings import Columns
 from anoncup.tables.profile.model import FEWEST
-from app.scoring.settings import Columns
 from app.services.data import first_looks
 from app.services.data.first_looks import Look
 from app.services.data.originals import Column, Part, Summary

@@ -10,15 +10,16 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from anoncup.errors import DomainError
+from anoncup.rules.model import Rules
+from anoncup.rules.parameters import Parameter, Roles, Value
+from anoncup.rules.settings import AttackerSettings, MeasureSettings, Parameters
+from anoncup.rules.toml_text import table_text, with_tables
 from app.contest import Contest
 from app.http.dependencies import SignedIn
-from app.scoring.parameters import Parameter, Roles, Value
+from app.scoring.counted import settings_let_count
 from app.scoring.parts import Attacker, Measure
 from app.scoring.registry import Question, Track
-from app.scoring.rules import Rules
-from app.scoring.settings import AttackerSettings, MeasureSettings, Parameters
-from app.scoring.toml_text import with_tables
-from app.scoring.toml_writing import fields_of, table_text, with_attackers, with_measures, with_questions
+from app.scoring.toml_writing import fields_of, with_attackers, with_measures, with_questions
 from app.transaction import transaction
 from app.web.organizer.forms import Form, Sent
 from app.web.organizer.steps import desk_of, saved, step_page
@@ -194,7 +195,7 @@ def measure_entry(one: Measure, rules: Rules, roles: Roles, form: Sent | None) -
 def attacker_entry(one: Attacker, rules: Rules, roles: Roles, form: Sent | None) -> Entry:
     name, settings = one.name, rules.attacker(one.name)
     choices = choices_of(f"attacker_{name}", one.parameters, settings.parameters, roles, form)
-    counts = form.flag(f"counts_{name}") if form else rules.lets_count(name)
+    counts = form.flag(f"counts_{name}") if form else settings_let_count(rules, name)
     return Entry(name, f"counts_{name}", choices, counts=counts, may_count=one.may_count)
 
 

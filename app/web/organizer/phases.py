@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from anoncup.errors import DomainError, InvalidInput, NotFound
+from anoncup.rules.settings import Phase
 from app.contest import Contest
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
-from app.scoring.settings import Phase
 from app.services.contest import competitions, phases, previews, schedule, witnesses
 from app.services.contest.previews import Preview
 from app.services.desk import dashboard

@@ -13,14 +13,14 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from anoncup.errors import Conflict, DomainError, InvalidCompetition
+from anoncup.rules.model import Rules
+from anoncup.rules.settings import Phase
+from anoncup.rules.toml_values import CONTROL
 from app.http.confirming import confirmed
 from app.http.dependencies import Address, SignedIn
 from app.scoring.competition_file import SLUG
 from app.scoring.drafting import STARTS, draft
-from app.scoring.rules import Rules
-from app.scoring.settings import Phase
 from app.scoring.templates import TEMPLATES
-from app.scoring.toml_values import CONTROL
 from app.scoring.toml_writing import with_basics
 from app.services.contest import competitions
 from app.transaction import transaction

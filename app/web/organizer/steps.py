@@ -23,12 +23,12 @@ from anoncup.errors import (
     WrongCredential,
 )
 from anoncup.messages import N_
+from anoncup.rules.model import Rules
+from anoncup.rules.settings import Limits, Publication, Ranking
 from app.contest import Contest, read_file
 from app.http.problems import status_of
 from app.scoring.competition_file import parse_competition
 from app.scoring.drafting import STARTS, draft
-from app.scoring.rules import Rules
-from app.scoring.settings import Limits, Publication, Ranking
 from app.services.contest import competitions, held, phases, revisions
 from app.services.contest.revisions import Revision
 from app.services.data import originals

@@ -10,11 +10,11 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from anoncup.errors import CompetitionUnavailable, Conflict, DomainError, InvalidCompetition, InvalidUpload
+from anoncup.rules import toml_text
 from app.contest import Contest, read_file
 from app.http.confirming import confirmed
 from app.http.dependencies import Address, SignedIn
 from app.http.problems import status_of
-from app.scoring import toml_text
 from app.services.contest import competitions, revisions
 from app.services.contest.revisions import Revision
 from app.services.people.accounts import UNCONFIRMED, Principal

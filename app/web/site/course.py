@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Literal
 from zoneinfo import ZoneInfo
 
+from anoncup.rules.model import Rules
 from app.charts.course import CourseWords, Entry, course
 from app.charts.figure import Figure
 from app.charts.worded import worded
 from app.db.models import State
 from app.language import Words
-from app.scoring.rules import Rules
 from app.services.contest.phases import ANONYMIZATION
 from app.services.submissions.summaries import Summary
 

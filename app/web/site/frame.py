@@ -7,9 +7,9 @@ from typing import Literal
 
 from sqlalchemy.orm import Session
 
+from anoncup.rules.model import Rules
 from app.contest import Contest
 from app.db.models import Competition, Team
-from app.scoring.rules import Rules
 from app.services.contest import competitions, phases
 from app.services.contest.phases import Standing
 from app.services.people import teams

@@ -11,11 +11,11 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
 from anoncup.errors import DomainError, InvalidUpload, NotFound, Problem
+from anoncup.rules.model import Rules
 from app.db.models import Competition, Guess, State, Target
 from app.http.dependencies import SignedIn
 from app.scoring.outcomes import beyond_chance
 from app.scoring.registry import Question, Track
-from app.scoring.rules import Rules
 from app.services.attacks import guesses, targets
 from app.services.attacks.targets import Shown
 from app.services.people.accounts import Principal

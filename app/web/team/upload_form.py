@@ -15,14 +15,14 @@ from anoncup.errors import (
     Unavailable,
     Unreadable,
 )
+from anoncup.rules.model import Rules
+from anoncup.rules.settings import rows_required
 from anoncup.tables.files import Remark
 from app.contest import Contest
 from app.http.problems import Refused, status_of
 from app.language import Words
 from app.scoring.files import SECRET, FileSpec, any_number
 from app.scoring.registry import Track
-from app.scoring.rules import Rules
-from app.scoring.settings import rows_required
 from app.services.data import samples
 from app.services.data.samples import Sample
 

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from anoncup.rules.model import Rules
+from anoncup.rules.settings import Excessive
 from app import wire
+from app.scoring.counted import attacker_counts
 from app.scoring.parts import Measure
 from app.scoring.ranking import utility_score
 from app.scoring.registry import Track
-from app.scoring.rules import Rules
-from app.scoring.settings import Excessive
 
 NEAR = 0.9
 """From this share of the threshold on a release is said to be near it."""
@@ -107,13 +108,13 @@ def values_of(board: wire.Board | None, name: str) -> tuple[float, ...]:
 def attacker_lines(rules: Rules, verdict: wire.Verdict) -> list[AttackerLine]:
     """Those that count first, and what finds most; equal ones as the verdict has them."""
     found = verdict.attackers.items()
-    largest = max((entry.taken for name, entry in found if rules.counts(name)), default=None)
+    largest = max((entry.taken for name, entry in found if attacker_counts(rules, name)), default=None)
     lines = [attacker_line(rules, name, entry, largest) for name, entry in found]
     return sorted(lines, key=lambda line: (not line.counts, -line.entry.taken))
 
 
 def attacker_line(rules: Rules, name: str, entry: wire.Attacked, largest: float | None) -> AttackerLine:
-    counted = rules.counts(name)
+    counted = attacker_counts(rules, name)
     return AttackerLine(name, entry, counts=counted, decides=counted and entry.taken == largest)
 
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
 
+from anoncup.rules.model import Rules
+from anoncup.rules.toml_values import LARGEST
 from app import wire
 from app.scoring.ranking import combine_utility_scores, overall
 from app.scoring.registry import Track
-from app.scoring.rules import Rules
-from app.scoring.toml_values import LARGEST
 
 PREFIX = "weight."
 ASKED = "what"

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from anoncup.rules.model import Rules
 from app.charts.figure import Figure
 from app.charts.scatter import Point, ScatterWords, scatter
 from app.charts.strip import DistributionWords, Standing, distribution
 from app.charts.worded import worded
 from app.contest import Contest
 from app.language import Words
-from app.scoring.rules import Rules
 from app.web.visitor.standings import Column, groups, named
 from app.wire import Board, BoardRow
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from app.scoring.settings import Phase
+from anoncup.rules.settings import Phase
 from app.services.contest import phases, visibility
 from app.services.contest.visibility import ALWAYS, Audience
 from app.web.site.frame import Frame

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
+from anoncup.rules.model import Rules
 from app.http.dependencies import MaybeSignedIn
 from app.roles import Role
-from app.scoring.rules import Rules
 from app.services.contest import directory
 from app.services.contest.directory import Readable
 from app.services.contest.phases import Standing

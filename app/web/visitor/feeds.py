@@ -5,12 +5,12 @@ import hashlib
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from anoncup.rules.settings import Phase
 from app.contest import Contest
 from app.db.models import Announcement
 from app.http.dependencies import service_address
 from app.http.unchanged import known_tags
 from app.language import Words
-from app.scoring.settings import Phase
 from app.services.contest import announcements, clarifications, competitions, schedule
 from app.services.contest.clarifications import Asked
 from app.services.contest.schedule import Moves

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from app.scoring.rules import Rules
+from anoncup.rules.model import Rules
+from app.scoring.counted import attacker_counts
 from app.scoring.tracks import TRACKS
 from app.web.site.notation import SCORE_DIGITS
 from app.wire import Board, BoardRow
@@ -79,7 +80,7 @@ def podium(board: Board, most: int = PODIUM) -> list[BoardRow]:
 
 def best_attacker(row: BoardRow, rules: Rules) -> str | None:
     """The built-in attacker that counts and finds the most; of equal ones the first of the registry."""
-    rates = {name: rate for name, rate in row.attackers.items() if rules.counts(name) and rate > 0}
+    rates = {name: rate for name, rate in row.attackers.items() if attacker_counts(rules, name) and rate > 0}
     return max(rates, key=lambda name: rates[name], default=None)
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from anoncup.rules.model import Rules
 from app.language import Words
-from app.scoring.rules import Rules
 from app.web.site import notation
 from app.web.site.names import listed, paragraph
 from app.web.visitor.leader import Leader, leader_of

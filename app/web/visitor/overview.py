@@ -8,10 +8,10 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
 from anoncup.errors import NotAllowed
+from anoncup.rules.model import Rules
 from app.http.dependencies import MaybeSignedIn
 from app.language import Words
 from app.scoring.registry import Track
-from app.scoring.rules import Rules
 from app.services.boards import anonymization, reidentification
 from app.services.contest import announcements, clarifications, visibility, witnesses
 from app.services.people.accounts import Principal

@@ -7,14 +7,15 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
+from anoncup.rules.model import Rules
+from anoncup.rules.parameters import Parameter, Roles, Value
+from anoncup.rules.settings import Parameters
 from app.db.models import Competition
 from app.http.dependencies import MaybeSignedIn
-from app.scoring.parameters import Parameter, Roles, Value
+from app.scoring.counted import attacker_counts
 from app.scoring.parts import Attacker, Measure
 from app.scoring.ranking import compute_utility, overall, utility_score
 from app.scoring.registry import Track
-from app.scoring.rules import Rules
-from app.scoring.settings import Parameters
 from app.services.contest import held
 from app.transaction import transaction
 from app.web.site.frame import frame_of
@@ -117,7 +118,7 @@ def attack_rules(rules: Rules, track: Track) -> Iterator[Attack]:
     for name, attacker in track.attackers.items():
         settings = rules.attacker(name)
         parameters = told(attacker.parameters, settings.parameters, roles)
-        yield Attack(attacker, rules.counts(name), parameters)
+        yield Attack(attacker, attacker_counts(rules, name), parameters)
 
 
 def asked_with(rules: Rules, track: Track) -> dict[str, dict[str, str]]:

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from anoncup.rules.model import Rules
 from app import names
 from app.language import Words
+from app.scoring.counted import attacker_counts
 from app.scoring.registry import Track
-from app.scoring.rules import Rules
 from app.web.site import notation
 from app.wire import AttackersBoard, AttackersRow, Board, BoardRow
 
@@ -67,7 +68,7 @@ class Change:
 def groups(rules: Rules, track: Track) -> tuple[Group, ...]:
     """What makes U and E first, then what is only reported; no group is empty."""
     measures, attackers = list(measure_columns(rules, track)), list(track.attackers)
-    count = {name for name in attackers if rules.counts(name)}
+    count = {name for name in attackers if attacker_counts(rules, name)}
     found = (
         Group("in_utility", tuple(one for one in measures if one.weight)),
         Group("in_security", tuple(Column("attacker", one) for one in attackers if one in count), True),

@@ -1,7 +1,7 @@
 """A measure, an attacker and a method for contests on microdata: what they are called and may be told."""
 
 from anoncup.lazy import deferred_in
-from app.scoring.parameters import Parameter
+from anoncup.rules.parameters import Parameter
 from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.plugins import Plugin
 

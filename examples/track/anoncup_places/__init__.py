@@ -3,9 +3,9 @@
 from importlib import resources
 
 from anoncup.lazy import deferred_in
+from anoncup.rules.parameters import Parameter
 from app.scoring.files import FileSpec, headed, some_originals
 from app.scoring.link import LINK, SOURCES
-from app.scoring.parameters import Parameter
 from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.plugins import Plugin
 from app.scoring.registry import Question, Track

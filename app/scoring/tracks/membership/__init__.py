@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from anoncup.lazy import deferred_in
 from anoncup.messages import N_
+from anoncup.rules.parameters import Parameter
 from app.scoring.drawn import Draw
 from app.scoring.files import GUESS, Columns, FileSpec, Rows
-from app.scoring.parameters import Parameter
 from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.registry import Answers, Question, Track
 from app.scoring.tracks.membership.settings import (
@@ -25,7 +25,7 @@ from app.scoring.tracks.membership.settings import (
 )
 
 if TYPE_CHECKING:
-    from app.scoring.rules import Rules
+    from anoncup.rules.model import Rules
 
 _by = deferred_in(__name__)
 

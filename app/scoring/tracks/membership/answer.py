@@ -27,7 +27,7 @@ from app.scoring.tracks.membership.steps import Original
 from app.scoring.tracks.membership.tables import Table, frame, parse_rows
 
 if TYPE_CHECKING:
-    from app.scoring.rules import Rules
+    from anoncup.rules.model import Rules
 
 MEMBERS, HIDDEN = "members", "hidden"
 """The files."""

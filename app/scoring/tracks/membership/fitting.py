@@ -9,14 +9,14 @@ import pyarrow.compute as pc
 
 from anoncup.errors import InvalidUpload, Problem
 from anoncup.messages import Message
+from anoncup.rules.toml_text import key_text, table_text
 from anoncup.tables.csv_text import Problems, cells, decoded, header_of, numbers, text_columns
 from anoncup.tables.profile.identifiers import AMOUNTS, amounts
-from app.scoring.toml_writing import key_text, table_text
 from app.scoring.tracks.membership.schema import Categorical, Column, Numeric
 from app.scoring.tracks.membership.settings import PLACE, Settings, hidden_of
 
 if TYPE_CHECKING:
-    from app.scoring.rules import Rules
+    from anoncup.rules.model import Rules
 
 MOST_VALUES = 1_000
 """Of a categorical column: more are names or texts, in which nobody is like anybody."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from anoncup.messages import Message
-from app.scoring.toml_values import CONTROL, LARGEST, Table, choice, wrong
+from anoncup.rules.toml_values import CONTROL, LARGEST, Table, choice, wrong
 
 LONGEST_NAME = 80
 """Characters of a column's name."""

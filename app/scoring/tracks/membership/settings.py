@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
-from app.scoring.parameters import Roles
-from app.scoring.settings import rows_required
-from app.scoring.toml_values import Table, flag, number, wrong
+from anoncup.rules.parameters import Roles
+from anoncup.rules.settings import rows_required
+from anoncup.rules.toml_values import Table, flag, number, wrong
 from app.scoring.tracks.membership.schema import Schema, read_schema
 
 if TYPE_CHECKING:
-    from app.scoring.rules import Rules
+    from anoncup.rules.model import Rules
 
 PLACE = "candidate"
 """The column of a team's own file that says which candidate a member is."""

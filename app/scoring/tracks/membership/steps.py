@@ -19,7 +19,7 @@ from app.scoring.tracks.membership.settings import public_schema
 from app.scoring.tracks.membership.tables import Table, frame, parse_candidates, parse_rows, written
 
 if TYPE_CHECKING:
-    from app.scoring.rules import Rules
+    from anoncup.rules.model import Rules
     from app.scoring.tracks.membership.answer import Members
 
 CANDIDATES, BACKGROUND, RELEASED = "candidates", "background", "released"

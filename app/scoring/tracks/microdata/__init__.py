@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 from anoncup.errors import InvalidCompetition
 from anoncup.lazy import deferred, deferred_in
 from anoncup.messages import N_
+from anoncup.rules.settings import Columns
 from app.scoring.anonymity import ANONYMITY
 from app.scoring.attackers import ATTACKERS
 from app.scoring.files import FileSpec, as_lines, some_originals
@@ -17,11 +18,10 @@ from app.scoring.link import LINK, SOURCES
 from app.scoring.methods import METHODS
 from app.scoring.parts import Distance
 from app.scoring.registry import Track
-from app.scoring.settings import Columns
 from app.scoring.utility import UTILITIES
 
 if TYPE_CHECKING:
-    from app.scoring.rules import Rules
+    from anoncup.rules.model import Rules
 
 LINES = "sex,age,prefecture,income", "f,30-39,Tokyo,412.5", "m,60-69,Osaka,388"
 """How a table begins: words that others may know of a person, and a number that is worth protecting."""

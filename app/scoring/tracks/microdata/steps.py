@@ -20,7 +20,7 @@ from app.scoring.synthetic import ROWS, household_table
 from app.scoring.tracks.microdata import columns_of
 
 if TYPE_CHECKING:
-    from app.scoring.rules import Rules
+    from anoncup.rules.model import Rules
 
 
 def null_release(original: PreparedOriginal, draw: int) -> Release:

@@ -23,7 +23,7 @@ from app.scoring.tracks.monthly.original import Original
 from app.scoring.tracks.monthly.release import Published, Release, shuffled, with_deletions
 
 if TYPE_CHECKING:
-    from app.scoring.rules import Rules
+    from anoncup.rules.model import Rules
 
 
 class Scored(Release):

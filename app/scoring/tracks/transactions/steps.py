@@ -17,7 +17,7 @@ from app.scoring.transaction_release import PreparedTransactions, TransactionRel
 from app.scoring.transaction_tables import TransactionTables
 
 if TYPE_CHECKING:
-    from app.scoring.rules import Rules
+    from anoncup.rules.model import Rules
 
 
 def null_release(original: PreparedTransactions, draw: int) -> TransactionRelease:

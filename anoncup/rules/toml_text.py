@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from itertools import takewhile
 from typing import TypeVar
 
@@ -99,3 +100,24 @@ def with_scales(text: str, scales: Mapping[str, float]) -> str:
     """The competition file with its ``[scales]`` fixed to these values, in full precision."""
     lines = [f"{name} = {float(value)!r}" for name, value in scales.items()]
     return with_tables(text, "scales", "\n".join(["[scales]", *lines]))
+
+
+def value_text(value: object) -> str:
+    """A value as TOML spells it.
+
+    >>> value_text(("a", 'say "b"')), value_text(True), value_text(0.5)
+    ('["a", "say \\\\"b\\\\""]', 'true', '0.5')
+    """
+    if isinstance(value, datetime):
+        return value.isoformat()  # the library turns +00:00 into Z, and a file keeps the bytes that it had
+    return tomlkit.item(value).as_string()
+
+
+def key_text(key: str) -> str:
+    return tomlkit.key(key).as_string()
+
+
+def table_text(name: str, values: Mapping[str, object]) -> str:
+    """``[name]`` with its values; those that are None are left out."""
+    lines = [f"{key_text(key)} = {value_text(value)}" for key, value in values.items() if value is not None]
+    return "\n".join([f"[{name}]", *lines])

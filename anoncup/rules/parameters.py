@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from anoncup.messages import Message
-from app.scoring.toml_values import choice, count, names_of, number, share, wrong
+from anoncup.rules.toml_values import choice, count, names_of, number, share, wrong
 
 Kind = Literal["columns", "column", "choice", "whole", "amount", "share"]
 Roles = Mapping[str, tuple[str, ...]]

@@ -12,9 +12,9 @@ from typing import Literal, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from anoncup.messages import Message
-from app.scoring.settings import Limits, Phase, Publication, Ranking
-from app.scoring.toml_text import loaded, with_tables
-from app.scoring.toml_values import Table, choice, count, hours, moment, text_value, wrong
+from anoncup.rules.settings import Limits, Phase, Publication, Ranking
+from anoncup.rules.toml_text import loaded, with_tables
+from anoncup.rules.toml_values import Table, choice, count, hours, moment, text_value, wrong
 
 FORMAT = 1
 PHASES = ("anonymization", "reidentification")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from anoncup.errors import NotFound
-from app.scoring.settings import (
+from anoncup.rules.settings import (
     AttackerSettings,
     Columns,
     Excessive,
@@ -16,7 +16,6 @@ from app.scoring.settings import (
     Publication,
     Ranking,
 )
-from app.scoring.tracks import TRACKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,25 +74,6 @@ class Rules:
     def weights(self) -> dict[str, float]:
         """Of the measures that U is made of, in the file's order; all above 0."""
         return {name: one.weight for name, one in self.measures.items() if one.weight > 0}
-
-    def counts(self, attacker: str) -> bool:
-        """Whether an attacker's rate may be E."""
-        if self.scored_by:
-            return f"attackers.{attacker}" in self.scored_by
-        return self.lets_count(attacker)
-
-    def is_counted(self, part: str) -> bool:
-        """Whether ``measures.NAME`` weighs in U, or ``attackers.NAME`` may be E."""
-        kind, _, name = part.partition(".")
-        return self.weight(name) > 0 if kind == "measures" else self.counts(name)
-
-    def lets_count(self, attacker: str) -> bool:
-        """Whether it counts by the file's settings alone; one that is not installed does not."""
-        known = TRACKS[self.track].attackers.get(attacker)
-        if known is None or not known.may_count:
-            return False
-        named = self.attackers.get(attacker)
-        return named.counts if named else known.by_default
 
     def phase(self, name: str) -> Phase | None:
         return next((phase for phase in self.phases if phase.name == name), None)

@@ -1,0 +1,1 @@
+"""What a competition file says: the model, its values, parameters and rounds."""
