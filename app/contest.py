@@ -7,9 +7,9 @@ from uuid import UUID
 
 from anoncup.errors import CompetitionUnavailable, InvalidCompetition
 from anoncup.rules.model import Rules
+from anoncup.tracks.model import Track
 from app.db.models import Competition
 from app.scoring.competition_file import parse_competition
-from app.scoring.registry import Track
 from app.scoring.tracks import TRACKS
 
 

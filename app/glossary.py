@@ -5,11 +5,11 @@ from gettext import NullTranslations
 from string import Formatter
 
 from anoncup.rules.parameters import Parameter
+from anoncup.tracks.model import Track
+from anoncup.tracks.parts import Attacker, Measure, Method
 from app.language import LANGUAGES, catalogue
 from app.scoring.laws import require
-from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.plugins import Plugin
-from app.scoring.registry import Track
 from app.scoring.tracks import BUILT_IN
 
 Parts = Mapping[str, Measure] | Mapping[str, Attacker] | Mapping[str, Method]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from app.scoring.parts import Measure
+from anoncup.tracks.parts import Measure
 from app.scoring.tracks import TRACKS
 from tests.deeds import tried
 from workers import scorer

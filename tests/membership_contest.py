@@ -10,8 +10,8 @@ from fastapi.testclient import TestClient
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import with_phases
 from anoncup.rules.settings import Phase
+from anoncup.tracks.model import About
 from app.scoring.competition_file import parse_competition
-from app.scoring.registry import About
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.scoring.tracks.membership.answer import Members

@@ -10,11 +10,11 @@ from anoncup.errors import InvalidUpload, Problem
 from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
 from anoncup.rules.parameters import Parameter
-from app.scoring.files import GUESS, FileSpec
+from anoncup.tracks.files import GUESS, FileSpec
+from anoncup.tracks.model import About, Question, Sizes
+from anoncup.tracks.outcomes import Outcome
 from app.scoring.link import LINK
-from app.scoring.outcomes import Outcome
 from app.scoring.plugins import Plugin
-from app.scoring.registry import About, Question, Sizes
 from app.scoring.tracks.microdata import MICRODATA
 
 if TYPE_CHECKING:

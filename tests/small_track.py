@@ -17,11 +17,11 @@ from numpy.random import Generator, default_rng
 
 from anoncup.errors import InvalidInput, InvalidUpload, Problem
 from anoncup.messages import Message
-from app.scoring.files import SECRET, FileSpec, headed
-from app.scoring.outcomes import Outcome
-from app.scoring.parts import Attacker, Measure, Method
+from anoncup.tracks.files import SECRET, FileSpec, headed
+from anoncup.tracks.model import About, Answers, Question, Track
+from anoncup.tracks.outcomes import Outcome
+from anoncup.tracks.parts import Attacker, Measure, Method
 from app.scoring.plugins import Plugin
-from app.scoring.registry import About, Answers, Question, Track
 
 if TYPE_CHECKING:
     from app.scoring.laws import Case

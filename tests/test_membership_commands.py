@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from anoncup.tracks.model import About
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate
-from app.scoring.registry import About
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from tests.commands import run

@@ -12,7 +12,7 @@ from app.scoring.plugins import discovered
 from app.scoring.tracks import BUILT_IN
 
 PART = """
-from app.scoring.parts import Attacker, Measure, Method
+from anoncup.tracks.parts import Attacker, Measure, Method
 from app.scoring.plugins import Plugin
 from anoncup.lazy import deferred_in
 by = deferred_in(__name__)

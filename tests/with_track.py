@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.scoring.registry import Track
+from anoncup.tracks.model import Track
 from app.scoring.tracks import TRACKS
 from tests.test_plugins import install
 from workers import child

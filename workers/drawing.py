@@ -3,7 +3,8 @@
 from hashlib import sha256
 
 from anoncup.errors import Unavailable
-from app import sealing, seeds
+from anoncup.tracks import seeds
+from app import sealing
 from app.config import Settings
 from app.contest import read_file
 from app.scoring.tracks import TRACKS

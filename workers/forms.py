@@ -9,8 +9,8 @@ from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationE
 from typing_extensions import TypedDict
 
 from anoncup.messages import PARTS, Message
+from anoncup.tracks.parts import Attacker, Measure
 from app import wire
-from app.scoring.parts import Attacker, Measure
 from app.scoring.tracks import TRACKS
 from app.wire.form import Admitted
 

@@ -7,10 +7,10 @@ from typing import TypeVar
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidUpload, NotAllowed, TooMany
+from anoncup.tracks.files import SECRET
 from app import sealing
 from app.config import Settings, get_settings
 from app.db.models import RehearsalMove
-from app.scoring.files import SECRET
 from app.services.attacks import guesses
 from app.services.attacks.guesses import Given
 from app.services.desk import moves

@@ -17,14 +17,14 @@ from numpy.random import Generator, default_rng
 from anoncup.errors import InvalidCompetition
 from anoncup.geometry import kernels
 from anoncup.rules.model import Rules
+from anoncup.tracks.generators import generator_of
+from anoncup.tracks.model import About, Track
 from app.processes.inside import Pipe
 from app.scoring.attacking import guesses_of
 from app.scoring.competition_file import parse_competition
-from app.scoring.draws import generator_of
 from app.scoring.evaluate import Progress, Verdict, evaluate
 from app.scoring.excessive import question
 from app.scoring.fingerprint import fingerprint
-from app.scoring.registry import About, Track
 from app.scoring.sampling import sample_release
 from app.scoring.tracks import TRACKS
 from workers.prepared import Digests, Prepared, originals

@@ -14,10 +14,10 @@ from uuid import UUID
 import structlog
 
 from anoncup.errors import DomainError, Unavailable
+from anoncup.tracks.model import Track
 from app import logs, sealing
 from app.config import Settings, get_settings
 from app.contest import read_file
-from app.scoring.registry import Track
 from app.scoring.tracks import TRACKS
 from app.services.attacks import drawing, transitions
 from app.services.attacks.transitions import Unrevealed, Unwritten

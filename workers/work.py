@@ -31,7 +31,7 @@ class Work(Protocol):
 @dataclass(frozen=True, slots=True)
 class Aids:
     """What only workers have besides. ``truth``: the bytes of each file that organizers hold, as Latin-1;
-    ``keys``: by purpose what a team's draws follow from, in hexadecimal (``app.scoring.draws``)."""
+    ``keys``: by purpose what a team's draws follow from, in hexadecimal (``anoncup.tracks.generators``)."""
 
     truth: dict[str, str] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter, Response
 
+from anoncup.tracks.seeds import commitment
 from app import wire
 from app.api.competitions import A_TABLE, Csv, described
 from app.api.documentation import examples
@@ -9,7 +10,6 @@ from app.api.documentation.answers import ORGANIZER, TEAM, refusing
 from app.api.documentation.bodies import raw, taking
 from app.config import get_settings
 from app.http.dependencies import MaybeSignedIn, SignedIn
-from app.seeds import commitment
 from app.services.contest import competitions
 from app.services.data import draws, truths
 from app.storage import store

@@ -21,12 +21,12 @@ from rich.table import Table
 from anoncup.geometry.arrays import IntArray
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import with_tables
+from anoncup.tracks.model import Tables
 from app import client, wire
 from app.cli import duel
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
-from app.scoring.registry import Tables
 from app.scoring.synthetic import QUASI_IDENTIFIERS, household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS

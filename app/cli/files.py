@@ -11,12 +11,12 @@ from anoncup.geometry.arrays import IntArray
 from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import table_csv
 from anoncup.tables.files import Remark, too_large
+from anoncup.tracks.files import SECRET
+from anoncup.tracks.model import About, Tables, Track
 from app.cli.options import Release, originals_of, read_text
 from app.scoring.competition_file import parse_competition
 from app.scoring.fallen import Fallen, Shared, fallen, individuals_of, known_of, shared
-from app.scoring.files import SECRET
 from app.scoring.reading import ParsedUpload, parse_upload
-from app.scoring.registry import About, Tables, Track
 from app.scoring.tracks import TRACKS
 
 

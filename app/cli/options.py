@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anoncup.errors import InvalidInput
-from app.scoring.registry import Track
+from anoncup.tracks.model import Track
 from app.scoring.tracks import TRACKS
 
 if TYPE_CHECKING:

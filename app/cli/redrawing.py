@@ -25,10 +25,10 @@ def draw(
     into: Annotated[Path, typer.Option(help="the folder to write into")] = Path("drawn"),
 ) -> None:
     """Draw again what the service drew for a team, and tell its SHA-256 and that of the seed."""
+    from anoncup.tracks.generators import generator_for
+    from anoncup.tracks.seeds import commitment
     from app.cli.files import contest_of
     from app.cli.options import named_paths
-    from app.scoring.draws import generator_for
-    from app.seeds import commitment
     from app.storage import digest_of
 
     contest, secret = contest_of(competition, original), seed_in(seed)

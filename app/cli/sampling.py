@@ -5,9 +5,9 @@ from pathlib import Path
 from rich.table import Table
 
 from anoncup.errors import InvalidInput
+from anoncup.tracks.parts import Method
 from app.cli.files import LocalContest
 from app.cli.terminal import numbered
-from app.scoring.parts import Method
 
 
 def empty_place(contest: LocalContest, into: Path | None) -> Path:

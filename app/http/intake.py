@@ -14,13 +14,13 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from anoncup.errors import InvalidInput
+from anoncup.tracks.files import GUESS, SECRET
 from app import throttle
 from app.config import get_settings
 from app.db.models import Guess
 from app.http.admission import Admission
 from app.http.attempts import Counted, counted
 from app.http.bodies import Parts, multipart
-from app.scoring.files import GUESS, SECRET
 from app.services.attacks import guesses
 from app.services.people.accounts import Principal
 from app.services.submissions import submissions, uploads

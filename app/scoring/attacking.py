@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from anoncup.messages import Message
 from anoncup.rules.model import Rules
-from app.scoring.parts import Attacker
-from app.scoring.rates import Rate
-from app.scoring.registry import Question, Sizes, Track, largest
+from anoncup.tracks.model import Question, Sizes, Track, largest
+from anoncup.tracks.outcomes import Rate
+from anoncup.tracks.parts import Attacker
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -14,7 +14,7 @@ from scipy.sparse import csc_array, csr_array
 
 from anoncup.geometry.arrays import FloatArray, IntArray, Sparse, SparseCounts, SparseWeights
 from anoncup.geometry.kernels.baskets import coefficients_of_all, largest_products, most_alike
-from app.scoring.release import once
+from anoncup.tracks.memo import once
 from app.scoring.transaction_release import PreparedTransactions, TransactionRelease, TransactionTarget
 
 Kind = Literal["jaccard", "jaccard_quantity"]

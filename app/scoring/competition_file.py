@@ -37,9 +37,9 @@ from anoncup.rules.toml_values import (
     whole,
     wrong,
 )
+from anoncup.tracks.model import Track
+from anoncup.tracks.parts import Measure
 from app.scoring.counted import check_scored_by, read_scored_by
-from app.scoring.parts import Measure
-from app.scoring.registry import Track
 from app.scoring.requires import read_requires
 from app.scoring.tracks import TRACKS
 

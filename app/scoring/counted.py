@@ -10,9 +10,9 @@ from typing import cast
 from anoncup.errors import InvalidCompetition
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_values import Table, text_value
-from app.scoring.parts import Attacker, Distance, Measure
+from anoncup.tracks.model import Track
+from anoncup.tracks.parts import Attacker, Distance, Measure
 from app.scoring.plugins import Package
-from app.scoring.registry import Track
 from app.scoring.tracks import INSTALLED, TRACKS
 
 Versions = Mapping[str, str]

@@ -13,7 +13,8 @@ from anoncup.geometry.kernels import knn_gower
 from anoncup.geometry.kernels.gower import SMALLEST
 from anoncup.geometry.nearest_neighbours import Forest, build_forest, no_rows_yet, tree_of
 from anoncup.geometry.stable_sums import headroom
-from app.scoring.release import PreparedOriginal, Release, Target, kept_of_few, once
+from anoncup.tracks.memo import kept_of_few, once
+from app.scoring.release import PreparedOriginal, Release, Target
 
 NEAREST = 3
 """Rows of X nearest to each row of Y by Gower's distance that are found once for all attackers."""

@@ -11,14 +11,14 @@ from anoncup.messages import Counted, Message, kept, kept_under
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive, rows_required
 from anoncup.tables.files import Remark
+from anoncup.tracks.model import Sizes, Tables, Track
+from anoncup.tracks.outcomes import Rate
+from anoncup.tracks.parts import Attacker, Distance, Measure
 from app.scoring.attacking import asked, rate_of_attack
 from app.scoring.counted import attacker_counts, part_counts
 from app.scoring.excessive.check import Distances, Histogram, deletion, excess, individual_distances
 from app.scoring.excessive.wrong_secret import warnings_about_secret
-from app.scoring.parts import Attacker, Distance, Measure
 from app.scoring.ranking import compute_utility, overall, rounding_of, security
-from app.scoring.rates import Rate
-from app.scoring.registry import Sizes, Tables, Track
 from app.scoring.scales import scales
 from app.scoring.tracks import INSTALLED, TRACKS
 

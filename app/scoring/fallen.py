@@ -14,9 +14,9 @@ import pandas as pd
 
 from anoncup.geometry.arrays import BoolArray, IntArray
 from anoncup.rules.model import Rules
+from anoncup.tracks.model import Track
 from app.scoring.attacking import said_to
 from app.scoring.counted import attacker_counts
-from app.scoring.registry import Track
 
 MOST_VALUES = 8
 """Of a column of numbers with more than so many a band is told, not a value."""

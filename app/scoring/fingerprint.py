@@ -11,11 +11,11 @@ from itertools import combinations
 from typing import Any
 
 from anoncup.rules.model import Rules
+from anoncup.tracks.memo import once
+from anoncup.tracks.model import Track
 from app.scoring.attacking import rate_of_attack
 from app.scoring.evaluate import Verdict
 from app.scoring.ranking import rounding_of
-from app.scoring.registry import Track
-from app.scoring.release import once
 from app.scoring.tracks import TRACKS
 
 MOST_METHODS = 3

@@ -17,10 +17,10 @@ from anoncup.errors import InvalidInput, InvalidUpload
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter
 from anoncup.rules.settings import Parameters
+from anoncup.tracks.model import About, Question, Sizes, Tables, Track
+from anoncup.tracks.outcomes import Rate
+from anoncup.tracks.parts import Attacker, Measure, Method
 from app.scoring.attacking import asked, rate_of_attack, said_to
-from app.scoring.parts import Attacker, Measure, Method
-from app.scoring.rates import Rate
-from app.scoring.registry import About, Question, Sizes, Tables, Track
 from app.scoring.scales import scales
 
 SHUFFLES = 3

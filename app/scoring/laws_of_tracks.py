@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from anoncup.errors import InvalidUpload
-from app.scoring.files import FileSpec
+from anoncup.tracks.files import FileSpec
+from anoncup.tracks.model import About, Question, Track
 from app.scoring.laws import (
     ROUNDING,
     BrokenLaw,
@@ -21,7 +22,6 @@ from app.scoring.laws import (
     require,
     tried,
 )
-from app.scoring.registry import About, Question, Track
 
 BLIND = 60
 """Blind guesses that are judged."""

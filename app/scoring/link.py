@@ -6,14 +6,15 @@ Sizes: ``originals`` and ``rows``, the individuals of the original and of the re
 from typing import TYPE_CHECKING, Any
 
 from anoncup.lazy import deferred, deferred_in
-from app.scoring.files import GUESS, SECRET, FileSpec, each_released, headed
-from app.scoring.outcomes import Outcome
-from app.scoring.registry import About, Answers, Question, Sizes
+from anoncup.tracks.files import GUESS, SECRET, FileSpec, each_released, headed
+from anoncup.tracks.model import About, Answers, Question, Sizes
+from anoncup.tracks.outcomes import Outcome
 
 if TYPE_CHECKING:
     from anoncup.geometry.arrays import IntArray
+    from anoncup.tracks.outcomes import Rate
     from app.scoring.permutation import check_source, guess_from_file, source_from_secret
-    from app.scoring.rates import Answer, Rate, guess_rate, rate_of
+    from app.scoring.rates import Answer, guess_rate, rate_of
 else:
     check_source = deferred("app.scoring.permutation.check_source")
     guess_from_file = deferred("app.scoring.permutation.guess_from_file")

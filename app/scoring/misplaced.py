@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from anoncup.errors import InvalidUpload, Problem
 from anoncup.messages import N_, Message
 from anoncup.rules.model import Rules
-from app.scoring.files import SECRET, Columns, FileSpec
-from app.scoring.registry import Files, Tables, Track
+from anoncup.tracks.files import SECRET, Columns, FileSpec
+from anoncup.tracks.model import Files, Tables, Track
 
 CODE = "misplaced_file"
 HEAD = 64 * 1024

@@ -9,10 +9,11 @@ from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.assignment import Lists, shortlists
 from anoncup.geometry.kernels.knn_baskets import nearest_baskets
 from anoncup.geometry.nearest_neighbours import build_index, several_nearest
+from anoncup.tracks.memo import once
 from app.scoring.all_pairs import BLOCK, euclidean_pairs
 from app.scoring.baskets import Kind, totals, wide
 from app.scoring.distances import gower_nearest, gower_sums, unit_values, whole_gower_index
-from app.scoring.release import PreparedOriginal, Target, once, target_of
+from app.scoring.release import PreparedOriginal, Target, target_of
 from app.scoring.transaction_release import PreparedTransactions
 
 LONGEST = 1000

@@ -15,7 +15,7 @@ from anoncup.errors import LISTED, LONGEST_VALUE, InvalidInput, InvalidUpload, P
 from anoncup.messages import Counted, Message
 from anoncup.tables.files import Remark
 from anoncup.tables.foreign_formats import invisible_codes, one_column, refuse_foreign
-from app.scoring.files import GUESS, SECRET
+from anoncup.tracks.files import GUESS, SECRET
 
 IntArray = NDArray[np.int64]
 Direction = Literal["original_row", "anonymized_row"]

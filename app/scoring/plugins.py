@@ -11,8 +11,8 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 from xml.etree import ElementTree
 
-from app.scoring.parts import Attacker, Measure, Method
-from app.scoring.registry import Track
+from anoncup.tracks.model import Track
+from anoncup.tracks.parts import Attacker, Measure, Method
 
 GROUP = "anoncup.plugins"
 API = 0

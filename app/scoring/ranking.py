@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from app.scoring.parts import Measure
+from anoncup.tracks.parts import Measure
 
 NOTHING = 1e-9
 """Values below this are rounding, not loss (in data units: times the largest absolute sensitive value)."""

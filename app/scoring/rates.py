@@ -1,18 +1,15 @@
 """How often an attacker was right: the one place where a guess meets the answer."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.messages import Message
-from app.scoring.outcomes import Outcome, beyond_chance
+from anoncup.tracks.outcomes import Rate, wilson
 
 ABSTAIN = -1
-NORMAL_95 = 1.959963984540054
-"""97.5 % point of the normal distribution, for two-sided 95 % intervals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,48 +43,6 @@ class OwnCluster:
 
 
 Answer = IntArray | Candidates | OwnCluster | Noted
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """A re-identification rate in [0, 1], 0 best for the anonymizer.
-
-    A guess vector's: ``correct`` is a count and ``interval`` Wilson's at 95 %. An expectation's: ``correct``
-    is the expected count and ``sd`` the rate's standard deviation over the random choice. ``baseline``: the
-    rate of blind guessing, 1/n. ``note``: what the attacker says about its answer. ``correct`` and
-    ``trials``: None where nothing is counted. ``chance``: what E takes off, 0 where nothing
-    is taken off. ``details``: further numbers by name. ``risks``: what E would take of each of several
-    questions, of which this is the worst.
-    """
-
-    rate: float
-    correct: int | float | None
-    trials: int | None
-    baseline: float
-    interval: tuple[float, float] | None = None
-    sd: float | None = None
-    note: Message | None = None
-    chance: float = 0.0
-    details: Mapping[str, float] = field(default_factory=dict)
-    risks: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def risk(self) -> float:
-        """What E takes, in [0, 1]."""
-        return beyond_chance(self.rate, self.chance)
-
-
-def rate_of_outcome(found: Outcome) -> Rate:
-    """What a guess came to, as the rate of whoever made it."""
-    return Rate(
-        found.value,
-        found.correct,
-        found.trials,
-        found.baseline,
-        found.interval,
-        chance=found.baseline,
-        details=found.details,
-    )
 
 
 def rate_of(answer: Answer, source: IntArray, *, rows: int) -> Rate:
@@ -158,15 +113,3 @@ def sampled_guess(candidates: Candidates, rng: np.random.Generator) -> IntArray:
     chosen = np.maximum(candidates.chosen, 0)
     drawn = members[starts[chosen] + rng.integers(0, candidates.sizes[chosen])]
     return np.where(candidates.chosen < 0, ABSTAIN, drawn)
-
-
-def wilson(correct: float, trials: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a proportion; of no trials, [0, 1]."""
-    if trials == 0:
-        return (0.0, 1.0)
-    share, weight = correct / trials, NORMAL_95**2 / trials
-    centre = (share + weight / 2) / (1 + weight)
-    half = math.sqrt(share * (1 - share) * weight + weight**2 / 4) / (1 + weight)
-    low = 0.0 if correct == 0 else max(centre - half, 0.0)
-    high = 1.0 if correct == trials else min(centre + half, 1.0)
-    return (low, high)

@@ -6,9 +6,9 @@ from typing import Any
 from anoncup.errors import read_each
 from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark
-from app.scoring.files import SECRET
+from anoncup.tracks.files import SECRET
+from anoncup.tracks.model import About, Files, Sizes, Tables, Track
 from app.scoring.misplaced import require_own_places
-from app.scoring.registry import About, Files, Sizes, Tables, Track
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,11 @@ is a :class:`Target`, which has no field that could hold the answer; :class:`Rel
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 
-from anoncup.geometry.arrays import FEW, FloatArray, IntArray, columns_at, ordered
+from anoncup.geometry.arrays import FloatArray, IntArray, columns_at, ordered
 from anoncup.geometry.encoding import (
     Grouping,
     Vocabulary,
@@ -24,9 +23,7 @@ from anoncup.geometry.encoding import (
 )
 from anoncup.geometry.nearest_neighbours import Index, build_index
 from anoncup.rules.settings import Columns
-
-Value = TypeVar("Value")
-Memo = dict[tuple[Any, ...], Any]
+from anoncup.tracks.memo import Memo, once
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,18 +173,6 @@ def canonical_order(values: FloatArray) -> IntArray:
 def places_of(names: Sequence[str], among: Sequence[str]) -> list[int]:
     """Positions of columns among those of their role."""
     return [among.index(name) for name in names]
-
-
-def once(kept: Memo, key: tuple[Any, ...], make: Callable[[], Value]) -> Value:
-    """The value kept under ``key``, made if it is not there yet."""
-    if key not in kept:
-        kept[key] = make()
-    return cast(Value, kept[key])
-
-
-def kept_of_few(kept: Memo, key: tuple[Any, ...], rows: int, make: Callable[[], Value]) -> Value:
-    """As :func:`once`; of more than a few rows, made whenever it is asked for."""
-    return once(kept, key, make) if rows <= FEW else make()
 
 
 def _stacked(columns: list[IntArray], rows: int) -> IntArray:

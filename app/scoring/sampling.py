@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from anoncup.rules.model import Rules
-from app.scoring.files import SECRET
-from app.scoring.registry import Tables, Track
+from anoncup.tracks.files import SECRET
+from anoncup.tracks.model import Tables, Track
 
 if TYPE_CHECKING:
     from numpy.random import Generator

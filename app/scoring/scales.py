@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 from anoncup.errors import InvalidCompetition
 from anoncup.geometry.stable_sums import finite_mean
 from anoncup.rules.settings import MeasureSettings
-from app.scoring.parts import Measure
+from anoncup.tracks.model import Track
+from anoncup.tracks.parts import Measure
 from app.scoring.ranking import rounding_of
-from app.scoring.registry import Track
 from app.scoring.tracks import INSTALLED
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from anoncup.rules.settings import (
     Ranking,
 )
 from anoncup.rules.toml_text import key_text, table_text, value_text, with_tables
-from app.scoring.registry import Track
+from anoncup.tracks.model import Track
 
 
 def with_head(text: str, head: Mapping[str, object]) -> str:

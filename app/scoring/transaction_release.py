@@ -22,8 +22,8 @@ from anoncup.geometry.encoding import (
     texts,
     vocabulary_of,
 )
-from app.scoring.files import MASTER
-from app.scoring.release import Memo, once
+from anoncup.tracks.memo import Memo, once
+from anoncup.tracks.transactions.files import MASTER
 from app.scoring.transaction_tables import TransactionTables
 
 

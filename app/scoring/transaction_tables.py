@@ -32,7 +32,7 @@ from anoncup.tables.csv_text import (
 from anoncup.tables.files import MAX_CELL, MAX_ROWS, Remark
 from anoncup.tables.header import check_header
 from anoncup.tables.line_numbers import located
-from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
+from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 
 REQUIRED = ("customer_id", "receipt_id", "goods")
 MAX_QUANTITY = 10**12

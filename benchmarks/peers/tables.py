@@ -13,9 +13,9 @@ import pandas as pd
 
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.rules.model import Rules
+from anoncup.tracks.model import Track
 from app.scoring.anonymity.microdata import k_mean, k_min
 from app.scoring.evaluate import evaluate
-from app.scoring.registry import Track
 from app.scoring.release import Release, Target
 from app.scoring.scales import scales
 from app.scoring.tracks import TRACKS

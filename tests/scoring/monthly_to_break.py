@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 from numpy.random import Generator
 
-from app.scoring.draws import generator_for
+from anoncup.tracks.generators import generator_for
 from app.scoring.tracks.monthly import MONTHLY
 from app.scoring.tracks.monthly.answer import Named
 from app.scoring.tracks.monthly.files import CUSTOMER_COLUMNS, KNOWLEDGE, TRANSACTION_COLUMNS

@@ -20,8 +20,8 @@ from anoncup.rules.settings import (
     Publication,
     Ranking,
 )
+from anoncup.tracks.parts import Measure
 from app.scoring.competition_file import parse_competition
-from app.scoring.parts import Measure
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from tests.properties import examples

@@ -7,10 +7,10 @@ import pytest
 
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import AttackerSettings, Excessive
+from anoncup.tracks.parts import Attacker
 from app.scoring.competition_file import parse_competition
 from app.scoring.counted import attacker_counts, what_counts
 from app.scoring.evaluate import Verdict, evaluate
-from app.scoring.parts import Attacker
 from app.scoring.templates import template
 from app.scoring.toml_writing import with_scored_by
 from app.scoring.tracks import TRACKS

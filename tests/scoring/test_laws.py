@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.scoring import distances, release
+from anoncup.tracks import memo
+from anoncup.tracks.parts import Attacker, Measure, Method
+from app.scoring import distances
 from app.scoring.anonymity import ANONYMITY
 from app.scoring.attackers import ATTACKERS, euclidean, gower, linkage, one_to_one, ranks
 from app.scoring.methods import METHODS
 from app.scoring.methods import microdata as microdata_methods
 from app.scoring.methods import permutations as permutation_methods
-from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.rates import Answer, Candidates
 from app.scoring.release import Target, prepare, release_of, target_of
 from app.scoring.tracks import TRACKS
@@ -98,7 +99,7 @@ def test_many_rows_have_the_values_that_few_have_and_keep_less(measure: Measure,
     anew = prepare(original.table, original.columns)
     again = release_of(anew, case.release.target.anonymized, case.release.source)
     with pytest.MonkeyPatch.context() as few_is:
-        few_is.setattr(release, "FEW", 0)
+        few_is.setattr(memo, "FEW", 0)
         few_is.setattr(distances, "PART", 2)
         assert measure.compute(again) == few
     kept = {key[0] for each in (again, again.target, again.original) for key in each.kept}

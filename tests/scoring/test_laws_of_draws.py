@@ -11,8 +11,8 @@ from anoncup.errors import InvalidUpload, Problem
 from anoncup.messages import Message
 from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import table_csv
+from anoncup.tracks.model import Draw
 from app.scoring.competition_file import parse_competition
-from app.scoring.drawn import Draw
 from app.scoring.laws import BrokenLaw
 from app.scoring.laws_of_draws import check_draw
 from app.scoring.templates import template

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.geometry.arrays import BoolArray, FloatArray
-from app.scoring.outcomes import Outcome
+from anoncup.tracks.outcomes import Outcome
 from app.scoring.tracks.membership.answer import Members
 from app.scoring.tracks.membership.questions import (
     attribute,

@@ -11,7 +11,7 @@ from numpy.random import PCG64
 
 from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
 from anoncup.rules.toml_values import Table
-from app.scoring.draws import commitment
+from anoncup.tracks.seeds import commitment
 from app.scoring.tracks.membership.assignment import assignments, draw
 from app.scoring.tracks.membership.schema import Categorical, Numeric, Schema, read_schema
 from app.scoring.tracks.membership.tables import parse_candidates, parse_rows, parse_scores, written

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
 from anoncup.rules.model import Rules
+from anoncup.tracks.generators import generator_for
+from anoncup.tracks.model import About
 from app.scoring.competition_file import parse_competition
-from app.scoring.draws import generator_for
 from app.scoring.evaluate import evaluate
 from app.scoring.laws import Case, check_attacker, check_measure, methods_tried
 from app.scoring.laws_of_tracks import check_track
-from app.scoring.registry import About
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.scoring.tracks.membership.answer import Members

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.random import PCG64, Generator
 
 from anoncup.rules.model import Rules
-from app.scoring.registry import About
+from anoncup.tracks.model import About
 from app.scoring.tracks.monthly import MONTHLY
 from app.scoring.tracks.monthly.answer import Named, answer_of, read_answer
 from app.scoring.tracks.monthly.release import Release

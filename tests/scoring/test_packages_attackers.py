@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from anoncup.rules.settings import AttackerSettings
+from anoncup.tracks.parts import Attacker
 from app.scoring.competition_file import parse_competition
 from app.scoring.counted import attacker_counts
-from app.scoring.parts import Attacker
 from app.scoring.plugins import Plugin, with_parts
 from app.scoring.templates import template
 from app.scoring.toml_writing import with_attackers

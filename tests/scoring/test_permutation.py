@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anoncup.errors import LISTED, InvalidUpload
-from app.scoring.files import SECRET
+from anoncup.tracks.files import SECRET
 from app.scoring.permutation import (
     IntArray,
     as_text,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from anoncup.errors import InvalidInput, InvalidUpload
+from anoncup.tracks.model import About, Question, Track
+from anoncup.tracks.outcomes import Outcome
 from app.scoring.competition_file import parse_competition
-from app.scoring.outcomes import Outcome
-from app.scoring.registry import About, Question, Track
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 

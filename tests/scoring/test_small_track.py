@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from anoncup.errors import DomainError, InvalidCompetition, InvalidUpload, NotFound
+from anoncup.tracks.model import About
+from anoncup.tracks.outcomes import Outcome, Rate, rate_of_outcome
 from app.scoring.attacking import rate_of_attack
 from app.scoring.competition_file import parse_competition
 from app.scoring.counted import what_counts
@@ -16,9 +18,6 @@ from app.scoring.excessive.question import Question, checked
 from app.scoring.fingerprint import fingerprint
 from app.scoring.laws import BrokenLaw, methods_tried
 from app.scoring.laws_of_tracks import check_track
-from app.scoring.outcomes import Outcome
-from app.scoring.rates import Rate, rate_of_outcome
-from app.scoring.registry import About
 from app.scoring.rules_text import with_threshold, with_weights
 from app.scoring.scales import check_scales, scales
 from app.scoring.toml_writing import with_publication

@@ -14,10 +14,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
+from anoncup.tracks.model import Track
+from anoncup.tracks.parts import Attacker, Measure, Method
 from app.scoring import rates
-from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.rates import Answer, Noted
-from app.scoring.registry import Track
 from app.scoring.tracks import TRACKS
 from app.scoring.utility import TRANSACTION_UTILITIES, UTILITIES
 from tests.properties import examples

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.geometry.arrays import IntArray
+from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.scoring.attackers.baskets import jaccard
 from app.scoring.data import tc400
-from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.scoring.methods import TRANSACTION_METHODS
 from app.scoring.methods.clustering import (
     OUTSIDE,

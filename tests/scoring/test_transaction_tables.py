@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from anoncup.errors import LISTED, InvalidUpload
 from anoncup.tables.files import MAX_CELL, Remark
-from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
+from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.scoring.transaction_tables import (
     MAX_QUANTITY,
     TransactionTables,

@@ -11,6 +11,7 @@ from numpy.random import default_rng
 
 from anoncup.geometry.arrays import IntArray
 from anoncup.rules.model import Rules
+from anoncup.tracks.model import Track
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
 from app.scoring.evaluate import doubts_about_secret, judge
@@ -23,7 +24,6 @@ from app.scoring.excessive.wrong_secret import (
     SHIFTED,
     warnings_about_secret,
 )
-from app.scoring.registry import Track
 from app.scoring.synthetic import household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS

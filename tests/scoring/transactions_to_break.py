@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
+from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.scoring.transaction_release import TransactionRelease, prepare, release_of
 from app.scoring.transaction_tables import TransactionTables
 from tests.scoring.transactions_reference import Customer, Record, Side

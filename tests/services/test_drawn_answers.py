@@ -6,10 +6,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.errors import InvalidUpload
+from anoncup.tracks.files import FileSpec
+from anoncup.tracks.model import Draw
 from app.http.bodies import Parts
 from app.http.intake import submitted
-from app.scoring.drawn import Draw
-from app.scoring.files import FileSpec
 from app.scoring.tracks import BUILT_IN, TRACKS
 from app.services.submissions import uploads
 from app.storage import store

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from app.scoring.parts import Attacker
+from anoncup.tracks.parts import Attacker
 from app.scoring.tracks import TRACKS
 from app.scoring.tracks.membership.steps import Target
 from app.scoring.tracks.membership.tables import Table, frame, written

@@ -12,13 +12,13 @@ from fastapi.testclient import TestClient
 from markupsafe import Markup
 
 from anoncup.rules.parameters import Parameter
+from anoncup.tracks.model import Track
+from anoncup.tracks.parts import Attacker, Measure
 from app.db.models import Competition
 from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
-from app.scoring.parts import Attacker, Measure
 from app.scoring.ranking import overall
-from app.scoring.registry import Track
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.scoring.transaction_tables import files_of

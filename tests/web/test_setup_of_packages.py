@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from anoncup.rules.parameters import Parameter
+from anoncup.tracks.parts import Attacker
 from app.language import LANGUAGES
 from app.scoring.drafting import STARTS
-from app.scoring.parts import Attacker
 from app.scoring.tracks import TRACKS
 from app.scoring.tracks.microdata import MICRODATA
 from app.web.organizer import setup

@@ -1,7 +1,7 @@
 """The k-anonymity of each track and its companions by name."""
 
 from anoncup.lazy import deferred_in
-from app.scoring.parts import Measure
+from anoncup.tracks.parts import Measure
 
 _by = deferred_in(__name__)
 

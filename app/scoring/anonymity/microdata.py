@@ -11,7 +11,8 @@ import numpy as np
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.geometry.encoding import Grouping, group_rows
-from app.scoring.release import Release, kept_of_few, once
+from anoncup.tracks.memo import kept_of_few, once
+from app.scoring.release import Release
 
 
 def k_min(release: Release) -> float:

@@ -2,7 +2,7 @@
 
 from anoncup.lazy import deferred_in
 from anoncup.rules.parameters import Parameter
-from app.scoring.parts import Attacker
+from anoncup.tracks.parts import Attacker
 
 DENSE_LIMIT = 1000
 """Rows of the original up to which a full matrix is matched: 0.1 s, or 1 s where all rows of Y are equal."""

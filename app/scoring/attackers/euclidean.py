@@ -8,8 +8,9 @@ import numpy as np
 from anoncup.geometry.arrays import BoolArray, IntArray, columns_at
 from anoncup.geometry.kernels import groups as kernels
 from anoncup.geometry.nearest_neighbours import Index, build_index, nearest_rows
+from anoncup.tracks.memo import once
 from app.scoring.attackers.linkage import nearest_in_class, nearest_matching
-from app.scoring.release import PreparedOriginal, Target, once, places_of
+from app.scoring.release import PreparedOriginal, Target, places_of
 
 
 def euc1(

@@ -6,8 +6,9 @@ import numpy as np
 
 from anoncup.geometry.arrays import IntArray, columns_at
 from anoncup.geometry.nearest_neighbours import nearest_rows
+from anoncup.tracks.memo import once
 from app.scoring.rates import Candidates
-from app.scoring.release import Target, once, places_of
+from app.scoring.release import Target, places_of
 from app.scoring.transaction_release import TransactionTarget
 
 

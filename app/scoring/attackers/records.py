@@ -12,8 +12,8 @@ from scipy.sparse import csr_array, hstack, vstack
 
 from anoncup.geometry.arrays import IntArray, SparseWeights
 from anoncup.geometry.encoding import Grouping, find_groups, group_rows
+from anoncup.tracks.memo import once
 from app.scoring.baskets import best_products, weighted
-from app.scoring.release import once
 from app.scoring.transaction_release import History, PreparedTransactions, TransactionTarget
 
 KEYS = (

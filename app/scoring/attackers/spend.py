@@ -3,8 +3,8 @@
 import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.tracks.memo import once
 from app.scoring.baskets import TIE
-from app.scoring.release import once
 from app.scoring.spending import Table, room_of, spends
 from app.scoring.transaction_release import TransactionTarget
 

@@ -5,7 +5,7 @@ from importlib.resources import as_file, files
 import numpy as np
 import pandas as pd
 
-from app.scoring.files import TRANSACTION_COLUMNS
+from anoncup.tracks.transactions.files import TRANSACTION_COLUMNS
 from app.scoring.transaction_tables import TransactionTables
 
 CUSTOMERS = 400

@@ -13,6 +13,7 @@ from numpy.random import PCG64, Generator
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.stable_sums import LARGEST
 from anoncup.messages import Message, kept_under
+from anoncup.tracks.parts import Distance
 from app.scoring.excessive import DRAWS, Announce, silent
 from app.scoring.excessive.certified import LARGEST as EVERY
 from app.scoring.excessive.certified import Certified, certified_bounds
@@ -30,7 +31,6 @@ from app.scoring.excessive.simulation import (
 )
 from app.scoring.excessive.sparse import intervals
 from app.scoring.excessive.trials import Trials
-from app.scoring.parts import Distance
 
 FINEST = 12
 """Most decimals a recommended threshold has."""

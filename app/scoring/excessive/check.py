@@ -9,7 +9,7 @@ from anoncup.geometry.arrays import FloatArray
 from anoncup.geometry.stable_sums import LARGEST
 from anoncup.messages import N_, Counted, Message
 from anoncup.rules.settings import Excessive
-from app.scoring.parts import Distance
+from anoncup.tracks.parts import Distance
 
 TOLERANCE = 1e-12
 """A distance equal to the threshold does not exceed it (Approach II); rounding must not decide."""

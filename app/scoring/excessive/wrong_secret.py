@@ -14,7 +14,7 @@ from numpy.random import PCG64, Generator
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.messages import Message
 from anoncup.tables.files import Remark
-from app.scoring.parts import Distance
+from anoncup.tracks.parts import Distance
 
 CODE = "secret_of_another_file"
 LEAST_ROWS = 20

@@ -5,7 +5,7 @@ from typing import Any
 
 from anoncup.lazy import deferred_in
 from anoncup.rules.parameters import Parameter
-from app.scoring.parts import Method, Strengths
+from anoncup.tracks.parts import Method, Strengths
 
 _by = deferred_in(__name__)
 _columns = Parameter("columns", "columns", "quasi_identifiers")

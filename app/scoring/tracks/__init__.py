@@ -1,7 +1,7 @@
 """The tracks by name, with what installed packages add to them."""
 
+from anoncup.tracks.model import Track
 from app.scoring.plugins import discovered
-from app.scoring.registry import Track
 from app.scoring.tracks.membership import MEMBERSHIP
 from app.scoring.tracks.microdata import MICRODATA
 from app.scoring.tracks.monthly import MONTHLY

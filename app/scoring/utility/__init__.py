@@ -2,7 +2,7 @@
 
 from anoncup.lazy import deferred_in
 from anoncup.rules.parameters import Parameter
-from app.scoring.parts import Measure
+from anoncup.tracks.parts import Measure
 
 _by = deferred_in(__name__)
 _columns = Parameter("columns", "columns", "quasi_identifiers")

@@ -19,8 +19,9 @@ from anoncup.geometry.stable_sums import (
     restored,
     standard_deviation,
 )
+from anoncup.tracks.memo import kept_of_few, once
 from app.scoring.distances import differences
-from app.scoring.release import PreparedOriginal, Release, Target, kept_of_few, once, places_of
+from app.scoring.release import PreparedOriginal, Release, Target, places_of
 
 
 def mean_mae(release: Release) -> float:

@@ -12,9 +12,9 @@ from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
 from anoncup.geometry.encoding import Vocabulary, group_rows
 from anoncup.geometry.kernels.baskets import cosine_gaps, goods_bought_together
 from anoncup.geometry.stable_sums import restored
+from anoncup.tracks.memo import once
+from anoncup.tracks.transactions.files import MASTER
 from app.scoring.baskets import TIE, parts
-from app.scoring.files import MASTER
-from app.scoring.release import once
 from app.scoring.spending import Table, has_rows, last_days, mean_prices, receipts, room_of, spends
 from app.scoring.transaction_release import (
     History,

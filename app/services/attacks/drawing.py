@@ -16,7 +16,8 @@ from sqlalchemy import exists, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from app import sealing, seeds
+from anoncup.tracks import seeds
+from app import sealing
 from app.config import get_settings
 from app.db.models import Competition, Drawn, Seed, SeedOpening, Team
 from app.services.contest import held, phases

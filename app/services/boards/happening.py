@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Publication
+from anoncup.tracks.model import largest
 from app.contest import Contest
 from app.db.models import Guess, State, Target, Team
-from app.scoring.registry import largest
 from app.services.boards import in_force
 from app.services.boards.in_force import Finished
 from app.services.contest import phases, visibility

@@ -8,9 +8,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from anoncup.rules.model import Rules
+from anoncup.tracks.parts import Attacker
 from app import names
 from app.db.models import Competition, Team
-from app.scoring.parts import Attacker
 from app.scoring.tracks import TRACKS
 from app.services.boards import in_force, trials, verdicts
 from app.services.boards.comparable import comparable

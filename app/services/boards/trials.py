@@ -13,8 +13,8 @@ from sqlalchemy.dialects.postgresql import array
 from sqlalchemy.orm import Session
 
 from anoncup.rules.model import Rules
+from anoncup.tracks.model import largest
 from app.db.models import Competition, Guess, State, Target, Team
-from app.scoring.registry import largest
 from app.scoring.tracks import TRACKS
 from app.services.boards import in_force
 from app.services.boards.in_force import Finished

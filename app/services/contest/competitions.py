@@ -13,12 +13,12 @@ from anoncup.errors import Conflict, InvalidCompetition, NotAllowed, NotFound
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import loaded, with_scales
 from anoncup.rules.toml_values import Table
+from anoncup.tracks.model import Tables
 from app.contest import Contest, parsed, read_file
 from app.db.models import AuditEntry, Competition, Organizer, Submission
 from app.roles import Role
 from app.scoring.competition_file import SLUG, parse_title, read_competition
 from app.scoring.counted import Versions, read_scored_by, what_counts
-from app.scoring.registry import Tables
 from app.scoring.toml_writing import with_scored_by
 from app.scoring.tracks import TRACKS
 from app.services.people import audit

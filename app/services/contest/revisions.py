@@ -13,11 +13,11 @@ from anoncup.messages import N_, Message
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Phase
 from anoncup.tables.files import Remark
+from anoncup.tracks.files import FileSpec
 from app.contest import Contest, parsed, read_file
 from app.db.models import Competition, Rescore, Truth
 from app.processes import parser_process
 from app.scoring.disclosure import discloses_more
-from app.scoring.files import FileSpec
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions, due_moves, phases
 from app.services.people import audit

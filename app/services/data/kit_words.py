@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 
 from anoncup.messages import N_
 from anoncup.rules.model import Rules
+from anoncup.tracks.files import FileSpec
+from anoncup.tracks.model import Track
 from app.language import LANGUAGES, Words, in_language
-from app.scoring.files import FileSpec
-from app.scoring.registry import Track
 
 MINUTE = "%Y-%m-%d %H:%M"
 PHASES = {"anonymization": N_("Anonymization phase"), "reidentification": N_("Re-identification phase")}

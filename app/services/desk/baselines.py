@@ -8,12 +8,12 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.lazy import deferred
+from anoncup.tracks.files import SECRET
+from anoncup.tracks.model import About
 from app import names
 from app.contest import read_file
 from app.db.models import Competition
 from app.processes import parser_process
-from app.scoring.files import SECRET
-from app.scoring.registry import About
 from app.scoring.sampling import sample_release
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions

@@ -14,11 +14,11 @@ from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter, Roles, Value
 from anoncup.rules.settings import AttackerSettings, MeasureSettings, Parameters
 from anoncup.rules.toml_text import table_text, with_tables
+from anoncup.tracks.model import Question, Track
+from anoncup.tracks.parts import Attacker, Measure
 from app.contest import Contest
 from app.http.dependencies import SignedIn
 from app.scoring.counted import settings_let_count
-from app.scoring.parts import Attacker, Measure
-from app.scoring.registry import Question, Track
 from app.scoring.toml_writing import fields_of, with_attackers, with_measures, with_questions
 from app.transaction import transaction
 from app.web.organizer.forms import Form, Sent

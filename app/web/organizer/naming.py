@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from anoncup.errors import Conflict, DomainError, InvalidUpload
 from anoncup.rules.model import Rules
 from anoncup.tables.profile.model import Gaps, IdentifyingColumn
-from app.scoring.files import FileSpec
+from anoncup.tracks.files import FileSpec
 from app.services.data import first_looks
 from app.services.data.first_looks import Repair, Rewriting
 from app.web.organizer.forms import Sent

@@ -9,9 +9,9 @@ from starlette.responses import Response
 from anoncup.errors import Conflict, DomainError, InvalidCompetition, InvalidUpload, Problem, Unavailable
 from anoncup.messages import Message
 from anoncup.tables.profile.model import FEWEST
+from anoncup.tracks.files import FileSpec
 from app.config import get_settings
 from app.http.dependencies import SignedIn
-from app.scoring.files import FileSpec
 from app.services.contest import held, revisions
 from app.services.data import first_looks, originals, truths
 from app.services.data.originals import Summary

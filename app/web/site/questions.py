@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from itertools import groupby
 
-from app.scoring.registry import Question
+from anoncup.tracks.model import Question
 
 
 def alike(questions: Iterable[Question]) -> list[list[Question]]:

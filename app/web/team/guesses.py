@@ -10,10 +10,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from anoncup.errors import DomainError, InvalidUpload
+from anoncup.tracks.files import GUESS
 from app.http.bodies import Parts
 from app.http.dependencies import SignedIn
 from app.http.intake import Way, check_guess, dry_run, guessed, question_of, take_in
-from app.scoring.files import GUESS
 from app.services.attacks import guesses
 from app.services.attacks.guesses import Entrance
 from app.services.people.accounts import Principal

@@ -9,7 +9,7 @@ from typing import Any
 
 from anoncup.messages import N_, visible
 from anoncup.tables.foreign_formats import habit_of, is_no_text
-from app.scoring.files import FileSpec
+from anoncup.tracks.files import FileSpec
 from app.scoring.misplaced import header_in
 
 Found = tuple[str, dict[str, Any]]

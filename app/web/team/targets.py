@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import DomainError, InvalidUpload, NotFound, Problem
 from anoncup.rules.model import Rules
+from anoncup.tracks.model import Question, Track
+from anoncup.tracks.outcomes import beyond_chance
 from app.db.models import Competition, Guess, State, Target
 from app.http.dependencies import SignedIn
-from app.scoring.outcomes import beyond_chance
-from app.scoring.registry import Question, Track
 from app.services.attacks import guesses, targets
 from app.services.attacks.targets import Shown
 from app.services.people.accounts import Principal

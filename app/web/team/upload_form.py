@@ -18,11 +18,11 @@ from anoncup.errors import (
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import rows_required
 from anoncup.tables.files import Remark
+from anoncup.tracks.files import SECRET, FileSpec, any_number
+from anoncup.tracks.model import Track
 from app.contest import Contest
 from app.http.problems import Refused, status_of
 from app.language import Words
-from app.scoring.files import SECRET, FileSpec, any_number
-from app.scoring.registry import Track
 from app.services.data import samples
 from app.services.data.samples import Sample
 

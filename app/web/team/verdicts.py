@@ -5,11 +5,11 @@ from typing import Literal
 
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive
+from anoncup.tracks.model import Track
+from anoncup.tracks.parts import Measure
 from app import wire
 from app.scoring.counted import attacker_counts
-from app.scoring.parts import Measure
 from app.scoring.ranking import utility_score
-from app.scoring.registry import Track
 
 NEAR = 0.9
 """From this share of the threshold on a release is said to be near it."""

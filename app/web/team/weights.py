@@ -6,9 +6,9 @@ from math import isfinite
 
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_values import LARGEST
+from anoncup.tracks.model import Track
 from app import wire
 from app.scoring.ranking import combine_utility_scores, overall
-from app.scoring.registry import Track
 
 PREFIX = "weight."
 ASKED = "what"

@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import NotAllowed
 from anoncup.rules.model import Rules
+from anoncup.tracks.model import Track
 from app.http.dependencies import MaybeSignedIn
 from app.language import Words
-from app.scoring.registry import Track
 from app.services.boards import anonymization, reidentification
 from app.services.contest import announcements, clarifications, visibility, witnesses
 from app.services.people.accounts import Principal

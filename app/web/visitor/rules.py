@@ -10,12 +10,12 @@ from markupsafe import Markup
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter, Roles, Value
 from anoncup.rules.settings import Parameters
+from anoncup.tracks.model import Track
+from anoncup.tracks.parts import Attacker, Measure
 from app.db.models import Competition
 from app.http.dependencies import MaybeSignedIn
 from app.scoring.counted import attacker_counts
-from app.scoring.parts import Attacker, Measure
 from app.scoring.ranking import compute_utility, overall, utility_score
-from app.scoring.registry import Track
 from app.services.contest import held
 from app.transaction import transaction
 from app.web.site.frame import frame_of

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from anoncup.rules.model import Rules
+from anoncup.tracks.model import Track
 from app import names
 from app.language import Words
 from app.scoring.counted import attacker_counts
-from app.scoring.registry import Track
 from app.web.site import notation
 from app.wire import AttackersBoard, AttackersRow, Board, BoardRow
 

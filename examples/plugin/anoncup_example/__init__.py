@@ -2,7 +2,7 @@
 
 from anoncup.lazy import deferred_in
 from anoncup.rules.parameters import Parameter
-from app.scoring.parts import Attacker, Measure, Method
+from anoncup.tracks.parts import Attacker, Measure, Method
 from app.scoring.plugins import Plugin
 
 _by = deferred_in(__name__)

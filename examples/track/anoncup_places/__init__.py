@@ -4,11 +4,11 @@ from importlib import resources
 
 from anoncup.lazy import deferred_in
 from anoncup.rules.parameters import Parameter
-from app.scoring.files import FileSpec, headed, some_originals
+from anoncup.tracks.files import FileSpec, headed, some_originals
+from anoncup.tracks.model import Question, Track
+from anoncup.tracks.parts import Attacker, Measure, Method
 from app.scoring.link import LINK, SOURCES
-from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.plugins import Plugin
-from app.scoring.registry import Question, Track
 
 _by = deferred_in(__name__)
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from anoncup.messages import Message
 from anoncup.tables.csv_text import Problems
-from app.scoring.outcomes import Outcome
+from anoncup.tracks.outcomes import Outcome
 from app.scoring.tracks.membership.schema import Numeric, Schema
 from app.scoring.tracks.membership.tables import Table, parse_rows, written
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from anoncup.lazy import deferred_in
 from anoncup.messages import N_
 from anoncup.rules.parameters import Parameter
-from app.scoring.drawn import Draw
-from app.scoring.files import GUESS, Columns, FileSpec, Rows
-from app.scoring.parts import Attacker, Measure, Method
-from app.scoring.registry import Answers, Question, Track
+from anoncup.tracks.files import GUESS, Columns, FileSpec, Rows
+from anoncup.tracks.model import Answers, Draw, Question, Track
+from anoncup.tracks.parts import Attacker, Measure, Method
 from app.scoring.tracks.membership.settings import (
     ATTRIBUTE,
     PLACE,

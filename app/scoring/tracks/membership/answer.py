@@ -18,8 +18,8 @@ from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.messages import Message
 from anoncup.tables.csv_text import Problems, table_csv, unrepeated
-from app.scoring.parts import Method
-from app.scoring.registry import About, Files, Sizes
+from anoncup.tracks.model import About, Files, Sizes
+from anoncup.tracks.parts import Method
 from app.scoring.tracks.membership.assignment import half
 from app.scoring.tracks.membership.schema import Numeric, Schema
 from app.scoring.tracks.membership.settings import PLACE, hidden_of, hidden_schema

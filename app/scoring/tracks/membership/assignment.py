@@ -20,7 +20,7 @@ from numpy.random import Generator
 
 from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray
-from app.scoring.draws import generator_for
+from anoncup.tracks.generators import generator_for
 
 
 def draw(seed: bytes, team: str, rows: int, attempt: int = 0) -> BoolArray:

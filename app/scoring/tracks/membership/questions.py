@@ -15,11 +15,10 @@ from numpy.random import Generator
 
 from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray, FloatArray
-from app.scoring.files import GUESS
-from app.scoring.outcomes import Outcome
-from app.scoring.rates import NORMAL_95, wilson
-from app.scoring.registry import About, Sizes
-from app.scoring.release import once
+from anoncup.tracks.files import GUESS
+from anoncup.tracks.memo import once
+from anoncup.tracks.model import About, Sizes
+from anoncup.tracks.outcomes import NORMAL_95, Outcome, wilson
 from app.scoring.tracks.membership.answer import Members
 from app.scoring.tracks.membership.reference import predict
 from app.scoring.tracks.membership.roc import LOW, accuracy, auc, operating_points, tpr

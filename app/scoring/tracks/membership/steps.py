@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from anoncup.tables.files import Remark
-from app.scoring.registry import Files
-from app.scoring.release import Memo
+from anoncup.tracks.memo import Memo
+from anoncup.tracks.model import Files
 from app.scoring.tracks.membership import attackers, survey
 from app.scoring.tracks.membership.measures import BINS, binned, total_variation
 from app.scoring.tracks.membership.rows import in_order

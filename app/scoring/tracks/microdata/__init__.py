@@ -11,13 +11,13 @@ from anoncup.errors import InvalidCompetition
 from anoncup.lazy import deferred, deferred_in
 from anoncup.messages import N_
 from anoncup.rules.settings import Columns
+from anoncup.tracks.files import FileSpec, as_lines, some_originals
+from anoncup.tracks.model import Track
+from anoncup.tracks.parts import Distance
 from app.scoring.anonymity import ANONYMITY
 from app.scoring.attackers import ATTACKERS
-from app.scoring.files import FileSpec, as_lines, some_originals
 from app.scoring.link import LINK, SOURCES
 from app.scoring.methods import METHODS
-from app.scoring.parts import Distance
-from app.scoring.registry import Track
 from app.scoring.utility import UTILITIES
 
 if TYPE_CHECKING:

@@ -12,10 +12,11 @@ from numpy.random import PCG64, Generator
 from anoncup.geometry.arrays import IntArray
 from anoncup.tables.csv_text import table_csv
 from anoncup.tables.files import Remark
+from anoncup.tracks.memo import once
+from anoncup.tracks.model import Files
+from anoncup.tracks.parts import Method
 from app.scoring import release, tables
-from app.scoring.parts import Method
-from app.scoring.registry import Files
-from app.scoring.release import PreparedOriginal, Release, once, release_of
+from app.scoring.release import PreparedOriginal, Release, release_of
 from app.scoring.synthetic import ROWS, household_table
 from app.scoring.tracks.microdata import columns_of
 

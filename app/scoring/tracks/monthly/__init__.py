@@ -6,9 +6,8 @@ from importlib import resources
 from anoncup.lazy import deferred_in
 from anoncup.messages import N_
 from anoncup.rules.parameters import Parameter
-from app.scoring.drawn import Draw
-from app.scoring.parts import Attacker, Measure, Method
-from app.scoring.registry import Answers, Question, Track
+from anoncup.tracks.model import Answers, Draw, Question, Track
+from anoncup.tracks.parts import Attacker, Measure, Method
 from app.scoring.tracks.monthly.files import (
     ANSWER,
     ASKED,

@@ -19,9 +19,9 @@ from anoncup.geometry.encoding import texts
 from anoncup.messages import Message
 from anoncup.tables.csv_text import Problems, marks, table_csv, text_columns, unrepeated
 from anoncup.tables.line_numbers import located
-from app.scoring.files import GUESS, SECRET
-from app.scoring.outcomes import Outcome
-from app.scoring.registry import About, Sizes
+from anoncup.tracks.files import GUESS, SECRET
+from anoncup.tracks.model import About, Sizes
+from anoncup.tracks.outcomes import Outcome
 from app.scoring.tracks.monthly.files import DELETED
 from app.scoring.tracks.monthly.original import Original
 from app.scoring.tracks.monthly.release import PSEUDONYM, Release

@@ -13,7 +13,7 @@ import pandas as pd
 from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray, IntArray
 from anoncup.geometry.encoding import group_rows, numbered
-from app.scoring.release import Memo, once
+from anoncup.tracks.memo import Memo, once
 from app.scoring.tracks.monthly.answer import Named, named, no_names
 from app.scoring.tracks.monthly.files import KNOWN_CHARACTERS, QUESTIONS
 from app.scoring.tracks.monthly.knowledge import known_rows

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from anoncup.messages import N_
-from app.scoring.files import GUESS, SECRET, FileSpec, as_lines, headed
+from anoncup.tracks.files import GUESS, SECRET, FileSpec, as_lines, headed
 
 CUSTOMER_COLUMNS = ("customer", "sex", "birth", "country")
 TRANSACTION_COLUMNS = ("customer", "invoice", "date", "time", "good", "price", "quantity")

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, csr_array
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray, SparseCounts
 from anoncup.geometry.encoding import encode, numbered, texts
-from app.scoring.release import once
+from anoncup.tracks.memo import once
 from app.scoring.tracks.monthly.cosines import distance
 from app.scoring.tracks.monthly.original import Original, Records
 from app.scoring.tracks.monthly.release import Release

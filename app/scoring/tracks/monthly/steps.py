@@ -12,9 +12,9 @@ from numpy.random import Generator
 
 from anoncup.tables.csv_text import table_csv
 from anoncup.tables.files import Remark
-from app.scoring.parts import Method
-from app.scoring.registry import About, Files
-from app.scoring.release import once
+from anoncup.tracks.memo import once
+from anoncup.tracks.model import About, Files
+from anoncup.tracks.parts import Method
 from app.scoring.tracks.monthly import attackers, original, release
 from app.scoring.tracks.monthly.answer import Named
 from app.scoring.tracks.monthly.files import KNOWLEDGE, SHARES

@@ -6,23 +6,20 @@ from typing import TYPE_CHECKING
 
 from anoncup.lazy import deferred, deferred_in
 from anoncup.messages import N_
-from app.scoring.anonymity import CUSTOMER_ANONYMITY
-from app.scoring.attackers import TRANSACTION_ATTACKERS
-from app.scoring.files import (
+from anoncup.tracks.files import FileSpec, as_lines, headed, some_originals
+from anoncup.tracks.model import Track
+from anoncup.tracks.parts import Distance
+from anoncup.tracks.transactions.files import (
     CUSTOMER_COLUMNS,
     CUSTOMER_LINES,
     MASTER,
     TRANSACTION_COLUMNS,
     TRANSACTION_LINES,
-    FileSpec,
-    as_lines,
-    headed,
-    some_originals,
 )
+from app.scoring.anonymity import CUSTOMER_ANONYMITY
+from app.scoring.attackers import TRANSACTION_ATTACKERS
 from app.scoring.link import LINK, SOURCES
 from app.scoring.methods import TRANSACTION_METHODS
-from app.scoring.parts import Distance
-from app.scoring.registry import Track
 from app.scoring.utility import TRANSACTION_UTILITIES
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from numpy.random import PCG64, Generator
 
 from anoncup.geometry.arrays import IntArray
 from anoncup.geometry.encoding import group_rows
-from app.scoring.files import MASTER
+from anoncup.tracks.parts import Method
+from anoncup.tracks.transactions.files import MASTER
 from app.scoring.methods.transactions import chosen_customers
-from app.scoring.parts import Method
 from app.scoring.transaction_release import PreparedTransactions, TransactionRelease, permuted, release_of
 from app.scoring.transaction_tables import TransactionTables
 

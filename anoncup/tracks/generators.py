@@ -2,9 +2,7 @@
 
 from numpy.random import PCG64, Generator
 
-from app.seeds import commitment, key_for
-
-__all__ = ["commitment", "generator_for", "generator_of", "key_for"]
+from anoncup.tracks.seeds import key_for
 
 
 def generator_of(key: bytes) -> Generator:

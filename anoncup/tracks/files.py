@@ -15,23 +15,6 @@ SECRET = "secret"  # noqa: S105  # the name of the upload's part, not a password
 GUESS = "guess"
 
 
-CUSTOMER_COLUMNS = ("customer_id", "sex", "birthday", "country")
-TRANSACTION_COLUMNS = ("customer_id", "receipt_id", "date", "time", "goods", "unit_price", "quantity")
-CUSTOMER_LINES = (
-    "customer_id,sex,birthday,country",
-    "12347,f,1963-04-02,Iceland",
-    "12348,m,1985-11-20,Finland",
-)
-TRANSACTION_LINES = (
-    "customer_id,receipt_id,date,time,goods,unit_price,quantity",
-    "12347,537626,2010-12-07,14:57,85116,2.1,12",
-    "12348,539318,2010-12-16,19:09,84992,0.55,72",
-)
-"""How a file of each begins."""
-MASTER = ("sex", "birthday", "country")
-"""The quasi-identifiers of a customer."""
-
-
 Columns = tuple[str, ...]
 Rows = Callable[[Mapping[str, int], "Rules"], tuple[int, int]]
 """Of the sizes of an original, of a guess also of a release, and the rules: the fewest and the most rows."""

@@ -1,0 +1,1 @@
+"""The tracks: kinds of contests, each a package; ``anoncup.plugins`` lists them."""
