@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from anoncup.rules.settings import Columns as Columns
     from anoncup.rules.settings import Excessive as Excessive
     from anoncup.rules.settings import MeasureSettings as MeasureSettings
+    from anoncup.tracks.linkage.attack_rates import rate_of as rate_of
+    from anoncup.tracks.linkage.attack_rates import sampled_guess as sampled_guess
     from app.scoring.attackers import ATTACKERS as ATTACKERS
     from app.scoring.competition_file import parse_competition as parse_competition
     from app.scoring.data import tc400 as tc400
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
     from app.scoring.methods.planning import best_clusters as best_clusters
     from app.scoring.methods.planning import expected_dummies as expected_dummies
     from app.scoring.methods.planning import expected_shared_goods as expected_shared_goods
-    from app.scoring.rates import rate_of as rate_of
-    from app.scoring.rates import sampled_guess as sampled_guess
     from app.scoring.release import prepare as prepare
     from app.scoring.release import release_of as release_of
     from app.scoring.release import target_of as target_of
@@ -74,9 +74,9 @@ _HOMES = {
     "household_table": "app.scoring.synthetic.household_table",
     "parse_competition": "app.scoring.competition_file.parse_competition",
     "prepare": "app.scoring.release.prepare",
-    "rate_of": "app.scoring.rates.rate_of",
+    "rate_of": "anoncup.tracks.linkage.attack_rates.rate_of",
     "release_of": "app.scoring.release.release_of",
-    "sampled_guess": "app.scoring.rates.sampled_guess",
+    "sampled_guess": "anoncup.tracks.linkage.attack_rates.sampled_guess",
     "scales": "app.scoring.scales.scales",
     "shuffle_rows": "app.scoring.methods.permutations.shuffle_rows",
     "target_of": "app.scoring.release.target_of",

@@ -29,11 +29,11 @@ from sqlalchemy import func, select
 from anoncup.rules.rounds import with_phases
 from anoncup.rules.settings import Phase
 from anoncup.tables.csv_text import table_csv
+from anoncup.tracks.linkage.permutation import secret_csv
 from app.client import Client
 from app.db.models import Competition, Evaluation, Member, Submission
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
-from app.scoring.permutation import secret_csv
 from app.scoring.synthetic import household_table
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions

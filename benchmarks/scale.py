@@ -22,12 +22,12 @@ import numpy as np
 from sqlalchemy import func, select
 
 from anoncup.tables.csv_text import table_csv
+from anoncup.tracks.linkage.permutation import secret_csv
 from app.client import Client
 from app.db.models import Evaluation
 from app.local.processes import wait_until_healthy
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
-from app.scoring.permutation import secret_csv
 from app.scoring.synthetic import household_table
 from app.scoring.tracks import TRACKS
 from app.scoring.transaction_tables import files_of

@@ -13,9 +13,9 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from anoncup.tables.csv_text import table_csv
+from anoncup.tracks.linkage.permutation import secret_csv
 from app.db.models import TokenKind, User
 from app.roles import Role
-from app.scoring.permutation import secret_csv
 from app.services.people import accounts
 from app.transaction import transaction
 

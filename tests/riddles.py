@@ -11,9 +11,9 @@ from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
 from anoncup.rules.parameters import Parameter
 from anoncup.tracks.files import GUESS, FileSpec
+from anoncup.tracks.linkage.question import LINK
 from anoncup.tracks.model import About, Question, Sizes
 from anoncup.tracks.outcomes import Outcome
-from app.scoring.link import LINK
 from app.scoring.plugins import Plugin
 from app.scoring.tracks.microdata import MICRODATA
 

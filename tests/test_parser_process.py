@@ -16,13 +16,13 @@ import pytest
 from anoncup.errors import Conflict, InvalidUpload, Problem
 from anoncup.messages import Counted, Message
 from anoncup.tables.csv_text import table_csv
+from anoncup.tracks.linkage.permutation import secret_csv, source_from_secret
 from app.config import Settings
 from app.contest import read_file
 from app.processes import parser_process
 from app.processes.child import SandboxedChild
 from app.processes.parser_process import ORIGINALS, UPLOADS, ParserProcess, call
 from app.scoring.drafting import draft, with_columns_of
-from app.scoring.permutation import secret_csv, source_from_secret
 from app.scoring.tracks import TRACKS
 from app.services.contest import revisions
 from app.services.data import first_looks, kits, originals
@@ -108,7 +108,7 @@ from app.contest import read_file
 from app.processes import parser_process
 from anoncup.tables.csv_text import table_csv
 from app.scoring.drafting import draft, with_columns_of
-from app.scoring.permutation import secret_csv, source_from_secret
+from anoncup.tracks.linkage.permutation import secret_csv, source_from_secret
 from app.scoring.tracks import TRACKS
 from app.services.contest import revisions
 from app.services.data import first_looks, kits, originals

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from anoncup.tracks.linkage.permutation import source_from_secret
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
-from app.scoring.permutation import source_from_secret
 from app.scoring.templates import template
 from app.scoring.transaction_tables import parse_original, parse_release
 from tests.commands import run

@@ -12,9 +12,9 @@ from limits import RateLimitItemPerYear
 from sqlalchemy import text
 
 from anoncup.tables.csv_text import table_csv
+from anoncup.tracks.linkage.permutation import secret_csv, source_from_secret
 from app import throttle
 from app.config import Settings
-from app.scoring.permutation import secret_csv, source_from_secret
 from app.services.submissions import uploads
 from app.transaction import transaction
 from tests.api.test_submissions import BAD_UPLOADS, GOOD_SECRET, GOOD_TABLE, cut

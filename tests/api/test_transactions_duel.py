@@ -6,7 +6,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.rules.toml_text import with_tables
-from app.scoring.permutation import source_from_secret
+from anoncup.tracks.linkage.permutation import source_from_secret
 from app.scoring.templates import template
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena

@@ -13,12 +13,12 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select, update
 
+from anoncup.tracks.linkage.permutation import source_from_secret
 from app.contest import parsed
 from app.db.models import Competition, Evaluation, Submission
 from app.scoring.competition_file import parse_competition
 from app.scoring.counted import what_counts
 from app.scoring.evaluate import evaluate
-from app.scoring.permutation import source_from_secret
 from app.scoring.toml_writing import with_scored_by
 from app.scoring.tracks import TRACKS
 from app.services.attacks import candidates

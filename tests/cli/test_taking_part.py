@@ -12,10 +12,10 @@ from sqlalchemy import func, update
 from anoncup.messages import Message, Statement
 from anoncup.rules.toml_text import with_tables
 from anoncup.tables.csv_text import table_csv
+from anoncup.tracks.linkage.permutation import secret_csv
 from app.client import transport
 from app.db import engine
 from app.db.models import Evaluation, State
-from app.scoring.permutation import secret_csv
 from app.scoring.templates import template
 from tests import test_transactions_commands as shop
 from tests.api.test_submissions import score_everything

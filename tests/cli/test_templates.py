@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from anoncup.tables.csv_text import table_csv
-from app.scoring.permutation import secret_csv
+from anoncup.tracks.linkage.permutation import secret_csv
 from app.scoring.templates import TEMPLATES, template
 from tests.commands import run
 from tests.test_command_line import place, scored

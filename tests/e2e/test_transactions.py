@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anoncup.tracks.linkage.permutation import secret_csv
 from app.config import Settings
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
-from app.scoring.permutation import secret_csv
 from app.scoring.tracks.transactions import TRANSACTIONS
 from app.scoring.transaction_tables import files_of
 from tests.e2e.stack import local_score, open_contest, shop_file, web, worker

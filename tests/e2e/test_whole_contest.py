@@ -11,10 +11,10 @@ import pytest
 
 from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import table_csv
+from anoncup.tracks.linkage.permutation import secret_csv
 from app.config import Settings
 from app.scoring.methods import METHODS
 from app.scoring.methods.permutations import shuffle_rows
-from app.scoring.permutation import secret_csv
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.tables import parse_original
 from tests.e2e.stack import Contest, household_file, local_score, open_contest, web, worker

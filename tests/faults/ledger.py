@@ -11,7 +11,7 @@ import pandas as pd
 
 from anoncup.geometry.arrays import IntArray
 from anoncup.tables.csv_text import table_csv
-from app.scoring.permutation import guess_csv, secret_csv
+from anoncup.tracks.linkage.permutation import guess_csv, secret_csv
 from tests.arena import original_table
 from tests.faults.calls import Answer
 

@@ -11,6 +11,7 @@ import numpy as np
 from sqlalchemy import select
 
 from anoncup.tables.csv_text import table_csv
+from anoncup.tracks.linkage.permutation import secret_csv
 from app.contest import Contest
 from app.db.models import (
     Attempt,
@@ -26,7 +27,6 @@ from app.db.models import (
 )
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate
-from app.scoring.permutation import secret_csv
 from app.scoring.tracks import TRACKS
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.submissions import quota

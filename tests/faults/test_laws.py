@@ -14,8 +14,8 @@ from httpx2 import Response
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
+from anoncup.tracks.linkage.permutation import secret_csv
 from app.db.models import Attempt, AuditEntry, Evaluation, Guess, Opening, Secret, State, Submission, Target
-from app.scoring.permutation import secret_csv
 from app.services.contest.phases import ANONYMIZATION
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything

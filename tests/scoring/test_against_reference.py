@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from app.scoring import distances, rates
+from anoncup.tracks.linkage import attack_rates
+from app.scoring import distances
 from app.scoring.anonymity import microdata as anonymity
 from app.scoring.attackers import linkage
 from app.scoring.excessive.check import Histogram, individual_distances
@@ -126,9 +127,9 @@ def test_the_nearest_other_row_by_gower(case: Case) -> None:
 @given(cases())
 def test_id_rand(case: Case) -> None:
     answer = linkage.id_rand(case.release.target)
-    rate = rates.rate_of(answer, case.release.source, rows=len(case.xs))
+    rate = attack_rates.rate_of(answer, case.release.source, rows=len(case.xs))
     agree(rate.rate, reference.id_rand_rate(case.xq, case.yq, case.source, range(len(case.xq[0]))))
-    guess = rates.sampled_guess(answer, np.random.default_rng(0))
+    guess = attack_rates.sampled_guess(answer, np.random.default_rng(0))
     sets = reference.candidates(case.xq, case.yq, range(len(case.xq[0])))
     assert all(g in c if c else g == -1 for g, c in zip(guess.tolist(), sets, strict=True))
 

@@ -11,9 +11,9 @@ from anoncup.geometry import kernels
 from anoncup.geometry.arrays import IntArray, SparseCounts
 from anoncup.geometry.kernels import baskets as basket_kernels
 from anoncup.geometry.kernels.assignment import shortest
+from anoncup.tracks.linkage.attack_rates import ABSTAIN
 from app.scoring.attackers import TRANSACTION_ATTACKERS
 from app.scoring.baskets import Kind, best, best_products, most_similar, similarities
-from app.scoring.rates import ABSTAIN
 from app.scoring.transaction_release import TransactionTarget
 from benchmarks.peers.inputs import hostile_customers
 

@@ -10,7 +10,7 @@ from anoncup.errors import InvalidUpload, Problem
 from anoncup.tables.csv_text import decoded, unrepeated
 from anoncup.tables.foreign_formats import PIECE, first_foreign, is_no_text, refuse_foreign
 from anoncup.tables.header import check_header
-from app.scoring.permutation import guess_from_file, source_from_secret
+from anoncup.tracks.linkage.permutation import guess_from_file, source_from_secret
 
 pytestmark = pytest.mark.full
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.tracks import memo
+from anoncup.tracks.linkage.attack_rates import Answer, Candidates
 from anoncup.tracks.parts import Attacker, Measure, Method
 from app.scoring import distances
 from app.scoring.anonymity import ANONYMITY
@@ -14,7 +15,6 @@ from app.scoring.attackers import ATTACKERS, euclidean, gower, linkage, one_to_o
 from app.scoring.methods import METHODS
 from app.scoring.methods import microdata as microdata_methods
 from app.scoring.methods import permutations as permutation_methods
-from app.scoring.rates import Answer, Candidates
 from app.scoring.release import Target, prepare, release_of, target_of
 from app.scoring.tracks import TRACKS
 from app.scoring.utility import UTILITIES

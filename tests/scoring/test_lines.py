@@ -5,8 +5,8 @@ import pytest
 from anoncup.errors import LISTED, LONGEST_VALUE, InvalidUpload, Problem
 from anoncup.messages import Message
 from anoncup.tables.line_numbers import lines_of, located
+from anoncup.tracks.linkage.permutation import guess_from_file, source_from_secret
 from app.scoring import transaction_tables
-from app.scoring.permutation import guess_from_file, source_from_secret
 from tests.scoring.table_files import refusal
 from tests.work import steps_of
 

@@ -7,14 +7,15 @@ import pandas as pd
 import pytest
 
 from anoncup.rules.settings import Columns
+from anoncup.tracks.linkage.attack_rates import rate_of
+from anoncup.tracks.linkage.shuffling import derangement
 from app.scoring.anonymity import ANONYMITY
 from app.scoring.attackers import ATTACKERS
 from app.scoring.competition_file import parse_competition
 from app.scoring.excessive.advisor import advise
 from app.scoring.excessive.check import individual_distances
 from app.scoring.methods import METHODS
-from app.scoring.methods.permutations import derangement, shuffle_rows
-from app.scoring.rates import rate_of
+from app.scoring.methods.permutations import shuffle_rows
 from app.scoring.release import PreparedOriginal, Release, prepare, release_of
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.templates import template

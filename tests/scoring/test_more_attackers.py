@@ -13,14 +13,14 @@ from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.assignment import listing_of, match_dense, match_listed
 from anoncup.geometry.kernels import knn_gower, octree_bvh
 from anoncup.geometry.kernels.assignment import place_rows
+from anoncup.tracks.linkage.attack_rates import Noted, rate_of
+from anoncup.tracks.linkage.attackers import own_row
 from anoncup.tracks.outcomes import Rate
 from app.scoring.attackers.euclidean import aya, euc2
 from app.scoring.attackers.gower import gower
-from app.scoring.attackers.linkage import own_row
 from app.scoring.attackers.one_to_one import euc2_assignment, gower_assignment
 from app.scoring.distances import gower_nearest, gower_sums, ranges, scaled_differences, whole_gower_index
 from app.scoring.methods import METHODS
-from app.scoring.rates import Noted, rate_of
 from app.scoring.release import Release, Target, prepare, release_of, target_of
 from app.scoring.synthetic import household_columns, household_table
 from tests.properties import examples

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from anoncup.errors import LISTED, InvalidUpload
 from anoncup.tracks.files import SECRET
-from app.scoring.permutation import (
+from anoncup.tracks.linkage.permutation import (
     IntArray,
     as_text,
     guess_from_file,

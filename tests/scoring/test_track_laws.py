@@ -14,10 +14,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
+from anoncup.tracks.linkage import attack_rates
+from anoncup.tracks.linkage.attack_rates import Answer, Noted
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure, Method
-from app.scoring import rates
-from app.scoring.rates import Answer, Noted
 from app.scoring.tracks import TRACKS
 from app.scoring.utility import TRANSACTION_UTILITIES, UTILITIES
 from tests.properties import examples
@@ -88,7 +88,7 @@ def test_rates_lie_between_zero_and_one(track: Track) -> None:
             answer = attacker.attack(release.target)
             guess = guess_of(answer)
             assert guess is None or ((guess >= -1) & (guess < originals)).all(), attacker.name
-            rate = rates.rate_of(answer, release.source, rows=originals)
+            rate = attack_rates.rate_of(answer, release.source, rows=originals)
             assert type(rate.rate) is float, attacker.name
             assert 0.0 <= rate.rate <= 1.0, attacker.name
             assert rate.trials == rows, attacker.name

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anoncup.tracks.linkage import attackers
+from anoncup.tracks.linkage.attack_rates import Noted, rate_of
 from app.scoring import baskets
 from app.scoring.anonymity import transactions as customer_anonymity
-from app.scoring.attackers import TRANSACTION_ATTACKERS, linkage
+from app.scoring.attackers import TRANSACTION_ATTACKERS
 from app.scoring.attackers import baskets as by_goods
 from app.scoring.attackers import records as by_records
 from app.scoring.attackers import spend as by_spend
-from app.scoring.rates import Noted, rate_of
 from app.scoring.utility import transactions
 from tests.properties import examples
 from tests.scoring import transactions_reference as reference
@@ -35,7 +36,7 @@ ATTACKS: dict[str, Callable[[Any], Any]] = {
     "master_match": by_goods.master_match,
     "receipt_match": by_records.receipt_match,
     "record_keys": by_records.record_keys,
-    "own_row": linkage.own_row,
+    "own_row": attackers.own_row,
 }
 SIMILARITIES = {"jaccard": reference.set_similarity, "jaccard_quantity": reference.quantity_similarity}
 ONE_TO_ONE = [f"{kind}_assignment" for kind in SIMILARITIES if f"{kind}_assignment" in TRANSACTION_ATTACKERS]

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from anoncup.tracks.linkage.attack_rates import rate_of
 from app.scoring import baskets
 from app.scoring.anonymity import transactions as customer_anonymity
 from app.scoring.attackers import TRANSACTION_ATTACKERS
 from app.scoring.attackers import baskets as by_goods
-from app.scoring.rates import rate_of
 from app.scoring.utility import transactions
 from tests.scoring import transactions_reference as reference
 from tests.scoring.transactions_reference import Customer, Record, Side

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.scoring import rates
+from anoncup.tracks.linkage import attack_rates
 from app.scoring.anonymity import microdata as anonymity
 from app.scoring.attackers import ATTACKERS
 from app.scoring.release import Target
@@ -71,7 +71,7 @@ def test_the_attackers_guess_as_in_the_paper(name: str) -> None:
 @every_release
 def test_id_rand_is_an_exact_expectation(name: str) -> None:
     release = worked(name).release
-    rate = rates.rate_of(ATTACKERS["id_rand"].attack(release.target), release.source, rows=4)
+    rate = attack_rates.rate_of(ATTACKERS["id_rand"].attack(release.target), release.source, rows=4)
     assert (rate.rate, rate.correct, rate.trials) == (ID_RAND[name], 4 * ID_RAND[name], 4)
 
 

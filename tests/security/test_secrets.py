@@ -16,13 +16,13 @@ from nacl.public import SealedBox
 from sqlalchemy import select, text
 
 from anoncup.errors import Unavailable
+from anoncup.tracks.linkage.permutation import secret_csv
 from app import queue, sealing
 from app.cli.running import environment
 from app.config import Settings
 from app.db import engine
 from app.db.models import Evaluation, Secret, State, Submission
 from app.local.embedded import Services
-from app.scoring.permutation import secret_csv
 from app.storage import digest_of
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything

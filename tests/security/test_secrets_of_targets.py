@@ -10,9 +10,9 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
+from anoncup.tracks.linkage.permutation import secret_csv
 from app.config import Settings
 from app.db import engine
-from app.scoring.permutation import secret_csv
 from app.storage import digest_of
 from tests.arena import ROWS, numbers
 from tests.contest import Contest, judge_everything, turn

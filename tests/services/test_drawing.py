@@ -17,13 +17,13 @@ import workers.drawing
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.generators import generator_for
+from anoncup.tracks.linkage.permutation import source_from_secret
 from anoncup.tracks.model import Draw
 from app.backup import service as backup
 from app.config import Settings, get_settings
 from app.db.models import AuditEntry, Drawn, Seed
 from app.language import LANGUAGES
 from app.roles import Role
-from app.scoring.permutation import source_from_secret
 from app.scoring.tracks import TRACKS
 from app.services.attacks import drawing
 from app.services.data import draws as data_draws

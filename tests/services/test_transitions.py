@@ -13,12 +13,12 @@ from sqlalchemy import func, select, text, update
 
 from anoncup.errors import Conflict, Unavailable
 from anoncup.tables.csv_text import table_csv
+from anoncup.tracks.linkage.permutation import guess_csv, secret_csv, source_from_secret
 from app import sealing
 from app.config import Settings
 from app.db import engine
 from app.db.models import AuditEntry, Competition, Evaluation, Guess, Opening, Secret, Submission, Target
 from app.scoring.competition_file import parse_competition
-from app.scoring.permutation import guess_csv, secret_csv, source_from_secret
 from app.services.attacks import transitions
 from app.services.people import accounts
 from app.services.people.accounts import Principal

@@ -11,12 +11,12 @@ from anoncup.geometry.assignment import Matching, note_of
 from anoncup.messages import Message
 from anoncup.rules.settings import Columns, Excessive
 from anoncup.tables import checks, csv_text
+from anoncup.tracks.linkage.permutation import IN_ORDER, guess_from_file, source_from_secret
 from app.language import LANGUAGES
 from app.scoring import tables, transaction_tables
 from app.scoring.column_roles import suggested
 from app.scoring.competition_file import parse_competition
 from app.scoring.excessive.check import Distances, excess
-from app.scoring.permutation import IN_ORDER, guess_from_file, source_from_secret
 from app.scoring.tracks import TRACKS
 from app.services.contest.revisions import awaited
 from app.web.site.languages import words_in

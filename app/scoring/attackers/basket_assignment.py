@@ -9,9 +9,9 @@ import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.assignment import listing_of, match_dense, match_listed, note_of
-from app.scoring.attackers import DENSE_LIMIT
+from anoncup.tracks.linkage.attack_rates import ABSTAIN, Noted
+from anoncup.tracks.linkage.parameters import DENSE_LIMIT
 from app.scoring.baskets import Kind, similarities
-from app.scoring.rates import ABSTAIN, Noted
 from app.scoring.transaction_release import TransactionTarget
 
 

@@ -4,9 +4,9 @@ import numpy as np
 
 from anoncup.geometry.arrays import IntArray
 from anoncup.geometry.encoding import find_groups, group_rows
+from anoncup.tracks.linkage.attack_rates import ABSTAIN, OwnCluster
 from anoncup.tracks.memo import once
 from app.scoring.baskets import best, best_products, most_similar, similarities, weighted
-from app.scoring.rates import ABSTAIN, OwnCluster
 from app.scoring.transaction_release import TransactionTarget, basket_classes
 
 

@@ -6,10 +6,9 @@ import numpy as np
 
 from anoncup.geometry.arrays import IntArray, columns_at
 from anoncup.geometry.nearest_neighbours import nearest_rows
+from anoncup.tracks.linkage.attack_rates import Candidates
 from anoncup.tracks.memo import once
-from app.scoring.rates import Candidates
 from app.scoring.release import Target, places_of
-from app.scoring.transaction_release import TransactionTarget
 
 
 def id_rand(target: Target, *, quasi_identifiers: Sequence[str] | None = None) -> Candidates:
@@ -31,11 +30,6 @@ def id_sa(
     return nearest_matching(
         target, names, roles.sensitive[:1] if column is None else (column,), absolute=True
     )
-
-
-def own_row(target: Target | TransactionTarget) -> IntArray:
-    """Row j for row j: what a release gives away whose rows were never shuffled."""
-    return np.arange(target.rows)
 
 
 def nearest_matching(

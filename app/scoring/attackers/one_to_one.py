@@ -13,8 +13,9 @@ from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray, ordered
 from anoncup.geometry.assignment import Lister, ListRows, Lists, match_dense, match_listed, note_of
 from anoncup.geometry.encoding import Grouping, group_rows
 from anoncup.geometry.nearest_neighbours import Index, build_index, several_nearest
+from anoncup.tracks.linkage.attack_rates import Noted
+from anoncup.tracks.linkage.parameters import DENSE_LIMIT
 from anoncup.tracks.memo import kept_of_few, once
-from app.scoring.attackers import DENSE_LIMIT
 from app.scoring.distances import (
     NEAREST,
     gower_index,
@@ -25,7 +26,6 @@ from app.scoring.distances import (
     unit_values,
     whole_gower_index,
 )
-from app.scoring.rates import Noted
 from app.scoring.release import Target
 
 BLOCK = 32

@@ -8,9 +8,8 @@ from numpy.random import Generator
 
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.stable_sums import LARGEST
+from anoncup.tracks.linkage.shuffling import derangement, shuffler
 from app.scoring.excessive.check import mean_of
-from app.scoring.methods.microdata import shuffler
-from app.scoring.methods.permutations import derangement
 
 BINS = 40
 Draw = Callable[[Generator], IntArray]

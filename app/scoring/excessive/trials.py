@@ -10,10 +10,10 @@ from numpy.random import PCG64, Generator
 from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
 from anoncup.rules.model import Rules
+from anoncup.tracks.linkage.shuffling import shuffled_within
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Distance
 from app.scoring.excessive.check import deletion, individual_distances
-from app.scoring.methods.microdata import shuffled_within
 
 MOST = 10_000
 """Individuals that methods are tried on; of more so many are drawn."""

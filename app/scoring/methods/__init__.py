@@ -5,22 +5,13 @@ from typing import Any
 
 from anoncup.lazy import deferred_in
 from anoncup.rules.parameters import Parameter
+from anoncup.tracks.linkage.parameters import SHARE, SHARES, each_of, no_strengths
 from anoncup.tracks.parts import Method, Strengths
 
 _by = deferred_in(__name__)
 _columns = Parameter("columns", "columns", "quasi_identifiers")
 _master = Parameter("columns", "columns", "master", default=("sex", "country"))
 _clusters = Parameter("clusters", "whole", default=50)
-_share = Parameter("share", "share", default=0.01)
-"""Of the rows."""
-
-
-def _each(name: str, *values: Any) -> Strengths:
-    return lambda rows, columns: [{name: value} for value in values]  # noqa: ARG005
-
-
-def _never(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
-    return ()
 
 
 def _more_columns(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
@@ -35,32 +26,32 @@ def _fewer_clusters(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, 
     return [{"clusters": number} for number in sorted(numbers, reverse=True)]
 
 
-_SHARES = _each("share", 0.01, 0.05, 0.1)
-
 METHODS = {
     "k_anonymize": Method(
         "k_anonymize",
         _by("microdata.k_anonymize"),
         (Parameter("k", "whole", default=3),),
-        _each("k", 2, 3, 5, 10),
+        each_of("k", 2, 3, 5, 10),
     ),
     "add_noise": Method(
         "add_noise",
         _by("microdata.add_noise"),
         (Parameter("strength", "amount", default=0.1),),
-        _each("strength", 0.05, 0.1, 0.2, 0.5),
+        each_of("strength", 0.05, 0.1, 0.2, 0.5),
     ),
     "cheating_permutation": Method(
-        "cheating_permutation", _by("permutations.cheating_permutation"), (), _never
+        "cheating_permutation", _by("permutations.cheating_permutation"), (), no_strengths
     ),
     "unify_columns": Method("unify_columns", _by("microdata.unify_columns"), (_columns,), _more_columns),
     "microaggregate": Method("microaggregate", _by("microdata.microaggregate")),
     "swap_within_classes": Method("swap_within_classes", _by("microdata.swap_within_classes")),
-    "delete_rows": Method("delete_rows", _by("microdata.delete_rows"), (_share,), _SHARES),
-    "shift": Method("shift", _by("permutations.shift"), (), _never),
-    "random_permutation": Method("random_permutation", _by("permutations.random_permutation"), (), _never),
+    "delete_rows": Method("delete_rows", _by("microdata.delete_rows"), (SHARE,), SHARES),
+    "shift": Method("shift", _by("permutations.shift"), (), no_strengths),
+    "random_permutation": Method(
+        "random_permutation", _by("permutations.random_permutation"), (), no_strengths
+    ),
     "group_permutation": Method(
-        "group_permutation", _by("permutations.group_permutation"), (_columns,), _never
+        "group_permutation", _by("permutations.group_permutation"), (_columns,), no_strengths
     ),
 }
 
@@ -78,16 +69,18 @@ TRANSACTION_METHODS = {
         (_clusters, Parameter("smallest", "whole", default=5)),
         _fewer_clusters,
     ),
-    "delete_customers": Method("delete_customers", _by("transactions.delete_customers"), (_share,), _SHARES),
+    "delete_customers": Method("delete_customers", _by("transactions.delete_customers"), (SHARE,), SHARES),
     "delete_records": Method(
-        "delete_records", _by("transactions.delete_records"), (_share,), _each("share", 0.01, 0.1, 0.3)
+        "delete_records", _by("transactions.delete_records"), (SHARE,), each_of("share", 0.01, 0.1, 0.3)
     ),
-    "shift": Method("shift", _by("transactions.shift"), (), _never),
-    "random_permutation": Method("random_permutation", _by("transactions.random_permutation"), (), _never),
+    "shift": Method("shift", _by("transactions.shift"), (), no_strengths),
+    "random_permutation": Method(
+        "random_permutation", _by("transactions.random_permutation"), (), no_strengths
+    ),
     "group_permutation": Method(
-        "group_permutation", _by("transactions.group_permutation"), (_master,), _never
+        "group_permutation", _by("transactions.group_permutation"), (_master,), no_strengths
     ),
     "cheating_permutation": Method(
-        "cheating_permutation", _by("transactions.cheating_permutation"), (), _never
+        "cheating_permutation", _by("transactions.cheating_permutation"), (), no_strengths
     ),
 }

@@ -8,7 +8,8 @@ from numpy.random import Generator
 
 from anoncup.geometry.arrays import IntArray
 from anoncup.rules.settings import Columns
-from app.scoring.methods.microdata import Anonymized, equivalence_classes, shuffled_within
+from anoncup.tracks.linkage.shuffling import derangement, equivalence_classes, shuffled_within
+from app.scoring.methods.microdata import Anonymized
 
 
 def shift(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> Anonymized:  # noqa: ARG001
@@ -42,14 +43,6 @@ def cheating_permutation(
 ) -> Anonymized:
     """Nobody keeps his row: a uniformly random derangement ("Yamaoka"; P0's Dc). A single row stays."""
     return _claimed(table, derangement(len(table), rng))
-
-
-def derangement(rows: int, rng: Generator) -> IntArray:
-    """A uniformly random permutation without a fixed point, by rejection (e tries on average)."""
-    while True:
-        drawn = rng.permutation(rows)
-        if rows < 2 or not (drawn == np.arange(rows)).any():
-            return drawn
 
 
 def shuffle_rows(anonymized: pd.DataFrame, source: IntArray, *, rng: Generator) -> Anonymized:

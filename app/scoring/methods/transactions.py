@@ -13,6 +13,8 @@ from numpy.random import Generator
 
 from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
 from anoncup.geometry.encoding import encode, texts, vocabulary_of
+from anoncup.tracks.linkage.merging import representatives
+from anoncup.tracks.linkage.shuffling import derangement, equivalence_classes, shuffled_within
 from app.scoring.methods.clustering import (
     OUTSIDE,
     balanced_clusters,
@@ -24,9 +26,6 @@ from app.scoring.methods.clustering import (
     representative_clusters,
     tfidf_clusters,
 )
-from app.scoring.methods.merging import representatives
-from app.scoring.methods.microdata import equivalence_classes, shuffled_within
-from app.scoring.methods.permutations import derangement
 from app.scoring.transaction_tables import TransactionTables
 
 Released = tuple[TransactionTables, IntArray]

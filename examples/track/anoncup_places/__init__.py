@@ -5,9 +5,9 @@ from importlib import resources
 from anoncup.lazy import deferred_in
 from anoncup.rules.parameters import Parameter
 from anoncup.tracks.files import FileSpec, headed, some_originals
+from anoncup.tracks.linkage.question import LINK, SOURCES
 from anoncup.tracks.model import Question, Track
 from anoncup.tracks.parts import Attacker, Measure, Method
-from app.scoring.link import LINK, SOURCES
 from app.scoring.plugins import Plugin
 
 _by = deferred_in(__name__)

@@ -8,7 +8,7 @@ import pandas as pd
 from anoncup import TRACKS, Verdict, evaluate, parse_competition, shuffle_rows
 from anoncup.geometry.arrays import IntArray
 from anoncup.tables.csv_text import table_csv
-from app.scoring.permutation import guess_csv, secret_csv
+from anoncup.tracks.linkage.permutation import guess_csv, secret_csv
 from tests.arena import original_table
 
 ROWS = 60

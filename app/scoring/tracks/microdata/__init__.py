@@ -12,11 +12,11 @@ from anoncup.lazy import deferred, deferred_in
 from anoncup.messages import N_
 from anoncup.rules.settings import Columns
 from anoncup.tracks.files import FileSpec, as_lines, some_originals
+from anoncup.tracks.linkage.question import LINK, SOURCES
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Distance
 from app.scoring.anonymity import ANONYMITY
 from app.scoring.attackers import ATTACKERS
-from app.scoring.link import LINK, SOURCES
 from app.scoring.methods import METHODS
 from app.scoring.utility import UTILITIES
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from anoncup.lazy import deferred, deferred_in
 from anoncup.messages import N_
 from anoncup.tracks.files import FileSpec, as_lines, headed, some_originals
+from anoncup.tracks.linkage.question import LINK, SOURCES
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Distance
 from anoncup.tracks.transactions.files import (
@@ -18,7 +19,6 @@ from anoncup.tracks.transactions.files import (
 )
 from app.scoring.anonymity import CUSTOMER_ANONYMITY
 from app.scoring.attackers import TRANSACTION_ATTACKERS
-from app.scoring.link import LINK, SOURCES
 from app.scoring.methods import TRANSACTION_METHODS
 from app.scoring.utility import TRANSACTION_UTILITIES
 

@@ -12,18 +12,18 @@ from anoncup.tracks.outcomes import Outcome
 
 if TYPE_CHECKING:
     from anoncup.geometry.arrays import IntArray
+    from anoncup.tracks.linkage.attack_rates import Answer, guess_rate, rate_of
+    from anoncup.tracks.linkage.permutation import check_source, guess_from_file, source_from_secret
     from anoncup.tracks.outcomes import Rate
-    from app.scoring.permutation import check_source, guess_from_file, source_from_secret
-    from app.scoring.rates import Answer, guess_rate, rate_of
 else:
-    check_source = deferred("app.scoring.permutation.check_source")
-    guess_from_file = deferred("app.scoring.permutation.guess_from_file")
-    source_from_secret = deferred("app.scoring.permutation.source_from_secret")
-    guess_rate = deferred("app.scoring.rates.guess_rate")
-    rate_of = deferred("app.scoring.rates.rate_of")
+    check_source = deferred("anoncup.tracks.linkage.permutation.check_source")
+    guess_from_file = deferred("anoncup.tracks.linkage.permutation.guess_from_file")
+    source_from_secret = deferred("anoncup.tracks.linkage.permutation.source_from_secret")
+    guess_rate = deferred("anoncup.tracks.linkage.attack_rates.guess_rate")
+    rate_of = deferred("anoncup.tracks.linkage.attack_rates.rate_of")
 
-_permutation = deferred_in("app.scoring.permutation")
-_rates = deferred_in("app.scoring.rates")
+_permutation = deferred_in("anoncup.tracks.linkage.permutation")
+_rates = deferred_in("anoncup.tracks.linkage.attack_rates")
 
 
 def read_secret(content: bytes, about: About) -> "IntArray":

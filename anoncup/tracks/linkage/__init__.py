@@ -1,0 +1,1 @@
+"""Shared by the tracks that ask which original row a released row comes from."""
