@@ -24,63 +24,63 @@ if TYPE_CHECKING:
     from anoncup.rules.settings import MeasureSettings as MeasureSettings
     from anoncup.tracks.linkage.attack_rates import rate_of as rate_of
     from anoncup.tracks.linkage.attack_rates import sampled_guess as sampled_guess
-    from app.scoring.attackers import ATTACKERS as ATTACKERS
+    from anoncup.tracks.microdata.example import household_columns as household_columns
+    from anoncup.tracks.microdata.example import household_table as household_table
+    from anoncup.tracks.microdata.permutations import shuffle_rows as shuffle_rows
+    from anoncup.tracks.microdata.registry import ATTACKERS as ATTACKERS
+    from anoncup.tracks.microdata.registry import METHODS as METHODS
+    from anoncup.tracks.microdata.registry import UTILITIES as UTILITIES
+    from anoncup.tracks.microdata.release import prepare as prepare
+    from anoncup.tracks.microdata.release import release_of as release_of
+    from anoncup.tracks.microdata.release import target_of as target_of
+    from anoncup.tracks.transactions.cluster_planning import best_clusters as best_clusters
+    from anoncup.tracks.transactions.cluster_planning import expected_dummies as expected_dummies
+    from anoncup.tracks.transactions.cluster_planning import expected_shared_goods as expected_shared_goods
+    from anoncup.tracks.transactions.example import tc400 as tc400
+    from anoncup.tracks.transactions.tables import TransactionTables as TransactionTables
     from app.scoring.competition_file import parse_competition as parse_competition
-    from app.scoring.data import tc400 as tc400
     from app.scoring.evaluate import Verdict as Verdict
     from app.scoring.evaluate import evaluate as evaluate
     from app.scoring.excessive.advisor import advise as advise
     from app.scoring.excessive.certified import certified_bounds as certified_bounds
     from app.scoring.fingerprint import fingerprint as fingerprint
-    from app.scoring.methods import METHODS as METHODS
-    from app.scoring.methods.permutations import shuffle_rows as shuffle_rows
-    from app.scoring.methods.planning import best_clusters as best_clusters
-    from app.scoring.methods.planning import expected_dummies as expected_dummies
-    from app.scoring.methods.planning import expected_shared_goods as expected_shared_goods
-    from app.scoring.release import prepare as prepare
-    from app.scoring.release import release_of as release_of
-    from app.scoring.release import target_of as target_of
     from app.scoring.scales import scales as scales
-    from app.scoring.synthetic import household_columns as household_columns
-    from app.scoring.synthetic import household_table as household_table
     from app.scoring.templates import template as template
     from app.scoring.tracks import TRACKS as TRACKS
-    from app.scoring.transaction_tables import TransactionTables as TransactionTables
-    from app.scoring.utility import UTILITIES as UTILITIES
 
 _HOMES = {
-    "ATTACKERS": "app.scoring.attackers.ATTACKERS",
+    "ATTACKERS": "anoncup.tracks.microdata.registry.ATTACKERS",
     "AttackerSettings": "anoncup.rules.settings.AttackerSettings",
     "Columns": "anoncup.rules.settings.Columns",
     "Excessive": "anoncup.rules.settings.Excessive",
     "InvalidCompetition": "anoncup.errors.InvalidCompetition",
     "InvalidInput": "anoncup.errors.InvalidInput",
     "InvalidUpload": "anoncup.errors.InvalidUpload",
-    "METHODS": "app.scoring.methods.METHODS",
+    "METHODS": "anoncup.tracks.microdata.registry.METHODS",
     "MeasureSettings": "anoncup.rules.settings.MeasureSettings",
     "Rules": "anoncup.rules.model.Rules",
     "TRACKS": "app.scoring.tracks.TRACKS",
-    "TransactionTables": "app.scoring.transaction_tables.TransactionTables",
-    "UTILITIES": "app.scoring.utility.UTILITIES",
+    "TransactionTables": "anoncup.tracks.transactions.tables.TransactionTables",
+    "UTILITIES": "anoncup.tracks.microdata.registry.UTILITIES",
     "Verdict": "app.scoring.evaluate.Verdict",
     "advise": "app.scoring.excessive.advisor.advise",
-    "best_clusters": "app.scoring.methods.planning.best_clusters",
+    "best_clusters": "anoncup.tracks.transactions.cluster_planning.best_clusters",
     "certified_bounds": "app.scoring.excessive.certified.certified_bounds",
     "evaluate": "app.scoring.evaluate.evaluate",
-    "expected_dummies": "app.scoring.methods.planning.expected_dummies",
-    "expected_shared_goods": "app.scoring.methods.planning.expected_shared_goods",
+    "expected_dummies": "anoncup.tracks.transactions.cluster_planning.expected_dummies",
+    "expected_shared_goods": "anoncup.tracks.transactions.cluster_planning.expected_shared_goods",
     "fingerprint": "app.scoring.fingerprint.fingerprint",
-    "household_columns": "app.scoring.synthetic.household_columns",
-    "household_table": "app.scoring.synthetic.household_table",
+    "household_columns": "anoncup.tracks.microdata.example.household_columns",
+    "household_table": "anoncup.tracks.microdata.example.household_table",
     "parse_competition": "app.scoring.competition_file.parse_competition",
-    "prepare": "app.scoring.release.prepare",
+    "prepare": "anoncup.tracks.microdata.release.prepare",
     "rate_of": "anoncup.tracks.linkage.attack_rates.rate_of",
-    "release_of": "app.scoring.release.release_of",
+    "release_of": "anoncup.tracks.microdata.release.release_of",
     "sampled_guess": "anoncup.tracks.linkage.attack_rates.sampled_guess",
     "scales": "app.scoring.scales.scales",
-    "shuffle_rows": "app.scoring.methods.permutations.shuffle_rows",
-    "target_of": "app.scoring.release.target_of",
-    "tc400": "app.scoring.data.tc400",
+    "shuffle_rows": "anoncup.tracks.microdata.permutations.shuffle_rows",
+    "target_of": "anoncup.tracks.microdata.release.target_of",
+    "tc400": "anoncup.tracks.transactions.example.tc400",
     "template": "app.scoring.templates.template",
 }
 """Where each public name is; it is imported when it is asked for."""

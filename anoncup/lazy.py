@@ -4,7 +4,7 @@ numpy, pandas, Arrow, scipy and numba take seconds to import and 200 MB, and mos
 not the clock, not a worker's parent, not a page that shows rules. So whatever only describes what is computed
 (the registries), or computes for some requests only, names the function by its path::
 
-    "sort": Attacker("sort", 1, deferred("app.scoring.attackers.ranks.sort"), ("sensitive",))
+    "sort": Attacker("sort", 1, deferred("anoncup.tracks.microdata.attackers.ranks.sort"), ("sensitive",))
 
 Where its types are wanted, a type checker is shown the function itself::
 

@@ -30,11 +30,11 @@ from anoncup.rules.rounds import with_phases
 from anoncup.rules.settings import Phase
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
+from anoncup.tracks.microdata.example import household_table
 from app.client import Client
 from app.db.models import Competition, Evaluation, Member, Submission
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
-from app.scoring.synthetic import household_table
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions
 from app.services.people import accounts, teams

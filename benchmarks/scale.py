@@ -23,14 +23,14 @@ from sqlalchemy import func, select
 
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
+from anoncup.tracks.microdata.example import household_table
+from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.transactions.tables import files_of
 from app.client import Client
 from app.db.models import Evaluation
 from app.local.processes import wait_until_healthy
 from app.scoring.competition_file import parse_competition
-from app.scoring.data import tc400
-from app.scoring.synthetic import household_table
 from app.scoring.tracks import TRACKS
-from app.scoring.transaction_tables import files_of
 from app.transaction import transaction
 from benchmarks import rush, stored
 from benchmarks.hosts import Plant, networked, planted, programs

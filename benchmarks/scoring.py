@@ -15,15 +15,15 @@ import numpy as np
 from anoncup.geometry import kernels
 from anoncup.geometry.arrays import IntArray
 from anoncup.rules.model import Rules
+from anoncup.tracks.microdata.example import ROWS, household_table
 from anoncup.tracks.model import Tables, Track
+from anoncup.tracks.transactions.example import tc400
 from app.scoring.competition_file import parse_competition
-from app.scoring.data import tc400
 from app.scoring.excessive.advisor import advise
 from app.scoring.excessive.certified import certified_bounds
 from app.scoring.excessive.check import individual_distances
 from app.scoring.excessive.gaps import close_gaps
 from app.scoring.scales import scales
-from app.scoring.synthetic import ROWS, household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 

@@ -17,8 +17,8 @@ import numpy as np
 from sqlalchemy import select
 
 from anoncup.tables.csv_text import table_csv
+from anoncup.tracks.microdata.example import household_table
 from app.db.models import Evaluation
-from app.scoring.synthetic import household_table
 from app.transaction import transaction
 from benchmarks import rush
 from benchmarks.bare import BareScoring

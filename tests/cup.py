@@ -20,9 +20,9 @@ from anoncup.rules.toml_text import with_tables
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import guess_csv, secret_csv
 from anoncup.tracks.linkage.question import LINK
+from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, household_table
 from app.contest import parsed
 from app.db.models import Competition, Guess
-from app.scoring.synthetic import QUASI_IDENTIFIERS, household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.transaction import transaction

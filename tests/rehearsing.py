@@ -10,12 +10,12 @@ from sqlalchemy import select
 from anoncup.rules.rounds import with_phases
 from anoncup.rules.settings import Phase
 from anoncup.tables.csv_text import table_csv
+from anoncup.tracks.microdata.example import household_table
+from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.transactions.tables import TransactionTables
 from app.db.models import Competition, RehearsalMove, State
-from app.scoring.data import tc400
-from app.scoring.synthetic import household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
-from app.scoring.transaction_tables import TransactionTables
 from app.services.contest import due_moves, guess_terms, phases
 from app.services.desk import rehearsals
 from app.services.people import accounts

@@ -12,10 +12,10 @@ from anoncup.messages import Message
 from anoncup.rules.parameters import Parameter
 from anoncup.tracks.files import GUESS, FileSpec
 from anoncup.tracks.linkage.question import LINK
+from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.model import About, Question, Sizes
 from anoncup.tracks.outcomes import Outcome
 from app.scoring.plugins import Plugin
-from app.scoring.tracks.microdata import MICRODATA
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from anoncup.rules.parameters import Parameter
+from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.parts import Attacker, Measure, Method
 from app import language
 from app.glossary import check_words, keys
 from app.language import LANGUAGES
 from app.scoring.laws import BrokenLaw
 from app.scoring.plugins import Plugin
-from app.scoring.tracks.microdata import MICRODATA
 from tests import small_track
 from tests.riddles import RIDDLES
 from tests.test_plugins import install

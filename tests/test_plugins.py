@@ -124,7 +124,7 @@ def test_of_two_packages_that_bring_the_same_the_first_is_taken(tmp_path: Path) 
 
 
 def test_a_track_may_come_from_one_package_and_its_measure_from_another(tmp_path: Path) -> None:
-    track = "from dataclasses import replace\nfrom app.scoring.tracks.microdata import MICRODATA\n"
+    track = "from dataclasses import replace\nfrom anoncup.tracks.microdata import MICRODATA\n"
     made = "PLUGIN = Plugin(api=0, tracks={'chess': replace(MICRODATA, name='chess')})\n"
     install(tmp_path, "z_chess", track + PART + made)
     install(tmp_path, "a_coins", FINE.replace('{"microdata"', '{"chess"'))

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from anoncup.tracks.linkage.permutation import source_from_secret
+from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.transactions.tables import parse_original, parse_release
 from app.scoring.competition_file import parse_competition
-from app.scoring.data import tc400
 from app.scoring.templates import template
-from app.scoring.transaction_tables import parse_original, parse_release
 from tests.commands import run
 
 pytestmark = pytest.mark.full

@@ -21,13 +21,13 @@ from rich.table import Table
 from anoncup.geometry.arrays import IntArray
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import with_tables
+from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, household_table
 from anoncup.tracks.model import Tables
+from anoncup.tracks.transactions.example import tc400
 from app import client, wire
 from app.cli import duel
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
-from app.scoring.data import tc400
-from app.scoring.synthetic import QUASI_IDENTIFIERS, household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.services.people import accounts

@@ -91,8 +91,8 @@ def generate(
 
 def tc400(folder: Annotated[Path, typer.Argument(help="the folder to write into")] = Path()) -> None:
     """Write the 2016 contest's data, customers.csv and transactions.csv, into a folder."""
-    from app.scoring.data import tc400 as tc400_tables
-    from app.scoring.transaction_tables import files_of
+    from anoncup.tracks.transactions.example import tc400 as tc400_tables
+    from anoncup.tracks.transactions.tables import files_of
 
     written(files_of(tc400_tables()), folder)
     print(CREDIT)

@@ -9,10 +9,10 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
 from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
-from app.scoring.attackers.baskets import jaccard, jaccard_quantity
-from app.scoring.baskets import widened
+from anoncup.tracks.transactions.attackers.baskets import jaccard, jaccard_quantity
+from anoncup.tracks.transactions.baskets import widened
+from anoncup.tracks.transactions.release import TransactionTarget
 from app.scoring.excessive.certified import certified_bounds
-from app.scoring.transaction_release import TransactionTarget
 from benchmarks.peers.duel import Duel, Goal
 from benchmarks.peers.inputs import some_baskets
 

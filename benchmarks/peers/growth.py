@@ -23,10 +23,10 @@ import pandas as pd
 from anoncup.geometry import kernels
 from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import table_csv
+from anoncup.tracks.microdata.example import household_columns, household_table
+from anoncup.tracks.microdata.release import prepare, target_of
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate
-from app.scoring.release import prepare, target_of
-from app.scoring.synthetic import household_columns, household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from benchmarks.peers.inputs import microdata, unmatched

@@ -11,15 +11,15 @@ import pandas as pd
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import table_csv
-from app.scoring import transaction_release
+from anoncup.tracks.microdata.example import ROWS, household_columns, household_table
+from anoncup.tracks.microdata.release import Target, prepare, target_of
+from anoncup.tracks.transactions import release
+from anoncup.tracks.transactions.example import derive, tables_of, tc400
+from anoncup.tracks.transactions.release import TransactionTarget
+from anoncup.tracks.transactions.tables import TransactionTables
 from app.scoring.competition_file import parse_competition
-from app.scoring.data import derive, tables_of, tc400
-from app.scoring.release import Target, prepare, target_of
-from app.scoring.synthetic import ROWS, household_columns, household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
-from app.scoring.transaction_release import TransactionTarget
-from app.scoring.transaction_tables import TransactionTables
 
 REAL = "microdata_8333x25.csv"
 RETAIL = "online_retail.parquet"
@@ -98,7 +98,7 @@ def customers(name: str, tables: TransactionTables) -> tuple[str, TransactionTar
     records = tables.transactions.iloc[kept].reset_index(drop=True)
     whole = np.arange(len(tables.customers))
     released, _ = track.shuffle(replace(tables, transactions=records), whole, rng=rng)
-    return name, transaction_release.target_of(transaction_release.prepare(tables), released)
+    return name, release.target_of(release.prepare(tables), released)
 
 
 def shipped(most: int) -> tuple[str, TransactionTarget]:
@@ -153,8 +153,8 @@ def hostile_customers() -> Iterator[TransactionTarget]:
     """Equal baskets, baskets without goods, goods of one side only; one customer; quantities of any size."""
     rng = np.random.default_rng(8)
     for before, after, most in ((40, 40, 1), (40, 30, 3), (1, 1, 2), (6, 2, 10**9)):
-        original = transaction_release.prepare(_purchases(before, 12, most, rng))
-        yield transaction_release.target_of(original, _purchases(after, 14, most, rng))
+        original = release.prepare(_purchases(before, 12, most, rng))
+        yield release.target_of(original, _purchases(after, 14, most, rng))
 
 
 def _purchases(customers: int, goods: int, most: int, rng: np.random.Generator) -> TransactionTables:

@@ -11,8 +11,8 @@ import pandas as pd
 from scipy.spatial import cKDTree
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from app.scoring.attackers.euclidean import euc1, euc2
-from app.scoring.release import Target
+from anoncup.tracks.microdata.attackers.euclidean import euc1, euc2
+from anoncup.tracks.microdata.release import Target
 from benchmarks.peers.duel import Duel, Goal, no_answer
 
 BLOCK = 512

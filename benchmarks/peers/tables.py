@@ -13,13 +13,13 @@ import pandas as pd
 
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.rules.model import Rules
+from anoncup.tracks.microdata.anonymity import k_mean, k_min
+from anoncup.tracks.microdata.release import Release, Target
+from anoncup.tracks.microdata.utility import cross_count, cross_mean
 from anoncup.tracks.model import Track
-from app.scoring.anonymity.microdata import k_mean, k_min
 from app.scoring.evaluate import evaluate
-from app.scoring.release import Release, Target
 from app.scoring.scales import scales
 from app.scoring.tracks import TRACKS
-from app.scoring.utility.microdata import cross_count, cross_mean
 from benchmarks.peers.duel import Duel, Goal
 from benchmarks.peers.linkage import all_new
 

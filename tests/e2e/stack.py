@@ -23,6 +23,7 @@ from anoncup.rules.settings import Columns, Phase
 from anoncup.rules.toml_text import with_tables
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
+from anoncup.tracks.microdata.example import household_columns, household_table
 from app.client import Client
 from app.db.models import Competition, Organizer, User
 from app.db.privileges import CLOCK, WEB, WORKER
@@ -30,7 +31,6 @@ from app.local import tethered
 from app.local.processes import Program, scheduler_program, wait_until_healthy, web_program, worker_programs
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
-from app.scoring.synthetic import household_columns, household_table
 from app.scoring.templates import template
 from app.services.people import accounts
 from app.transaction import transaction

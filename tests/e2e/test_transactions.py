@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from anoncup.tracks.linkage.permutation import secret_csv
+from anoncup.tracks.transactions import TRANSACTIONS
+from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.transactions.tables import files_of
 from app.config import Settings
 from app.scoring.competition_file import parse_competition
-from app.scoring.data import tc400
-from app.scoring.tracks.transactions import TRANSACTIONS
-from app.scoring.transaction_tables import files_of
 from tests.e2e.stack import local_score, open_contest, shop_file, web, worker
 
 pytestmark = pytest.mark.full

@@ -12,11 +12,11 @@ import pytest
 from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
+from anoncup.tracks.microdata.example import household_columns, household_table
+from anoncup.tracks.microdata.permutations import shuffle_rows
+from anoncup.tracks.microdata.registry import METHODS
+from anoncup.tracks.microdata.tables import parse_original
 from app.config import Settings
-from app.scoring.methods import METHODS
-from app.scoring.methods.permutations import shuffle_rows
-from app.scoring.synthetic import household_columns, household_table
-from app.scoring.tables import parse_original
 from tests.e2e.stack import Contest, household_file, local_score, open_contest, web, worker
 from tests.scoring import independent
 from tests.scoring.independent import Numbers, Rules

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from app.scoring.attackers import ATTACKERS
-from app.scoring.release import Target
+from anoncup.tracks.microdata.registry import ATTACKERS
+from anoncup.tracks.microdata.release import Target
 
 
 def guessed(attacker: str, target: Target, **parameters: object) -> list[int]:

@@ -11,9 +11,9 @@ import numpy as np
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.rules.settings import OVERALL_DIGITS
-from app.scoring.release import prepare, release_of
-from app.scoring.synthetic import household_columns, household_table
-from app.scoring.utility.microdata import information_loss
+from anoncup.tracks.microdata.example import household_columns, household_table
+from anoncup.tracks.microdata.release import prepare, release_of
+from anoncup.tracks.microdata.utility import information_loss
 
 SCALE = 0.066
 """Of information_loss, as in docs/scoring.md; it is a sixth of U, and the rest of U is known."""

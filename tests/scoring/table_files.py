@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from anoncup.errors import LISTED, InvalidUpload
 from anoncup.rules.settings import Columns
-from app.scoring.tables import parse_original, parse_release
+from anoncup.tracks.microdata.tables import parse_original, parse_release
 from tests.properties import examples
 
 hostile = examples(200)

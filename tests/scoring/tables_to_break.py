@@ -7,7 +7,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from anoncup.rules.settings import Columns
-from app.scoring.release import Release, prepare, release_of
+from anoncup.tracks.microdata.release import Release, prepare, release_of
 from tests.scoring.reference import Cells, Tables, Texts
 
 TEXTS = ["", "a", "b", "NA", "1", "1.0"]

@@ -8,18 +8,18 @@ import pytest
 
 from anoncup.geometry.stable_sums import LARGEST
 from anoncup.rules.settings import Columns
-from app.scoring.data import tc400
+from anoncup.tracks.microdata import MICRODATA
+from anoncup.tracks.microdata.example import household_columns, household_table
+from anoncup.tracks.microdata.release import prepare
+from anoncup.tracks.transactions import TRANSACTIONS
+from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.transactions.release import PreparedTransactions
+from anoncup.tracks.transactions.release import prepare as prepare_transactions
+from anoncup.tracks.transactions.tables import TransactionTables
 from app.scoring.excessive import advisor
 from app.scoring.excessive.advisor import Advice, advise
 from app.scoring.excessive.shortage import max_escapes
 from app.scoring.excessive.simulation import histogram_of
-from app.scoring.release import prepare
-from app.scoring.synthetic import household_columns, household_table
-from app.scoring.tracks.microdata import MICRODATA
-from app.scoring.tracks.transactions import TRANSACTIONS
-from app.scoring.transaction_release import PreparedTransactions
-from app.scoring.transaction_release import prepare as prepare_transactions
-from app.scoring.transaction_tables import TransactionTables
 from tests.scoring.test_tc400 import folder, reference
 
 pytestmark = pytest.mark.full

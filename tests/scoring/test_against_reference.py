@@ -8,12 +8,9 @@ import pytest
 from hypothesis import given
 
 from anoncup.tracks.linkage import attack_rates
-from app.scoring import distances
-from app.scoring.anonymity import microdata as anonymity
-from app.scoring.attackers import linkage
+from anoncup.tracks.microdata import MICRODATA, anonymity, distances, utility
+from anoncup.tracks.microdata.attackers import quasi_identifiers
 from app.scoring.excessive.check import Histogram, individual_distances
-from app.scoring.tracks.microdata import MICRODATA
-from app.scoring.utility import microdata
 from tests.properties import examples
 from tests.scoring import reference
 from tests.scoring.guesses import guessed
@@ -35,7 +32,7 @@ def agree(value: float, expected: float, *, unit: float = 1.0) -> None:
 @hostile
 @given(cases())
 def test_mean_mae(case: Case) -> None:
-    agree(microdata.mean_mae(case.release), reference.mean_mae(case.xs, case.ys), unit=largest_cell(case))
+    agree(utility.mean_mae(case.release), reference.mean_mae(case.xs, case.ys), unit=largest_cell(case))
 
 
 @hostile
@@ -44,20 +41,20 @@ def test_cross_tables(case: Case) -> None:
     roles, quasi = case.release.original.columns, range(len(case.xq[0]))
     tables = case.xq, case.xs, case.yq, case.ys
     unit = largest_cell(case)
-    agree(microdata.cross_mean(case.release), reference.cross_mean(tables, quasi, [0]), unit=unit)
-    every = microdata.cross_mean(case.release, columns=roles.quasi_identifiers[1:], target=roles.sensitive)
+    agree(utility.cross_mean(case.release), reference.cross_mean(tables, quasi, [0]), unit=unit)
+    every = utility.cross_mean(case.release, columns=roles.quasi_identifiers[1:], target=roles.sensitive)
     agree(every, reference.cross_mean(tables, quasi[1:], range(len(case.xs[0]))), unit=unit)
-    agree(microdata.cross_count(case.release), reference.cross_count(case.xq, case.yq, quasi))
-    some = microdata.cross_count(case.release, columns=roles.quasi_identifiers[:1])
+    agree(utility.cross_count(case.release), reference.cross_count(case.xq, case.yq, quasi))
+    some = utility.cross_count(case.release, columns=roles.quasi_identifiers[:1])
     agree(some, reference.cross_count(case.xq, case.yq, quasi[:1]))
 
 
 @hostile
 @given(cases())
 def test_correlations_losses_and_rows(case: Case) -> None:
-    agree(microdata.cor_mae(case.release), reference.cor_mae(case.xs, case.ys))
-    agree(microdata.information_loss(case.release), reference.information_loss(case.xs, case.ys, case.source))
-    agree(microdata.row_difference(case.release), float(len(case.xs) - len(case.ys)))
+    agree(utility.cor_mae(case.release), reference.cor_mae(case.xs, case.ys))
+    agree(utility.information_loss(case.release), reference.information_loss(case.xs, case.ys, case.source))
+    agree(utility.row_difference(case.release), float(len(case.xs) - len(case.ys)))
 
 
 @hostile
@@ -126,7 +123,7 @@ def test_the_nearest_other_row_by_gower(case: Case) -> None:
 @hostile
 @given(cases())
 def test_id_rand(case: Case) -> None:
-    answer = linkage.id_rand(case.release.target)
+    answer = quasi_identifiers.id_rand(case.release.target)
     rate = attack_rates.rate_of(answer, case.release.source, rows=len(case.xs))
     agree(rate.rate, reference.id_rand_rate(case.xq, case.yq, case.source, range(len(case.xq[0]))))
     guess = attack_rates.sampled_guess(answer, np.random.default_rng(0))

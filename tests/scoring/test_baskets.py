@@ -12,9 +12,9 @@ from anoncup.geometry.arrays import IntArray, SparseCounts
 from anoncup.geometry.kernels import baskets as basket_kernels
 from anoncup.geometry.kernels.assignment import shortest
 from anoncup.tracks.linkage.attack_rates import ABSTAIN
-from app.scoring.attackers import TRANSACTION_ATTACKERS
-from app.scoring.baskets import Kind, best, best_products, most_similar, similarities
-from app.scoring.transaction_release import TransactionTarget
+from anoncup.tracks.transactions.baskets import Kind, best, best_products, most_similar, similarities
+from anoncup.tracks.transactions.registry import TRANSACTION_ATTACKERS
+from anoncup.tracks.transactions.release import TransactionTarget
 from benchmarks.peers.inputs import hostile_customers
 
 AMOUNTS = [[1], [1, 2, 3], [1, 10**4], [10**12, 10**12 - 10**6, 10**6, 1], [10**9, 1]]

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from anoncup.rules.settings import MeasureSettings
+from anoncup.tracks.microdata.example import household_table
 from anoncup.tracks.model import Track
+from anoncup.tracks.transactions.example import tc400
 from app.scoring.competition_file import parse_competition
-from app.scoring.data import tc400
 from app.scoring.evaluate import Verdict, evaluate
 from app.scoring.ranking import NOTHING, overall
 from app.scoring.scales import scales
-from app.scoring.synthetic import household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.scoring.tracks.monthly.example import example_data

@@ -8,7 +8,7 @@ from anoncup.geometry.arrays import IntArray, columns_at, ordered
 from anoncup.geometry.encoding import find_groups, group_rows, numbered
 from anoncup.geometry.kernels.groups import first_alike
 from anoncup.rules.settings import Columns
-from app.scoring.release import prepare, target_of
+from anoncup.tracks.microdata.release import prepare, target_of
 
 SHAPES = [(0, 0), (0, 3), (1, 0), (1, 4), (7, 0), (40, 1), (60, 3), (200, 13)]
 LARGEST_CODES = [1, 2, 5, 1000, 2**20, 2**40]

@@ -18,13 +18,13 @@ from anoncup.rules.settings import (
     MeasureSettings,
     rows_required,
 )
+from anoncup.tracks.microdata import MICRODATA
+from anoncup.tracks.microdata.adapter import null_release
+from anoncup.tracks.microdata.registry import UTILITIES
+from anoncup.tracks.microdata.release import prepare
 from app.scoring.evaluate import ExcessiveResult, Verdict, evaluate
-from app.scoring.release import prepare
 from app.scoring.scales import scales
 from app.scoring.tracks import TRACKS
-from app.scoring.tracks.microdata import MICRODATA
-from app.scoring.tracks.microdata.steps import null_release
-from app.scoring.utility import UTILITIES
 from tests.properties import examples
 from tests.scoring.tables_to_break import Case, cases
 

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Columns
 from anoncup.tracks.linkage.shuffling import ordered_within
+from anoncup.tracks.microdata.example import household_table
+from anoncup.tracks.transactions.example import tc400
 from app.scoring.competition_file import parse_competition
-from app.scoring.data import tc400
 from app.scoring.excessive import evidence, trials
 from app.scoring.excessive.advisor import Advice
 from app.scoring.excessive.evidence import Evidence, Guarantee, round_middle
 from app.scoring.excessive.question import Question, answer
 from app.scoring.excessive.simulation import exchanged_with_most_alike
 from app.scoring.excessive.trials import Honest, Mixture, Trials, some_shuffled, tried_out
-from app.scoring.synthetic import household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from anoncup.rules.model import Rules
+from anoncup.tracks.microdata.example import household_table
+from anoncup.tracks.transactions.example import tc400
 from app.scoring.competition_file import parse_competition
-from app.scoring.data import tc400
 from app.scoring.evaluate import evaluate
 from app.scoring.fingerprint import Resemblance, fingerprint
-from app.scoring.synthetic import household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 

@@ -7,7 +7,7 @@ import pytest
 from anoncup.rules.settings import Columns
 from anoncup.tables.profile.header_guess import with_zeros, without
 from anoncup.tables.profile.identifiers import find_gaps, find_identifiers
-from app.scoring.column_roles import suggested
+from anoncup.tracks.microdata.column_roles import suggested
 from tests.scoring.public_tables import EU_SILC, PUBLIC, Public, Shape, amount, csv_of, grouped, running
 
 NEW = Columns(("x",), ("y",))

@@ -8,17 +8,15 @@ from hypothesis import strategies as st
 
 from anoncup.tracks import memo
 from anoncup.tracks.linkage.attack_rates import Answer, Candidates
+from anoncup.tracks.microdata import distances
+from anoncup.tracks.microdata import methods as microdata_methods
+from anoncup.tracks.microdata import permutations as permutation_methods
+from anoncup.tracks.microdata import utility as microdata_utilities
+from anoncup.tracks.microdata.attackers import assignment, euclidean, gower, quasi_identifiers, ranks
+from anoncup.tracks.microdata.registry import ANONYMITY, ATTACKERS, METHODS, UTILITIES
+from anoncup.tracks.microdata.release import Target, prepare, release_of, target_of
 from anoncup.tracks.parts import Attacker, Measure, Method
-from app.scoring import distances
-from app.scoring.anonymity import ANONYMITY
-from app.scoring.attackers import ATTACKERS, euclidean, gower, linkage, one_to_one, ranks
-from app.scoring.methods import METHODS
-from app.scoring.methods import microdata as microdata_methods
-from app.scoring.methods import permutations as permutation_methods
-from app.scoring.release import Target, prepare, release_of, target_of
 from app.scoring.tracks import TRACKS
-from app.scoring.utility import UTILITIES
-from app.scoring.utility import microdata as microdata_utilities
 from tests.properties import examples
 from tests.scoring.tables_to_break import Case, cases
 
@@ -61,7 +59,7 @@ def test_every_function_of_the_registered_files_has_its_entry() -> None:
     assert set(UTILITIES) == public_functions(microdata_utilities) - {
         "cells_of_loss", "correlations", "mean_deviation", "original_rows"
     }  # fmt: skip
-    files = (linkage, ranks, euclidean, gower, one_to_one)
+    files = (quasi_identifiers, ranks, euclidean, gower, assignment)
     found = set().union(*map(public_functions, files))
     assert set(ATTACKERS) == found - {"nearest_matching", "nearest_in_class", "nearest_of_all", "row_sums"}
     methods = public_functions(microdata_methods) | public_functions(permutation_methods)

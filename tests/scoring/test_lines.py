@@ -6,7 +6,7 @@ from anoncup.errors import LISTED, LONGEST_VALUE, InvalidUpload, Problem
 from anoncup.messages import Message
 from anoncup.tables.line_numbers import lines_of, located
 from anoncup.tracks.linkage.permutation import guess_from_file, source_from_secret
-from app.scoring import transaction_tables
+from anoncup.tracks.transactions import tables
 from tests.scoring.table_files import refusal
 from tests.work import steps_of
 
@@ -64,16 +64,16 @@ def test_a_header_and_a_foreign_character_have_their_line() -> None:
 
 def test_both_tables_of_transactions_say_lines_and_texts() -> None:
     with pytest.raises(InvalidUpload) as caught:
-        transaction_tables.check_customers({"customers": CUSTOMERS + b'"c1",f,,Japan\nc2,f,May,Japan\n'})
+        tables.check_customers({"customers": CUSTOMERS + b'"c1",f,,Japan\nc2,f,May,Japan\n'})
     assert told(caught.value) == [("customers", 2, 3, "c1"), ("customers", 3, 4, "May")]
     bad = b'c9,r,2011-01-05,8:60,"tea\ncups",1,1\n'
     with pytest.raises(InvalidUpload) as caught:
-        transaction_tables.parse_original({"customers": CUSTOMERS, "transactions": TRANSACTIONS + bad})
+        tables.parse_original({"customers": CUSTOMERS, "transactions": TRANSACTIONS + bad})
     assert told(caught.value) == [("transactions", 1, 2, value) for value in ("tea\ncups", "c9", "8:60")]
     row = b"c1,r,2011-01-05,8:%d,tea,%s,%s\n"
     rows = TRANSACTIONS + b"\n".join([(row % (10, b"1", b"1"))[:-1], row % (60, b"-1", b"0.5")])
     with pytest.raises(InvalidUpload) as caught:
-        transaction_tables.parse_original({"customers": CUSTOMERS, "transactions": rows})
+        tables.parse_original({"customers": CUSTOMERS, "transactions": rows})
     assert told(caught.value) == [("transactions", 2, 3, value) for value in ("8:60", "-1", "0.5")]
 
 

@@ -26,7 +26,7 @@ from anoncup.tables.profile.header_guess import (
 )
 from anoncup.tables.profile.identifiers import find_identifiers
 from anoncup.tables.profile.model import Classes, CrossTable, Values
-from app.scoring.column_roles import suggested
+from anoncup.tracks.microdata.column_roles import suggested
 
 pytestmark = pytest.mark.full
 

@@ -9,18 +9,15 @@ import pytest
 from anoncup.rules.settings import Columns
 from anoncup.tracks.linkage.attack_rates import rate_of
 from anoncup.tracks.linkage.shuffling import derangement
-from app.scoring.anonymity import ANONYMITY
-from app.scoring.attackers import ATTACKERS
+from anoncup.tracks.microdata import MICRODATA
+from anoncup.tracks.microdata.example import household_columns, household_table
+from anoncup.tracks.microdata.permutations import shuffle_rows
+from anoncup.tracks.microdata.registry import ANONYMITY, ATTACKERS, METHODS, UTILITIES
+from anoncup.tracks.microdata.release import PreparedOriginal, Release, prepare, release_of
 from app.scoring.competition_file import parse_competition
 from app.scoring.excessive.advisor import advise
 from app.scoring.excessive.check import individual_distances
-from app.scoring.methods import METHODS
-from app.scoring.methods.permutations import shuffle_rows
-from app.scoring.release import PreparedOriginal, Release, prepare, release_of
-from app.scoring.synthetic import household_columns, household_table
 from app.scoring.templates import template
-from app.scoring.tracks.microdata import MICRODATA
-from app.scoring.utility import UTILITIES
 
 GOWER = MICRODATA.distances["gower"]
 CROSS = household_columns().quasi_identifiers[:6]

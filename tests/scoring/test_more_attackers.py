@@ -15,14 +15,20 @@ from anoncup.geometry.kernels import knn_gower, octree_bvh
 from anoncup.geometry.kernels.assignment import place_rows
 from anoncup.tracks.linkage.attack_rates import Noted, rate_of
 from anoncup.tracks.linkage.attackers import own_row
+from anoncup.tracks.microdata.attackers.assignment import euc2_assignment, gower_assignment
+from anoncup.tracks.microdata.attackers.euclidean import aya, euc2
+from anoncup.tracks.microdata.attackers.gower import gower
+from anoncup.tracks.microdata.distances import (
+    gower_nearest,
+    gower_sums,
+    ranges,
+    scaled_differences,
+    whole_gower_index,
+)
+from anoncup.tracks.microdata.example import household_columns, household_table
+from anoncup.tracks.microdata.registry import METHODS
+from anoncup.tracks.microdata.release import Release, Target, prepare, release_of, target_of
 from anoncup.tracks.outcomes import Rate
-from app.scoring.attackers.euclidean import aya, euc2
-from app.scoring.attackers.gower import gower
-from app.scoring.attackers.one_to_one import euc2_assignment, gower_assignment
-from app.scoring.distances import gower_nearest, gower_sums, ranges, scaled_differences, whole_gower_index
-from app.scoring.methods import METHODS
-from app.scoring.release import Release, Target, prepare, release_of, target_of
-from app.scoring.synthetic import household_columns, household_table
 from tests.properties import examples
 from tests.scoring import reference_attackers as reference
 from tests.scoring.tables_to_break import HOSTILE, TAME, Case, case_of, cases

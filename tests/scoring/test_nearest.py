@@ -27,9 +27,9 @@ from anoncup.geometry.nearest_neighbours import (
     several_nearest,
 )
 from anoncup.rules.settings import Columns
-from app.scoring.attackers import ATTACKERS
-from app.scoring.distances import gower_nearest_other
-from app.scoring.release import prepare, target_of
+from anoncup.tracks.microdata.distances import gower_nearest_other
+from anoncup.tracks.microdata.registry import ATTACKERS
+from anoncup.tracks.microdata.release import prepare, target_of
 from tests.scoring.guesses import guessed
 
 REFERENCE_DATA = os.environ.get("ANONCUP_REFERENCE_DATA")

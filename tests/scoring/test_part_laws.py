@@ -11,8 +11,8 @@ from anoncup.rules.parameters import Parameter
 from anoncup.tracks.linkage.attack_rates import OwnCluster
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure, Method
+from anoncup.tracks.transactions.example import tc400
 from app.scoring.competition_file import parse_competition
-from app.scoring.data import tc400
 from app.scoring.laws import BrokenLaw, Case, check_attacker, check_measure, check_method, methods_tried
 from app.scoring.laws_of_tracks import check_track
 from app.scoring.templates import template

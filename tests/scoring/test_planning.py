@@ -5,7 +5,11 @@ from itertools import pairwise
 
 import pytest
 
-from app.scoring.methods.planning import best_clusters, expected_dummies, expected_shared_goods
+from anoncup.tracks.transactions.cluster_planning import (
+    best_clusters,
+    expected_dummies,
+    expected_shared_goods,
+)
 
 P3 = {"customers": 400, "records": 38_000, "goods": 2_700}
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from anoncup.rules.settings import Columns
-from app.scoring.release import prepare
-from app.scoring.tables import parse_original
+from anoncup.tracks.microdata.release import prepare
+from anoncup.tracks.microdata.tables import parse_original
 
 
 def test_the_numbers_of_a_parsed_table_are_in_memory_once() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import MeasureSettings
 from anoncup.tracks.linkage.attack_rates import Candidates, guess_rate, rate_of
+from anoncup.tracks.microdata.registry import UTILITIES
 from anoncup.tracks.outcomes import wilson
 from app.scoring.ranking import (
     compute_utility,
@@ -22,7 +23,6 @@ from app.scoring.ranking import (
     standing,
     utility_score,
 )
-from app.scoring.utility import UTILITIES
 
 
 @pytest.mark.parametrize(

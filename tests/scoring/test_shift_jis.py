@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from anoncup.errors import InvalidUpload
 from anoncup.tables.csv_text import decoded
 from anoncup.tables.shift_jis import NotShiftJis, from_shift_jis
-from app.scoring.tables import parse_original
+from anoncup.tracks.microdata.tables import parse_original
 from tests.properties import examples
 from tests.scoring.table_files import SMALL, places, refusal
 

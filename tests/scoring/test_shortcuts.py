@@ -14,7 +14,7 @@ from anoncup.rules.settings import Columns
 from anoncup.tables import csv_text
 from anoncup.tables.csv_text import Problems, check_text, numbers
 from anoncup.tables.files import MAX_CELL
-from app.scoring.tables import parse_original
+from anoncup.tracks.microdata.tables import parse_original
 from tests.scoring.table_files import (
     HEADER,
     NOT_NUMBERS,

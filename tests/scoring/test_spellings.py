@@ -5,7 +5,7 @@ import pytest
 from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import table_csv
 from anoncup.tables.files import Remark
-from app.scoring.tables import parse_original, parse_release
+from anoncup.tracks.microdata.tables import parse_original, parse_release
 from tests.scoring.table_files import (
     HEADER,
     SMALL,

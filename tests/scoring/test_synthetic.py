@@ -5,8 +5,8 @@ import hashlib
 import pandas as pd
 import pytest
 
-from app.scoring.release import prepare
-from app.scoring.synthetic import household_columns, household_table
+from anoncup.tracks.microdata.example import household_columns, household_table
+from anoncup.tracks.microdata.release import prepare
 
 TABLE = household_table()
 MEANS = {

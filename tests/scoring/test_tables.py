@@ -14,7 +14,7 @@ from anoncup.messages import Message
 from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import table_csv
 from anoncup.tables.files import MAX_CELL, MAX_ROWS
-from app.scoring.tables import parse_original, parse_release
+from anoncup.tracks.microdata.tables import parse_original, parse_release
 from tests.properties import examples
 from tests.scoring.table_files import (
     COLUMNS,

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.scoring.baskets import distance_matrix
-from app.scoring.data import derive, tc400
-from app.scoring.transaction_release import prepare
-from app.scoring.transaction_tables import files_of, iso_date, iso_time, parse_original
+from anoncup.tracks.transactions.baskets import distance_matrix
+from anoncup.tracks.transactions.example import derive, tc400
+from anoncup.tracks.transactions.release import prepare
+from anoncup.tracks.transactions.tables import files_of, iso_date, iso_time, parse_original
 
 reference = pytest.mark.skipif("ANONCUP_REFERENCE_DATA" not in os.environ, reason="needs the reference data")
 

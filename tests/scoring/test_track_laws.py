@@ -16,10 +16,11 @@ from hypothesis import given
 
 from anoncup.tracks.linkage import attack_rates
 from anoncup.tracks.linkage.attack_rates import Answer, Noted
+from anoncup.tracks.microdata.registry import UTILITIES
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure, Method
+from anoncup.tracks.transactions.registry import TRANSACTION_UTILITIES
 from app.scoring.tracks import TRACKS
-from app.scoring.utility import TRANSACTION_UTILITIES, UTILITIES
 from tests.properties import examples
 from tests.scoring import tables_to_break, transactions_to_break
 

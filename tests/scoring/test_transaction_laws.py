@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from app.scoring.attackers import TRANSACTION_ATTACKERS, basket_assignment, baskets, records, spend
+from anoncup.tracks.transactions import TRANSACTIONS
+from anoncup.tracks.transactions import utility as utilities
+from anoncup.tracks.transactions.adapter import null_release
+from anoncup.tracks.transactions.attackers import assignment, baskets, records, spending
+from anoncup.tracks.transactions.registry import TRANSACTION_ATTACKERS, TRANSACTION_UTILITIES
+from anoncup.tracks.transactions.release import TransactionTarget
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate
 from app.scoring.scales import scales
 from app.scoring.templates import template
-from app.scoring.tracks.transactions import TRANSACTIONS
-from app.scoring.tracks.transactions.steps import null_release
-from app.scoring.transaction_release import TransactionTarget
-from app.scoring.utility import TRANSACTION_UTILITIES
-from app.scoring.utility import transactions as utilities
 from tests.properties import examples
 from tests.scoring.test_laws import public_functions
 from tests.scoring.transactions_to_break import Case, cases
@@ -29,7 +29,7 @@ BUILDING_BLOCKS = {
 
 def test_every_function_of_the_registered_files_has_its_entry() -> None:
     assert set(TRANSACTION_UTILITIES) == public_functions(utilities) - BUILDING_BLOCKS
-    files = (baskets, records, spend, basket_assignment)
+    files = (baskets, records, spending, assignment)
     found = set().union(*map(public_functions, files))
     assert set(TRANSACTION_ATTACKERS) == (found | {"own_row"}) - {"ranked", "Keys"}
 

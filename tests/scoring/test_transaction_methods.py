@@ -11,11 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.geometry.arrays import IntArray
-from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
-from app.scoring.attackers.baskets import jaccard
-from app.scoring.data import tc400
-from app.scoring.methods import TRANSACTION_METHODS
-from app.scoring.methods.clustering import (
+from anoncup.tracks.transactions.attackers.baskets import jaccard
+from anoncup.tracks.transactions.clustering import (
     OUTSIDE,
     balanced_clusters,
     goods_sets,
@@ -23,13 +20,12 @@ from app.scoring.methods.clustering import (
     representative_clusters,
     tfidf_clusters,
 )
-from app.scoring.methods.transactions import Released, shuffle_customers, with_dummies
-from app.scoring.transaction_release import prepare, target_of
-from app.scoring.transaction_tables import (
-    TransactionTables,
-    files_of,
-    parse_release,
-)
+from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
+from anoncup.tracks.transactions.methods import Released, shuffle_customers, with_dummies
+from anoncup.tracks.transactions.registry import TRANSACTION_METHODS
+from anoncup.tracks.transactions.release import prepare, target_of
+from anoncup.tracks.transactions.tables import TransactionTables, files_of, parse_release
 from tests.properties import examples
 
 pytestmark = pytest.mark.full

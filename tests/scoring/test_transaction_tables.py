@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from anoncup.errors import LISTED, InvalidUpload
 from anoncup.tables.files import MAX_CELL, Remark
 from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
-from app.scoring.transaction_tables import (
+from anoncup.tracks.transactions.tables import (
     MAX_QUANTITY,
     TransactionTables,
     files_of,

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 
 from anoncup.tracks.linkage import attackers
 from anoncup.tracks.linkage.attack_rates import Noted, rate_of
-from app.scoring import baskets
-from app.scoring.anonymity import transactions as customer_anonymity
-from app.scoring.attackers import TRANSACTION_ATTACKERS
-from app.scoring.attackers import baskets as by_goods
-from app.scoring.attackers import records as by_records
-from app.scoring.attackers import spend as by_spend
-from app.scoring.utility import transactions
+from anoncup.tracks.transactions import anonymity as customer_anonymity
+from anoncup.tracks.transactions import baskets, utility
+from anoncup.tracks.transactions.attackers import baskets as by_goods
+from anoncup.tracks.transactions.attackers import records as by_records
+from anoncup.tracks.transactions.attackers import spending as by_spend
+from anoncup.tracks.transactions.registry import TRANSACTION_ATTACKERS
 from tests.properties import examples
 from tests.scoring import transactions_reference as reference
 from tests.scoring.reference import Guess, as_float
@@ -66,7 +65,7 @@ def agree(value: float, expected: float, *, unit: float = 1.0) -> None:
 
 
 def measured(name: str, case: Case) -> float:
-    value: float = getattr(transactions, name)(case.release)
+    value: float = getattr(utility, name)(case.release)
     return value
 
 
@@ -88,7 +87,7 @@ def test_the_measures(case: Case) -> None:
     for name in MEASURES:
         if name != "rfm":
             agrees(name, case)
-    (signed,) = transactions.signed_row_difference(case.release).values()
+    (signed,) = utility.signed_row_difference(case.release).values()
     agree(signed, reference.signed_row_difference(case.before, case.after))
 
 
@@ -200,7 +199,7 @@ def small_case(before: Side, *records: str) -> Case:
 def test_a_spend_within_rounding_of_a_decile_is_not_above_it() -> None:
     case = small_case(told("c0 r 01-05 A 0.3 1"), "p0 r 01-05 A 0.1 3")
     assert Fraction(0.1) * 3 > Fraction(0.3)
-    assert transactions.rfm(case.release) == reference.rfm(case.before, case.after) == 0.0
+    assert utility.rfm(case.release) == reference.rfm(case.before, case.after) == 0.0
 
 
 @pytest.mark.parametrize(

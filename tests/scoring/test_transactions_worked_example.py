@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from anoncup.tracks.linkage.attack_rates import rate_of
-from app.scoring import baskets
-from app.scoring.anonymity import transactions as customer_anonymity
-from app.scoring.attackers import TRANSACTION_ATTACKERS
-from app.scoring.attackers import baskets as by_goods
-from app.scoring.utility import transactions
+from anoncup.tracks.transactions import anonymity as customer_anonymity
+from anoncup.tracks.transactions import baskets, utility
+from anoncup.tracks.transactions.attackers import baskets as by_goods
+from anoncup.tracks.transactions.registry import TRANSACTION_ATTACKERS
 from tests.scoring import transactions_reference as reference
 from tests.scoring.transactions_reference import Customer, Record, Side
 from tests.scoring.transactions_to_break import case_of
@@ -73,12 +72,12 @@ ANONYMITY = {"k_min": 1.0, "k_mean": 1.0, "basket_k_min": 1.0, "basket_k_mean": 
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_a_measure(name: str) -> None:
-    assert getattr(transactions, name)(CASE.release) == pytest.approx(NUMBERS[name], abs=1e-10)
+    assert getattr(utility, name)(CASE.release) == pytest.approx(NUMBERS[name], abs=1e-10)
     assert getattr(reference, name)(BEFORE, AFTER) == pytest.approx(NUMBERS[name], abs=1e-10)
 
 
 def test_one_record_less() -> None:
-    assert list(transactions.signed_row_difference(CASE.release).values()) == [-1.0]
+    assert list(utility.signed_row_difference(CASE.release).values()) == [-1.0]
     assert reference.signed_row_difference(BEFORE, AFTER) == -1.0
 
 

@@ -3,10 +3,9 @@
 import pytest
 
 from anoncup.tracks.linkage import attack_rates
-from app.scoring.anonymity import microdata as anonymity
-from app.scoring.attackers import ATTACKERS
-from app.scoring.release import Target
-from app.scoring.utility import UTILITIES
+from anoncup.tracks.microdata import anonymity
+from anoncup.tracks.microdata.registry import ATTACKERS, UTILITIES
+from anoncup.tracks.microdata.release import Target
 from tests.scoring.guesses import guessed
 from tests.scoring.reference import Cells, Texts
 from tests.scoring.tables_to_break import Case, case_of

@@ -11,9 +11,10 @@ from numpy.random import default_rng
 
 from anoncup.geometry.arrays import IntArray
 from anoncup.rules.model import Rules
+from anoncup.tracks.microdata.example import household_table
 from anoncup.tracks.model import Track
+from anoncup.tracks.transactions.example import tc400
 from app.scoring.competition_file import parse_competition
-from app.scoring.data import tc400
 from app.scoring.evaluate import doubts_about_secret, judge
 from app.scoring.excessive.check import individual_distances
 from app.scoring.excessive.wrong_secret import (
@@ -24,7 +25,6 @@ from app.scoring.excessive.wrong_secret import (
     SHIFTED,
     warnings_about_secret,
 )
-from app.scoring.synthetic import household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 

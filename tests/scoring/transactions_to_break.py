@@ -8,8 +8,8 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
-from app.scoring.transaction_release import TransactionRelease, prepare, release_of
-from app.scoring.transaction_tables import TransactionTables
+from anoncup.tracks.transactions.release import TransactionRelease, prepare, release_of
+from anoncup.tracks.transactions.tables import TransactionTables
 from tests.scoring.transactions_reference import Customer, Record, Side
 
 GOODS = ["a", "b", "A", "10", "9"]

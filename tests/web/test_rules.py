@@ -14,14 +14,14 @@ from markupsafe import Markup
 from anoncup.rules.parameters import Parameter
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure
+from anoncup.tracks.transactions.example import tc400
+from anoncup.tracks.transactions.tables import files_of
 from app.db.models import Competition
 from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
-from app.scoring.data import tc400
 from app.scoring.ranking import overall
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
-from app.scoring.transaction_tables import files_of
 from app.storage import digest_of
 from app.web.site.labels import LABELS
 from app.web.site.notation import indexed, numeral

@@ -12,9 +12,10 @@ from anoncup.messages import Message
 from anoncup.rules.settings import Columns, Excessive
 from anoncup.tables import checks, csv_text
 from anoncup.tracks.linkage.permutation import IN_ORDER, guess_from_file, source_from_secret
+from anoncup.tracks.microdata import tables
+from anoncup.tracks.microdata.column_roles import suggested
+from anoncup.tracks.transactions import tables as transaction_tables
 from app.language import LANGUAGES
-from app.scoring import tables, transaction_tables
-from app.scoring.column_roles import suggested
 from app.scoring.competition_file import parse_competition
 from app.scoring.excessive.check import Distances, excess
 from app.scoring.tracks import TRACKS

@@ -9,11 +9,11 @@ from fastapi.testclient import TestClient
 from anoncup.rules.settings import Columns
 from anoncup.rules.toml_text import value_text
 from anoncup.tables.csv_text import table_csv
+from anoncup.tracks.microdata.column_roles import suggested
+from anoncup.tracks.transactions.example import tc400
 from app.http.middleware import FILES
 from app.roles import Role
-from app.scoring.column_roles import suggested
 from app.scoring.competition_file import parse_competition
-from app.scoring.data import tc400
 from app.scoring.drafting import STARTS, draft, with_columns_of
 from app.scoring.toml_writing import with_attackers, with_measures, with_publication
 from app.scoring.tracks import TRACKS

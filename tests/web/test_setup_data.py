@@ -6,9 +6,9 @@ import pytest
 
 from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import table_csv
+from anoncup.tracks.transactions.example import tc400
 from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
-from app.scoring.data import tc400
 from app.scoring.drafting import draft
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions

@@ -10,11 +10,11 @@ from sqlalchemy import select
 
 from anoncup.messages import Message, Statement, kept
 from anoncup.tables.csv_text import table_csv
+from anoncup.tracks.microdata import MICRODATA
 from app.db.models import State, ThresholdReport
 from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
 from app.scoring.tracks import TRACKS
-from app.scoring.tracks.microdata import MICRODATA
 from app.services.contest import competitions
 from app.services.data.threshold_reports import MOST_UNFINISHED
 from app.transaction import transaction

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from anoncup.tables.profile.counts import all_numbers, few_empty, values_of
     from anoncup.tables.profile.header_guess import without
     from anoncup.tables.profile.identifiers import find_identifiers, read_texts, words_among_amounts
-    from app.scoring.column_roles import fits, suggested
+    from anoncup.tracks.microdata.column_roles import fits, suggested
 else:
-    fits = deferred("app.scoring.column_roles.fits")
-    suggested = deferred("app.scoring.column_roles.suggested")
+    fits = deferred("anoncup.tracks.microdata.column_roles.fits")
+    suggested = deferred("anoncup.tracks.microdata.column_roles.suggested")
     without = deferred("anoncup.tables.profile.header_guess.without")
     all_numbers = deferred("anoncup.tables.profile.counts.all_numbers")
     few_empty = deferred("anoncup.tables.profile.counts.few_empty")

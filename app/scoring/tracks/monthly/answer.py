@@ -22,10 +22,10 @@ from anoncup.tables.line_numbers import located
 from anoncup.tracks.files import GUESS, SECRET
 from anoncup.tracks.model import About, Sizes
 from anoncup.tracks.outcomes import Outcome
+from anoncup.tracks.transactions.tables import read_texts
 from app.scoring.tracks.monthly.files import DELETED
 from app.scoring.tracks.monthly.original import Original
 from app.scoring.tracks.monthly.release import PSEUDONYM, Release
-from app.scoring.transaction_tables import read_texts
 
 Names = npt.NDArray[np.object_]
 

@@ -1,0 +1,1 @@
+"""Attackers on microdata."""
