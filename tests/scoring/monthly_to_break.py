@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from numpy.random import Generator
 
 from anoncup.tracks.generators import generator_for
-from app.scoring.tracks.monthly import MONTHLY
-from app.scoring.tracks.monthly.answer import Named
-from app.scoring.tracks.monthly.files import CUSTOMER_COLUMNS, KNOWLEDGE, TRANSACTION_COLUMNS
-from app.scoring.tracks.monthly.knowledge import drawn
-from app.scoring.tracks.monthly.original import Original, parse_original
-from app.scoring.tracks.monthly.release import Release, parse_release
-from app.scoring.tracks.monthly.steps import Scored
+from anoncup.tracks.monthly import MONTHLY
+from anoncup.tracks.monthly.adapter import Scored
+from anoncup.tracks.monthly.answer import Named
+from anoncup.tracks.monthly.files import CUSTOMER_COLUMNS, KNOWLEDGE, TRANSACTION_COLUMNS
+from anoncup.tracks.monthly.knowledge import drawn
+from anoncup.tracks.monthly.original import Original, parse_original
+from anoncup.tracks.monthly.release import Release, parse_release
 from tests.scoring import monthly_reference as reference
 from tests.scoring.monthly_reference import Row
 

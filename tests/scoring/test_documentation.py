@@ -12,6 +12,7 @@ import pytest
 from anoncup.rules.settings import MeasureSettings
 from anoncup.tracks.microdata.example import household_table
 from anoncup.tracks.model import Track
+from anoncup.tracks.monthly.example import example_data
 from anoncup.tracks.transactions.example import tc400
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import Verdict, evaluate
@@ -19,7 +20,6 @@ from app.scoring.ranking import NOTHING, overall
 from app.scoring.scales import scales
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
-from app.scoring.tracks.monthly.example import example_data
 from tests.scoring.membership_cases import survey
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scoring.md").read_text()

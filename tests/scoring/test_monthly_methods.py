@@ -11,9 +11,9 @@ from numpy.random import PCG64, Generator
 
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import About
-from app.scoring.tracks.monthly import MONTHLY
-from app.scoring.tracks.monthly.answer import Named, answer_of, read_answer
-from app.scoring.tracks.monthly.release import Release
+from anoncup.tracks.monthly import MONTHLY
+from anoncup.tracks.monthly.answer import Named, answer_of, read_answer
+from anoncup.tracks.monthly.release import Release
 from tests.properties import examples
 from tests.scoring import monthly_reference as reference
 from tests.scoring.monthly_to_break import Case, cases, measured, original_of

@@ -12,21 +12,13 @@ from hypothesis import strategies as st
 from anoncup.errors import InvalidUpload
 from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark
-from app.scoring.tracks.monthly.answer import (
-    answer_of,
-    judge,
-    named,
-    no_names,
-    parse_answer,
-    parse_guess,
-    write,
-)
-from app.scoring.tracks.monthly.example import example_data, year_of_tc400
-from app.scoring.tracks.monthly.files import CUSTOMER_COLUMNS, SHARES, TRANSACTION_COLUMNS
-from app.scoring.tracks.monthly.knowledge import drawn, knowledge_csv, parse_knowledge
-from app.scoring.tracks.monthly.original import Original
-from app.scoring.tracks.monthly.release import Release, parse_release, shuffled
-from app.scoring.tracks.monthly.steps import parse_original
+from anoncup.tracks.monthly.adapter import parse_original
+from anoncup.tracks.monthly.answer import answer_of, judge, named, no_names, parse_answer, parse_guess, write
+from anoncup.tracks.monthly.example import example_data, year_of_tc400
+from anoncup.tracks.monthly.files import CUSTOMER_COLUMNS, SHARES, TRANSACTION_COLUMNS
+from anoncup.tracks.monthly.knowledge import drawn, knowledge_csv, parse_knowledge
+from anoncup.tracks.monthly.original import Original
+from anoncup.tracks.monthly.release import Release, parse_release, shuffled
 from tests.properties import examples
 from tests.scoring.monthly_reference import Row
 from tests.scoring.monthly_to_break import GONE, Case, cases, original_of, seeded, table

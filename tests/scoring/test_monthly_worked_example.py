@@ -9,12 +9,12 @@ from scipy.sparse import csr_array
 
 from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray
-from app.scoring.tracks.monthly import MONTHLY
-from app.scoring.tracks.monthly.answer import answer_of, judge
-from app.scoring.tracks.monthly.cosines import distance
-from app.scoring.tracks.monthly.files import SHARES
-from app.scoring.tracks.monthly.release import Release
-from app.scoring.tracks.monthly.steps import Scored
+from anoncup.tracks.monthly import MONTHLY
+from anoncup.tracks.monthly.adapter import Scored
+from anoncup.tracks.monthly.answer import answer_of, judge
+from anoncup.tracks.monthly.files import SHARES
+from anoncup.tracks.monthly.goods_similarity import distance
+from anoncup.tracks.monthly.release import Release
 from tests.scoring.monthly_reference import Row
 from tests.scoring.monthly_to_break import GONE, case_of, measured
 

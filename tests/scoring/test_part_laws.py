@@ -10,6 +10,7 @@ import pytest
 from anoncup.rules.parameters import Parameter
 from anoncup.tracks.linkage.attack_rates import OwnCluster
 from anoncup.tracks.model import Track
+from anoncup.tracks.monthly.example import example_data
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.transactions.example import tc400
 from app.scoring.competition_file import parse_competition
@@ -17,7 +18,6 @@ from app.scoring.laws import BrokenLaw, Case, check_attacker, check_measure, che
 from app.scoring.laws_of_tracks import check_track
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
-from app.scoring.tracks.monthly.example import example_data
 from tests.arena import competition_file, original_table
 from tests.scoring.membership_cases import survey as membership_survey
 

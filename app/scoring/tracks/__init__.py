@@ -2,10 +2,10 @@
 
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.model import Track
+from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.transactions import TRANSACTIONS
 from app.scoring.plugins import discovered
 from app.scoring.tracks.membership import MEMBERSHIP
-from app.scoring.tracks.monthly import MONTHLY
 
 BUILT_IN = {
     "microdata": MICRODATA,

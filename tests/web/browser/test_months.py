@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser, expect
 
-from app.scoring.tracks.monthly.files import QUESTIONS
+from anoncup.tracks.monthly.files import QUESTIONS
 from tests.api.test_monthly_contest import (
     METHODS,
     contest,

@@ -1,7 +1,7 @@
 """What the parts of contests by month are called, and what they say of themselves."""
 
 from anoncup.messages import N_
-from app.scoring.tracks.monthly.files import QUESTIONS
+from anoncup.tracks.monthly.files import QUESTIONS
 
 LABELS = {
     "about_monthly": N_(

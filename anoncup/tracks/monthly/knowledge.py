@@ -11,10 +11,10 @@ from anoncup.messages import Message
 from anoncup.tables.csv_text import Problems, marks, table_csv, text_columns
 from anoncup.tables.files import Remark
 from anoncup.tables.line_numbers import located
+from anoncup.tracks.monthly.files import KNOWN_CHARACTERS, SHARES, TRANSACTION_COLUMNS
+from anoncup.tracks.monthly.original import Original
+from anoncup.tracks.monthly.release import deleted, with_deletions
 from anoncup.tracks.transactions.tables import text_table
-from app.scoring.tracks.monthly.files import KNOWN_CHARACTERS, SHARES, TRANSACTION_COLUMNS
-from app.scoring.tracks.monthly.original import Original
-from app.scoring.tracks.monthly.release import deleted, with_deletions
 
 
 def known_rows(original: Original) -> pd.DataFrame:

@@ -7,8 +7,7 @@ from anoncup.lazy import deferred_in
 from anoncup.messages import N_
 from anoncup.rules.parameters import Parameter
 from anoncup.tracks.model import Answers, Draw, Question, Track
-from anoncup.tracks.parts import Attacker, Measure, Method
-from app.scoring.tracks.monthly.files import (
+from anoncup.tracks.monthly.files import (
     ANSWER,
     ASKED,
     CUSTOMERS,
@@ -19,6 +18,7 @@ from app.scoring.tracks.monthly.files import (
     RELEASED,
     SHUFFLED,
 )
+from anoncup.tracks.parts import Attacker, Measure, Method
 
 _by = deferred_in(__name__)
 
@@ -70,9 +70,9 @@ MONTHLY = Track(
     release=(RELEASED,),
     original=(CUSTOMERS, PURCHASES, *KNOWN),
     check_part=lambda files, _: _by("original.check_customers")(files),
-    parse_original=_by("steps.parse_original"),
-    parse_release=_by("steps.parse_release"),
-    files_of=_by("steps.files_of"),
+    parse_original=_by("adapter.parse_original"),
+    parse_release=_by("adapter.parse_release"),
+    files_of=_by("adapter.files_of"),
     individuals=lambda tables: tables.rows,
     answers=Answers(
         file=ANSWER,
@@ -84,7 +84,7 @@ MONTHLY = Track(
     questions={name: _question(name) for name in QUESTIONS},
     prepare=lambda tables, _: tables,
     target_of=_by("attackers.target_of"),
-    release_of=_by("steps.release_of"),
+    release_of=_by("adapter.release_of"),
     measures={
         name: _measure(name)
         for name in (
@@ -109,19 +109,19 @@ MONTHLY = Track(
             (Parameter("days", "whole", default=3), Parameter("strength", "amount", default=0.05)),
         ),
     },
-    anonymize=_by("steps.anonymize"),
+    anonymize=_by("adapter.anonymize"),
     utility="largest",
-    rivals=_by("steps.mean_of_largest"),
+    rivals=_by("adapter.mean_of_largest"),
     title=N_("monthly pseudonyms"),
     individual=N_("customer"),
     example="delete_purchases",
-    frames=_by("steps.frames"),
+    frames=_by("adapter.frames"),
     shipped={"tc400": TC400},
-    published=_by("steps.published"),
+    published=_by("adapter.published"),
     targets=(SHUFFLED,),
-    parse_target=_by("steps.parse_target"),
+    parse_target=_by("adapter.parse_target"),
     seals_release=True,
-    draw=Draw(files=KNOWN, each_team=False, make=_by("steps.make_knowledge"), purposes=(KNOWLEDGE,)),
+    draw=Draw(files=KNOWN, each_team=False, make=_by("adapter.make_knowledge"), purposes=(KNOWLEDGE,)),
     templates={"2017": resources.files(__name__) / "2017.toml"},
     example_data=_by("example.example_data"),
 )

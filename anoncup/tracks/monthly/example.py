@@ -2,11 +2,11 @@
 
 from numpy.random import PCG64, Generator
 
+from anoncup.tracks.monthly.files import CUSTOMER_COLUMNS, MOST_MONTHS, TRANSACTION_COLUMNS
+from anoncup.tracks.monthly.knowledge import drawn, knowledge_csv
+from anoncup.tracks.monthly.original import parse_original
 from anoncup.tracks.transactions.example import tc400
 from anoncup.tracks.transactions.tables import TransactionTables, files_of
-from app.scoring.tracks.monthly.files import CUSTOMER_COLUMNS, MOST_MONTHS, TRANSACTION_COLUMNS
-from app.scoring.tracks.monthly.knowledge import drawn, knowledge_csv
-from app.scoring.tracks.monthly.original import parse_original
 
 
 def example_data(rows: int | None = None, seed: int = 0) -> dict[str, bytes]:

@@ -10,9 +10,9 @@ from numpy.random import Generator
 from anoncup.geometry.arrays import BoolArray, IntArray
 from anoncup.geometry.encoding import texts
 from anoncup.tables.csv_text import table_csv
-from app.scoring.tracks.monthly.answer import Named, answer_of, named
-from app.scoring.tracks.monthly.original import EPOCH, Original, calendar_months
-from app.scoring.tracks.monthly.release import Release, most_deleted, parse_release, with_deletions
+from anoncup.tracks.monthly.answer import Named, answer_of, named
+from anoncup.tracks.monthly.original import EPOCH, Original, calendar_months
+from anoncup.tracks.monthly.release import Release, most_deleted, parse_release, with_deletions
 
 Released = tuple[Release, Named]
 Texts = npt.NDArray[np.object_]

@@ -19,9 +19,9 @@ from anoncup.tables.csv_text import Problems, marks, text_columns, unrepeated
 from anoncup.tables.files import Remark
 from anoncup.tables.line_numbers import located
 from anoncup.tracks.memo import Memo
+from anoncup.tracks.monthly.files import DELETED, TRANSACTION_COLUMNS
+from anoncup.tracks.monthly.original import Original, Records, calendar_months, read_records
 from anoncup.tracks.transactions.tables import read_texts, text_table
-from app.scoring.tracks.monthly.files import DELETED, TRANSACTION_COLUMNS
-from app.scoring.tracks.monthly.original import Original, Records, calendar_months, read_records
 
 PSEUDONYM = r"\A[A-Za-z0-9_-]+\z"
 

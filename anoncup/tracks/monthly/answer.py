@@ -21,11 +21,11 @@ from anoncup.tables.csv_text import Problems, marks, table_csv, text_columns, un
 from anoncup.tables.line_numbers import located
 from anoncup.tracks.files import GUESS, SECRET
 from anoncup.tracks.model import About, Sizes
+from anoncup.tracks.monthly.files import DELETED
+from anoncup.tracks.monthly.original import Original
+from anoncup.tracks.monthly.release import PSEUDONYM, Release
 from anoncup.tracks.outcomes import Outcome
 from anoncup.tracks.transactions.tables import read_texts
-from app.scoring.tracks.monthly.files import DELETED
-from app.scoring.tracks.monthly.original import Original
-from app.scoring.tracks.monthly.release import PSEUDONYM, Release
 
 Names = npt.NDArray[np.object_]
 

@@ -20,8 +20,8 @@ from anoncup.tables.csv_text import Problems, marks, text_columns
 from anoncup.tables.files import MAX_ROWS, Remark
 from anoncup.tables.line_numbers import located
 from anoncup.tracks.memo import Memo
+from anoncup.tracks.monthly.files import CUSTOMER_COLUMNS, DELETED, MOST_MONTHS, TRANSACTION_COLUMNS
 from anoncup.tracks.transactions.tables import iso_date, prices, quantities, text_table
-from app.scoring.tracks.monthly.files import CUSTOMER_COLUMNS, DELETED, MOST_MONTHS, TRANSACTION_COLUMNS
 
 EPOCH = date(1970, 1, 1).toordinal()
 

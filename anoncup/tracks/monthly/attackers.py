@@ -14,11 +14,11 @@ from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray, IntArray
 from anoncup.geometry.encoding import group_rows, numbered
 from anoncup.tracks.memo import Memo, once
-from app.scoring.tracks.monthly.answer import Named, named, no_names
-from app.scoring.tracks.monthly.files import KNOWN_CHARACTERS, QUESTIONS
-from app.scoring.tracks.monthly.knowledge import known_rows
-from app.scoring.tracks.monthly.original import Original
-from app.scoring.tracks.monthly.release import Published, Release
+from anoncup.tracks.monthly.answer import Named, named, no_names
+from anoncup.tracks.monthly.files import KNOWN_CHARACTERS, QUESTIONS
+from anoncup.tracks.monthly.knowledge import known_rows
+from anoncup.tracks.monthly.original import Original
+from anoncup.tracks.monthly.release import Published, Release
 
 
 @dataclass(frozen=True, slots=True)

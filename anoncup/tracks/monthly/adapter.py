@@ -14,13 +14,13 @@ from anoncup.tables.csv_text import table_csv
 from anoncup.tables.files import Remark
 from anoncup.tracks.memo import once
 from anoncup.tracks.model import About, Files
+from anoncup.tracks.monthly import attackers, original, release
+from anoncup.tracks.monthly.answer import Named
+from anoncup.tracks.monthly.files import KNOWLEDGE, SHARES
+from anoncup.tracks.monthly.knowledge import drawn, knowledge_csv, known_rows, parse_knowledge
+from anoncup.tracks.monthly.original import Original
+from anoncup.tracks.monthly.release import Published, Release, shuffled, with_deletions
 from anoncup.tracks.parts import Method
-from app.scoring.tracks.monthly import attackers, original, release
-from app.scoring.tracks.monthly.answer import Named
-from app.scoring.tracks.monthly.files import KNOWLEDGE, SHARES
-from app.scoring.tracks.monthly.knowledge import drawn, knowledge_csv, known_rows, parse_knowledge
-from app.scoring.tracks.monthly.original import Original
-from app.scoring.tracks.monthly.release import Published, Release, shuffled, with_deletions
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules

@@ -13,9 +13,9 @@ from scipy.sparse import coo_array, csr_array
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray, SparseCounts
 from anoncup.geometry.encoding import encode, numbered, texts
 from anoncup.tracks.memo import once
-from app.scoring.tracks.monthly.cosines import distance
-from app.scoring.tracks.monthly.original import Original, Records
-from app.scoring.tracks.monthly.release import Release
+from anoncup.tracks.monthly.goods_similarity import distance
+from anoncup.tracks.monthly.original import Original, Records
+from anoncup.tracks.monthly.release import Release
 
 LEVELS = np.array([12, 24, 36, 48, 60, 72])
 MOST_SMALL = 11
