@@ -10,13 +10,13 @@ from fastapi.testclient import TestClient
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import with_phases
 from anoncup.rules.settings import Phase
+from anoncup.tracks.membership.adapter import files_of
+from anoncup.tracks.membership.answer import Members
+from anoncup.tracks.membership.tables import Original, written
 from anoncup.tracks.model import About
 from app.scoring.competition_file import parse_competition
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
-from app.scoring.tracks.membership.answer import Members
-from app.scoring.tracks.membership.steps import Original, files_of
-from app.scoring.tracks.membership.tables import written
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena
 from tests.contest import Contest, turn

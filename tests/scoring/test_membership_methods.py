@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 
 from anoncup.geometry.stable_sums import correlations
-from app.scoring.tracks.membership import attackers, measures, methods
-from app.scoring.tracks.membership.assignment import draw
-from app.scoring.tracks.membership.attackers import Target
-from app.scoring.tracks.membership.propensity import propensity
-from app.scoring.tracks.membership.questions import membership
-from app.scoring.tracks.membership.schema import Numeric, Schema
-from app.scoring.tracks.membership.survey import RARE, SCHEMA, survey_table
-from app.scoring.tracks.membership.tables import Table, parse_rows, written
+from anoncup.tracks.membership import attackers, measures, methods
+from anoncup.tracks.membership.allocation import draw
+from anoncup.tracks.membership.attackers import Target
+from anoncup.tracks.membership.example import RARE, SCHEMA, survey_table
+from anoncup.tracks.membership.propensity import propensity
+from anoncup.tracks.membership.questions import membership
+from anoncup.tracks.membership.schema import Numeric, Schema
+from anoncup.tracks.membership.tables import Table, parse_rows, written
 from tests.properties import examples
 from tests.scoring.membership_cases import Case, cases, rows_of
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.scoring.tracks.membership import attackers, measures
-from app.scoring.tracks.membership.attackers import Target
-from app.scoring.tracks.membership.propensity import design, fitted, propensity
-from app.scoring.tracks.membership.schema import Categorical, Schema
-from app.scoring.tracks.membership.tables import Table
+from anoncup.tracks.membership import attackers, measures
+from anoncup.tracks.membership.attackers import Target
+from anoncup.tracks.membership.propensity import design, fitted, propensity
+from anoncup.tracks.membership.schema import Categorical, Schema
+from anoncup.tracks.membership.tables import Table
 from tests.properties import examples
 from tests.scoring import membership_reference as plain
 from tests.scoring.membership_cases import Case, cases, rows_of, schema_of, table_of
@@ -185,8 +185,8 @@ def test_distances_that_are_equal_stay_equal_however_their_sums_are_rounded() ->
 
 
 def test_blocks_of_rows_change_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
-    from app.scoring.tracks.membership import rows
-    from app.scoring.tracks.membership.survey import survey_table
+    from anoncup.tracks.membership import rows
+    from anoncup.tracks.membership.example import survey_table
 
     table = survey_table(60)
     target = Target(table, table.at(np.arange(20)))

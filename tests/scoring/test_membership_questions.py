@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.geometry.arrays import BoolArray, FloatArray
-from anoncup.tracks.outcomes import Outcome
-from app.scoring.tracks.membership.answer import Members
-from app.scoring.tracks.membership.questions import (
+from anoncup.tracks.membership.answer import Members
+from anoncup.tracks.membership.questions import (
     attribute,
     commonest,
     membership,
@@ -19,10 +18,10 @@ from app.scoring.tracks.membership.questions import (
     reference_guess,
     right_cells,
 )
-from app.scoring.tracks.membership.reference import predict
-from app.scoring.tracks.membership.roc import accuracy, auc, operating_points, tpr
-from app.scoring.tracks.membership.steps import Original
-from app.scoring.tracks.membership.tables import Table
+from anoncup.tracks.membership.reference_predictor import predict
+from anoncup.tracks.membership.roc import accuracy, auc, operating_points, tpr
+from anoncup.tracks.membership.tables import Original, Table
+from anoncup.tracks.outcomes import Outcome
 from tests.properties import examples
 from tests.scoring import membership_reference as plain
 from tests.scoring.membership_cases import Case, cases, rows_of, schema_of, survey, table_of

@@ -11,10 +11,10 @@ from numpy.random import PCG64
 
 from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
 from anoncup.rules.toml_values import Table
+from anoncup.tracks.membership.allocation import assignments, draw
+from anoncup.tracks.membership.schema import Categorical, Numeric, Schema, read_schema
+from anoncup.tracks.membership.tables import parse_candidates, parse_rows, parse_scores, written
 from anoncup.tracks.seeds import commitment
-from app.scoring.tracks.membership.assignment import assignments, draw
-from app.scoring.tracks.membership.schema import Categorical, Numeric, Schema, read_schema
-from app.scoring.tracks.membership.tables import parse_candidates, parse_rows, parse_scores, written
 from tests.properties import examples
 from tests.scoring.membership_cases import Case, cases, rows_of
 

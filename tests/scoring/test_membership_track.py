@@ -12,6 +12,10 @@ from hypothesis import strategies as st
 from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
 from anoncup.rules.model import Rules
 from anoncup.tracks.generators import generator_for
+from anoncup.tracks.membership.adapter import files_of
+from anoncup.tracks.membership.allocation import assignments
+from anoncup.tracks.membership.answer import Members
+from anoncup.tracks.membership.tables import Original, Table, frame, written
 from anoncup.tracks.model import About
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate
@@ -19,10 +23,6 @@ from app.scoring.laws import Case, check_attacker, check_measure, methods_tried
 from app.scoring.laws_of_tracks import check_track
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
-from app.scoring.tracks.membership.answer import Members
-from app.scoring.tracks.membership.assignment import assignments
-from app.scoring.tracks.membership.steps import Original, files_of
-from app.scoring.tracks.membership.tables import Table, frame, written
 from tests.properties import examples
 from tests.scoring import membership_cases
 from tests.scoring import membership_reference as plain

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from anoncup.tracks.membership.schema import Categorical, Numeric
 from app.language import LANGUAGES
-from app.scoring.tracks.membership.schema import Categorical, Numeric
 from tests.arena import Arena
 from tests.web.reader import page, send
 from tests.web.spoken import said

@@ -8,9 +8,9 @@ import pandas as pd
 
 from anoncup.messages import Message
 from anoncup.tables.csv_text import Problems
+from anoncup.tracks.membership.schema import Numeric, Schema
+from anoncup.tracks.membership.tables import Table, parse_rows, written
 from anoncup.tracks.outcomes import Outcome
-from app.scoring.tracks.membership.schema import Numeric, Schema
-from app.scoring.tracks.membership.tables import Table, parse_rows, written
 
 WIDTH = 1000.0
 """Of the square that all places lie in, in kilometres."""

@@ -10,8 +10,8 @@ from scipy.linalg import solve
 from scipy.special import expit
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from app.scoring.tracks.membership.propensity import PENALTY, design, fitted, standardised
-from app.scoring.tracks.membership.tables import Table
+from anoncup.tracks.membership.propensity import PENALTY, design, fitted, standardised
+from anoncup.tracks.membership.tables import Table
 
 TIE = 1e-6
 """Chances, or standardised numbers, that differ by less are equal, so that rounding decides nothing."""

@@ -10,9 +10,7 @@ from anoncup.lazy import deferred_in
 from anoncup.messages import N_
 from anoncup.rules.parameters import Parameter
 from anoncup.tracks.files import GUESS, Columns, FileSpec, Rows
-from anoncup.tracks.model import Answers, Draw, Question, Track
-from anoncup.tracks.parts import Attacker, Measure, Method
-from app.scoring.tracks.membership.settings import (
+from anoncup.tracks.membership.settings import (
     ATTRIBUTE,
     PLACE,
     check_rules,
@@ -22,6 +20,8 @@ from app.scoring.tracks.membership.settings import (
     read_settings,
     roles,
 )
+from anoncup.tracks.model import Answers, Draw, Question, Track
+from anoncup.tracks.parts import Attacker, Measure, Method
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
@@ -144,7 +144,7 @@ MEMBERSHIP = Track(
     name="membership",
     roles=roles,
     settings=read_settings,
-    fitted=_by("fitting.fitted"),
+    fitted=_by("schema_inference.fitted"),
     check_rules=check_rules,
     release=(
         FileSpec(
@@ -174,10 +174,10 @@ MEMBERSHIP = Track(
             example=lambda rules: rules.settings.schema.lines,
         ),
     ),
-    parse_original=_by("steps.parse_original"),
-    parse_release=_by("steps.parse_release"),
-    files_of=_by("steps.files_of"),
-    canonical_files=_by("steps.canonical_files"),
+    parse_original=_by("adapter.parse_original"),
+    parse_release=_by("adapter.parse_release"),
+    files_of=_by("adapter.files_of"),
+    canonical_files=_by("adapter.canonical_files"),
     individuals=lambda tables: int(tables.rows),
     answers=Answers(
         file=MEMBERS,
@@ -195,13 +195,13 @@ MEMBERSHIP = Track(
         check_truth=_by("answer.check_truth"),
         holds=lambda rules: ("hidden",) if hidden_of(rules) else (),
     ),
-    prepare=_by("steps.prepare"),
-    target_of=_by("steps.target_of"),
-    release_of=_by("steps.release_of"),
+    prepare=_by("adapter.prepare"),
+    target_of=_by("adapter.target_of"),
+    release_of=_by("adapter.release_of"),
     measures={
         one.name: one
         for one in (
-            against_members("marginals", _by("steps.by_column")),
+            against_members("marginals", _by("adapter.by_column")),
             against_members("pairs"),
             against_members("correlations"),
             against_members("tails"),
@@ -223,7 +223,7 @@ MEMBERSHIP = Track(
     title=N_("membership"),
     individual=N_("candidate"),
     example="noise",
-    frames=_by("steps.frames"),
+    frames=_by("adapter.frames"),
     templates={"membership": files(__name__) / "membership.toml"},
-    example_data=_by("steps.example_data"),
+    example_data=_by("adapter.example_data"),
 )

@@ -16,14 +16,14 @@ from numpy.random import Generator
 from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray, FloatArray
 from anoncup.tracks.files import GUESS
+from anoncup.tracks.membership.answer import Members
+from anoncup.tracks.membership.reference_predictor import predict
+from anoncup.tracks.membership.roc import LOW, accuracy, auc, operating_points, tpr
+from anoncup.tracks.membership.settings import hidden_schema
+from anoncup.tracks.membership.tables import Table, parse_rows, parse_scores
 from anoncup.tracks.memo import once
 from anoncup.tracks.model import About, Sizes
 from anoncup.tracks.outcomes import NORMAL_95, Outcome, wilson
-from app.scoring.tracks.membership.answer import Members
-from app.scoring.tracks.membership.reference import predict
-from app.scoring.tracks.membership.roc import LOW, accuracy, auc, operating_points, tpr
-from app.scoring.tracks.membership.settings import hidden_schema
-from app.scoring.tracks.membership.tables import Table, parse_rows, parse_scores
 
 Told = Literal["tpr", "advantage"]
 """Which number of the question ``membership`` is its value; the competition says it."""

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.random import PCG64, Generator
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from app.scoring.tracks.membership.schema import Categorical, Numeric, Schema
-from app.scoring.tracks.membership.tables import Table
+from anoncup.tracks.membership.schema import Categorical, Numeric, Schema
+from anoncup.tracks.membership.tables import Table
 
 ROWS = 2000
 FIRST_YEAR, YEARS = 2016, 10

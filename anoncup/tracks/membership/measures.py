@@ -15,8 +15,8 @@ import numpy as np
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.stable_sums import correlations as pearson
 from anoncup.geometry.stable_sums import finite_mean
-from app.scoring.tracks.membership.rows import among, in_order
-from app.scoring.tracks.membership.tables import Table
+from anoncup.tracks.membership.rows import among, in_order
+from anoncup.tracks.membership.tables import Table
 
 BINS = 20
 PAIR_BINS = 5

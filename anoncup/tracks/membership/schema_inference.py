@@ -12,8 +12,8 @@ from anoncup.messages import Message
 from anoncup.rules.toml_text import key_text, table_text
 from anoncup.tables.csv_text import Problems, cells, decoded, header_of, numbers, text_columns
 from anoncup.tables.profile.identifiers import AMOUNTS, amounts
-from app.scoring.tracks.membership.schema import Categorical, Column, Numeric
-from app.scoring.tracks.membership.settings import PLACE, Settings, hidden_of
+from anoncup.tracks.membership.schema import Categorical, Column, Numeric
+from anoncup.tracks.membership.settings import PLACE, Settings, hidden_of
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules

@@ -18,13 +18,12 @@ from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.messages import Message
 from anoncup.tables.csv_text import Problems, table_csv, unrepeated
+from anoncup.tracks.membership.allocation import half
+from anoncup.tracks.membership.schema import Numeric, Schema
+from anoncup.tracks.membership.settings import PLACE, hidden_of, hidden_schema
+from anoncup.tracks.membership.tables import Original, Table, frame, parse_rows
 from anoncup.tracks.model import About, Files, Sizes
 from anoncup.tracks.parts import Method
-from app.scoring.tracks.membership.assignment import half
-from app.scoring.tracks.membership.schema import Numeric, Schema
-from app.scoring.tracks.membership.settings import PLACE, hidden_of, hidden_schema
-from app.scoring.tracks.membership.steps import Original
-from app.scoring.tracks.membership.tables import Table, frame, parse_rows
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules

@@ -8,7 +8,7 @@ from anoncup.geometry.arrays import BoolArray, FloatArray
 from anoncup.geometry.kernels import gower as kernels
 from anoncup.geometry.kernels.gower import SMALLEST
 from anoncup.geometry.stable_sums import headroom
-from app.scoring.tracks.membership.tables import Table
+from anoncup.tracks.membership.tables import Table
 
 BLOCK = 2**22
 """Distances that are in memory at a time."""

@@ -3,40 +3,26 @@
 from __future__ import annotations  # rules know their tracks
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from anoncup.tables.files import Remark
-from anoncup.tracks.memo import Memo
+from anoncup.tracks.membership import attackers, example
+from anoncup.tracks.membership.measures import BINS, binned, total_variation
+from anoncup.tracks.membership.rows import in_order
+from anoncup.tracks.membership.settings import public_schema
+from anoncup.tracks.membership.tables import Original, Table, frame, parse_candidates, parse_rows, written
 from anoncup.tracks.model import Files
-from app.scoring.tracks.membership import attackers, survey
-from app.scoring.tracks.membership.measures import BINS, binned, total_variation
-from app.scoring.tracks.membership.rows import in_order
-from app.scoring.tracks.membership.settings import public_schema
-from app.scoring.tracks.membership.tables import Table, frame, parse_candidates, parse_rows, written
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
-    from app.scoring.tracks.membership.answer import Members
+    from anoncup.tracks.membership.answer import Members
 
 CANDIDATES, BACKGROUND, RELEASED = "candidates", "background", "released"
 """The files."""
-
-
-@dataclass(frozen=True, slots=True)
-class Original:
-    """The public tables: 2N candidates without the hidden column, and background rows with all columns."""
-
-    candidates: Table
-    background: Table | None = None
-    memo: Memo = field(default_factory=dict, compare=False, repr=False)
-
-    @property
-    def rows(self) -> int:
-        return self.candidates.rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +113,7 @@ def by_column(release: Release) -> dict[str, float]:
 
 def example_data(rows: int | None, seed: int) -> dict[str, bytes]:
     """Candidates of a survey, and answers of others to it as a background, a quarter as many."""
-    candidates = survey.ROWS if rows is None else rows + rows % 2
-    made = survey.survey_table(candidates + max(1, candidates // 4), seed=seed)
+    candidates = example.ROWS if rows is None else rows + rows % 2
+    made = example.survey_table(candidates + max(1, candidates // 4), seed=seed)
     places = np.arange(made.rows)
     return files_of(Original(made.at(places < candidates), made.at(places >= candidates)))

@@ -6,8 +6,8 @@ from scipy.special import expit
 
 from anoncup.geometry.arrays import FloatArray
 from anoncup.geometry.stable_sums import deviations
-from app.scoring.tracks.membership.rows import in_order
-from app.scoring.tracks.membership.tables import Table
+from anoncup.tracks.membership.rows import in_order
+from anoncup.tracks.membership.tables import Table
 
 PENALTY = 1.0
 """Of half the sum of squared weights, beside the sum of all rows' losses: what elsewhere is called C = 1."""

@@ -6,7 +6,7 @@ from scipy.special import ndtr, ndtri
 
 from anoncup.geometry.arrays import Cells, FloatArray, IntArray
 from anoncup.geometry.stable_sums import standard_deviation
-from app.scoring.tracks.membership.tables import Table
+from anoncup.tracks.membership.tables import Table
 
 
 def copy(members: Table, *, rng: Generator) -> Table:

@@ -4,7 +4,7 @@ Candidates, background rows, members, releases and guesses are all read here: th
 in how many rows they may have. Below this file rows are aligned by position.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,8 @@ from anoncup.tables.csv_text import (
 from anoncup.tables.files import MAX_ROWS, Remark
 from anoncup.tables.header import check_header
 from anoncup.tables.line_numbers import located
-from app.scoring.tracks.membership.schema import Categorical, Numeric, Schema
+from anoncup.tracks.membership.schema import Categorical, Numeric, Schema
+from anoncup.tracks.memo import Memo
 
 SCORE = Schema((Numeric("score", 0.0, 1.0),))
 """The file of a guess at membership: one line per candidate, in the candidates' order."""
@@ -143,3 +144,16 @@ def _codes(column: pa.Array, of: Categorical, problems: Problems) -> IntArray:
     what = Message("not one of the column's values")
     problems.add_rows(codes < 0, of.name, "unknown_value", what, cells=column)
     return codes
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """The public tables: 2N candidates without the hidden column, and background rows with all columns."""
+
+    candidates: Table
+    background: Table | None = None
+    memo: Memo = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def rows(self) -> int:
+        return self.candidates.rows

@@ -11,7 +11,7 @@ from anoncup.messages import Message
 from anoncup.rules.parameters import Roles
 from anoncup.rules.settings import rows_required
 from anoncup.rules.toml_values import Table, flag, number, wrong
-from app.scoring.tracks.membership.schema import Schema, read_schema
+from anoncup.tracks.membership.schema import Schema, read_schema
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules

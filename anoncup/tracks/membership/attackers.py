@@ -11,8 +11,8 @@ from scipy.special import expit, logsumexp
 
 from anoncup.geometry.arrays import FloatArray
 from anoncup.geometry.stable_sums import headroom, standard_deviation
-from app.scoring.tracks.membership.rows import among, blocks, gower
-from app.scoring.tracks.membership.tables import Table
+from anoncup.tracks.membership.rows import among, blocks, gower
+from anoncup.tracks.membership.tables import Table
 
 Units = tuple[FloatArray, FloatArray, float]
 """A column of some rows, of others, and what is 1 in it."""
