@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from anoncup.errors import InvalidCompetition as InvalidCompetition
     from anoncup.errors import InvalidInput as InvalidInput
     from anoncup.errors import InvalidUpload as InvalidUpload
+    from anoncup.plugins import TRACKS as TRACKS
     from anoncup.rules.model import Rules as Rules
     from anoncup.rules.settings import AttackerSettings as AttackerSettings
     from anoncup.rules.settings import Columns as Columns
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from app.scoring.fingerprint import fingerprint as fingerprint
     from app.scoring.scales import scales as scales
     from app.scoring.templates import template as template
-    from app.scoring.tracks import TRACKS as TRACKS
 
 _HOMES = {
     "ATTACKERS": "anoncup.tracks.microdata.registry.ATTACKERS",
@@ -59,7 +59,7 @@ _HOMES = {
     "METHODS": "anoncup.tracks.microdata.registry.METHODS",
     "MeasureSettings": "anoncup.rules.settings.MeasureSettings",
     "Rules": "anoncup.rules.model.Rules",
-    "TRACKS": "app.scoring.tracks.TRACKS",
+    "TRACKS": "anoncup.plugins.TRACKS",
     "TransactionTables": "anoncup.tracks.transactions.tables.TransactionTables",
     "UTILITIES": "anoncup.tracks.microdata.registry.UTILITIES",
     "Verdict": "app.scoring.evaluate.Verdict",

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from gettext import NullTranslations
 from string import Formatter
 
+from anoncup.plugins import BUILT_IN
 from anoncup.rules.parameters import Parameter
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure, Method
+from anoncup.tracks.plugin import Plugin
 from app.language import LANGUAGES, catalogue
 from app.scoring.laws import require
-from app.scoring.plugins import Plugin
-from app.scoring.tracks import BUILT_IN
 
 Parts = Mapping[str, Measure] | Mapping[str, Attacker] | Mapping[str, Method]
 

@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import func, select
 
+from anoncup.plugins import TRACKS
 from anoncup.rules.rounds import with_phases
 from anoncup.rules.settings import Phase
 from anoncup.tables.csv_text import table_csv
@@ -35,7 +36,6 @@ from app.client import Client
 from app.db.models import Competition, Evaluation, Member, Submission
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
-from app.scoring.tracks import TRACKS
 from app.services.contest import competitions
 from app.services.people import accounts, teams
 from app.services.work.leases import UNFINISHED

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import func, select
 
+from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
 from anoncup.tracks.microdata.example import household_table
@@ -30,7 +31,6 @@ from app.client import Client
 from app.db.models import Evaluation
 from app.local.processes import wait_until_healthy
 from app.scoring.competition_file import parse_competition
-from app.scoring.tracks import TRACKS
 from app.transaction import transaction
 from benchmarks import rush, stored
 from benchmarks.hosts import Plant, networked, planted, programs

@@ -14,6 +14,7 @@ import numpy as np
 
 from anoncup.geometry import kernels
 from anoncup.geometry.arrays import IntArray
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.microdata.example import ROWS, household_table
 from anoncup.tracks.model import Tables, Track
@@ -25,7 +26,6 @@ from app.scoring.excessive.check import individual_distances
 from app.scoring.excessive.gaps import close_gaps
 from app.scoring.scales import scales
 from app.scoring.templates import template
-from app.scoring.tracks import TRACKS
 
 UNMATCHED = "unmatched"
 REPEATS = 5

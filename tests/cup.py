@@ -16,6 +16,7 @@ from numpy.random import Generator
 from sqlalchemy import select, update
 
 from anoncup.geometry.arrays import IntArray
+from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import with_tables
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import guess_csv, secret_csv
@@ -24,7 +25,6 @@ from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, household_table
 from app.contest import parsed
 from app.db.models import Competition, Guess
 from app.scoring.templates import template
-from app.scoring.tracks import TRACKS
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena

@@ -15,12 +15,12 @@ from numpy.random import Generator
 
 from anoncup.errors import InvalidUpload, Problem
 from anoncup.messages import Message
+from anoncup.plugins import BUILT_IN, TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.linkage.permutation import secret_csv
 from anoncup.tracks.model import Draw, Track
 from app.config import Settings
-from app.scoring.tracks import BUILT_IN, TRACKS
 from app.storage import store
 from workers import child, scorer
 from workers.child import Step, Verdict

@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from anoncup.plugins import TRACKS
 from anoncup.tracks.parts import Measure
-from app.scoring.tracks import TRACKS
 from tests.deeds import tried
 from workers import scorer
 from workers.scorer import Desk

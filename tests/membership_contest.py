@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from fastapi.testclient import TestClient
 
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import with_phases
 from anoncup.rules.settings import Phase
@@ -16,7 +17,6 @@ from anoncup.tracks.membership.tables import Original, written
 from anoncup.tracks.model import About
 from app.scoring.competition_file import parse_competition
 from app.scoring.templates import template
-from app.scoring.tracks import TRACKS
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena
 from tests.contest import Contest, turn

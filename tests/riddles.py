@@ -15,7 +15,7 @@ from anoncup.tracks.linkage.question import LINK
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.model import About, Question, Sizes
 from anoncup.tracks.outcomes import Outcome
-from app.scoring.plugins import Plugin
+from anoncup.tracks.plugin import Plugin
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules

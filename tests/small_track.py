@@ -21,7 +21,7 @@ from anoncup.tracks.files import SECRET, FileSpec, headed
 from anoncup.tracks.model import About, Answers, Question, Track
 from anoncup.tracks.outcomes import Outcome
 from anoncup.tracks.parts import Attacker, Measure, Method
-from app.scoring.plugins import Plugin
+from anoncup.tracks.plugin import Plugin
 
 if TYPE_CHECKING:
     from app.scoring.laws import Case
@@ -276,7 +276,7 @@ def files(seed: int = 1, rows: int = 20) -> dict[str, bytes]:
 
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
     """In this process; ``tests.with_track`` brings it to others too."""
-    from app.scoring.tracks import TRACKS
+    from anoncup.plugins import TRACKS
 
     monkeypatch.setitem(TRACKS, "small", SMALL)
 

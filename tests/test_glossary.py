@@ -10,11 +10,11 @@ import pytest
 from anoncup.rules.parameters import Parameter
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.parts import Attacker, Measure, Method
+from anoncup.tracks.plugin import Plugin
 from app import language
 from app.glossary import check_words, keys
 from app.language import LANGUAGES
 from app.scoring.laws import BrokenLaw
-from app.scoring.plugins import Plugin
 from tests import small_track
 from tests.riddles import RIDDLES
 from tests.test_plugins import install

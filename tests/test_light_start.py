@@ -25,7 +25,7 @@ parse_competition(template(2015)), parse_competition(template(2016))
 READ = """
 from app.scoring.competition_file import parse_competition
 from app.scoring.templates import template
-from app.scoring.tracks import TRACKS
+from anoncup.plugins import TRACKS
 TRACKS["transactions"].parse_original(
     {
         "customers": b"customer_id,sex,birthday,country\\nc,f,,France\\n",

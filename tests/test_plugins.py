@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from app.scoring.plugins import discovered
-from app.scoring.tracks import BUILT_IN
+from anoncup.plugins import BUILT_IN, discovered
 
 PART = """
 from anoncup.tracks.parts import Attacker, Measure, Method
-from app.scoring.plugins import Plugin
+from anoncup.tracks.plugin import Plugin
 from anoncup.lazy import deferred_in
 by = deferred_in(__name__)
 def coins(name="coins"):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from anoncup.plugins import TRACKS
 from anoncup.tracks.model import Track
-from app.scoring.tracks import TRACKS
 from tests.test_plugins import install
 from workers import child
 

@@ -3,11 +3,11 @@
 from hashlib import sha256
 
 from anoncup.errors import Unavailable
+from anoncup.plugins import TRACKS
 from anoncup.tracks import seeds
 from app import sealing
 from app.config import Settings
 from app.contest import read_file
-from app.scoring.tracks import TRACKS
 from app.services.attacks import drawing
 from app.services.attacks.drawing import Undrawn
 from app.services.contest.held import Box, Means

@@ -9,9 +9,9 @@ from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationE
 from typing_extensions import TypedDict
 
 from anoncup.messages import PARTS, Message
+from anoncup.plugins import TRACKS
 from anoncup.tracks.parts import Attacker, Measure
 from app import wire
-from app.scoring.tracks import TRACKS
 from app.wire.form import Admitted
 
 DEEPEST, LONGEST_TEXT, LARGEST = 8, 10_000, 2**63

@@ -16,6 +16,7 @@ from numpy.random import Generator, default_rng
 
 from anoncup.errors import InvalidCompetition
 from anoncup.geometry import kernels
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.generators import generator_of
 from anoncup.tracks.model import About, Track
@@ -26,7 +27,6 @@ from app.scoring.evaluate import Progress, Verdict, evaluate
 from app.scoring.excessive import question
 from app.scoring.fingerprint import fingerprint
 from app.scoring.sampling import sample_release
-from app.scoring.tracks import TRACKS
 from workers.prepared import Digests, Prepared, originals
 
 SCORER = version("anoncup")

@@ -5,12 +5,12 @@ from datetime import timedelta
 from typing import Any
 
 from anoncup.errors import Unavailable
+from anoncup.plugins import TRACKS
 from app import sealing
 from app.config import Settings, get_settings
 from app.contest import read_file
 from app.db.models import Evaluation
 from app.queue import SCORE, celery
-from app.scoring.tracks import TRACKS
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import Claim
 from app.transaction import transaction

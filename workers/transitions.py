@@ -14,11 +14,11 @@ from uuid import UUID
 import structlog
 
 from anoncup.errors import DomainError, Unavailable
+from anoncup.plugins import TRACKS
 from anoncup.tracks.model import Track
 from app import logs, sealing
 from app.config import Settings, get_settings
 from app.contest import read_file
-from app.scoring.tracks import TRACKS
 from app.services.attacks import drawing, transitions
 from app.services.attacks.transitions import Unrevealed, Unwritten
 from app.services.contest import held

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request, status
 
+from anoncup.plugins import TRACKS
 from anoncup.tracks.files import GUESS
 from app import wire
 from app.api.documentation import examples
@@ -16,7 +17,6 @@ from app.http import intake
 from app.http.dependencies import IdempotencyKey, SignedIn
 from app.http.intake import A_GUESS, dry_run, take_in
 from app.http.paging import AskedPage, place_of
-from app.scoring.tracks import TRACKS
 from app.services.attacks import guesses
 from app.services.attacks.guesses import Entrance
 from app.transaction import transaction

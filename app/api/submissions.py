@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from anoncup.errors import NotFound
+from anoncup.plugins import TRACKS
 from anoncup.tracks.files import SECRET
 from app import wire
 from app.api.documentation import examples
@@ -20,7 +21,6 @@ from app.db.models import State, Submission
 from app.http.dependencies import IdempotencyKey, SignedIn
 from app.http.intake import RELEASE, check_release, dry_run, take_in
 from app.http.paging import AskedPage, place_of
-from app.scoring.tracks import TRACKS
 from app.services.submissions import finals, progress, quota, submissions, uploads
 from app.services.submissions.uploads import Entrance
 from app.storage import store

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from anoncup.geometry.arrays import IntArray
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import with_tables
 from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, household_table
@@ -29,7 +30,6 @@ from app.cli import duel
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
 from app.scoring.templates import template
-from app.scoring.tracks import TRACKS
 from app.services.people import accounts
 from app.transaction import transaction
 

@@ -8,16 +8,16 @@ from typing import Any
 
 from anoncup.errors import InvalidInput, InvalidUpload
 from anoncup.geometry.arrays import IntArray
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import table_csv
 from anoncup.tables.files import Remark, too_large
 from anoncup.tracks.files import SECRET
 from anoncup.tracks.model import About, Tables, Track
+from anoncup.tracks.uploads import ParsedUpload, parse_upload
 from app.cli.options import Release, originals_of, read_text
 from app.scoring.competition_file import parse_competition
 from app.scoring.fallen import Fallen, Shared, fallen, individuals_of, known_of, shared
-from app.scoring.reading import ParsedUpload, parse_upload
-from app.scoring.tracks import TRACKS
 
 
 @dataclass(frozen=True, slots=True)

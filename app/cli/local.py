@@ -71,7 +71,7 @@ def generate(
     track: Annotated[str, typer.Option(help=f"the track: {', '.join(EXAMPLES)}")] = EXAMPLES[0],
 ) -> None:
     """Print a generated table of the 2015 contest's shape, or write the example data of a track."""
-    from app.scoring.tracks import TRACKS
+    from anoncup.plugins import TRACKS
 
     if track not in EXAMPLES:
         raise InvalidInput("tracks with generated data: {names}", code="unknown_track", names=EXAMPLES)

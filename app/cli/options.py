@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anoncup.errors import InvalidInput
+from anoncup.plugins import TRACKS
 from anoncup.tracks.model import Track
-from app.scoring.tracks import TRACKS
 
 if TYPE_CHECKING:
     from app import wire

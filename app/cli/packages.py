@@ -8,7 +8,7 @@ def plugins(*, as_json: AsJson = False) -> None:
     """List the packages that bring tracks, measures, attackers or methods, and why one could not be used."""
     from dataclasses import asdict
 
-    from app.scoring.tracks import INSTALLED
+    from anoncup.plugins import INSTALLED
 
     columns = {"name": "name", "version": "version", "parts": "parts", "broken": "broken"}
     found = [

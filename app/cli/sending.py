@@ -13,12 +13,12 @@ from uuid import UUID
 import typer
 
 from anoncup.errors import InvalidInput, InvalidUpload, Unavailable
+from anoncup.plugins import TRACKS
 from app.cli.connection import connected, in_words, said, transfer_bar
 from app.cli.listing import Columns, cell, plain, print_json, print_table
 from app.cli.options import AsJson, Release, SentSecret, Slug, takes_release
 from app.cli.remote import show_submission
 from app.cli.terminal import progress_bar
-from app.scoring.tracks import TRACKS
 
 if TYPE_CHECKING:
     from app import wire

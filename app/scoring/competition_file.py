@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter, Roles
 from anoncup.rules.rounds import read_format, read_notice_hours, read_phases, read_ranking, read_zone
@@ -41,7 +42,6 @@ from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Measure
 from app.scoring.counted import check_scored_by, read_scored_by
 from app.scoring.requires import read_requires
-from app.scoring.tracks import TRACKS
 
 MOST_DIGITS = 4
 """Of U and E: what others see of ``overall`` has as many."""

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Mapping
 from typing import cast
 
 from anoncup.errors import InvalidCompetition
+from anoncup.plugins import INSTALLED, TRACKS, Package
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_values import Table, text_value
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Distance, Measure
-from app.scoring.plugins import Package
-from app.scoring.tracks import INSTALLED, TRACKS
 
 Versions = Mapping[str, str]
 """``"measures.mean_mae"`` to ``"1"``; so ``attackers.…``, ``distances.…``, and their ``packages.…``."""

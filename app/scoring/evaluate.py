@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from anoncup.geometry.stable_sums import LARGEST
 from anoncup.messages import Counted, Message, kept, kept_under
+from anoncup.plugins import INSTALLED, TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive, rows_required
 from anoncup.tables.files import Remark
@@ -20,7 +21,6 @@ from app.scoring.excessive.check import Distances, Histogram, deletion, excess, 
 from app.scoring.excessive.wrong_secret import warnings_about_secret
 from app.scoring.ranking import compute_utility, overall, rounding_of, security
 from app.scoring.scales import scales
-from app.scoring.tracks import INSTALLED, TRACKS
 
 Progress = Callable[[int, int, str], None]
 Heard = Callable[[str, Any], None]

@@ -9,9 +9,8 @@ from packaging.version import InvalidVersion
 
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
+from anoncup.plugins import INSTALLED, Package
 from anoncup.rules.toml_values import Table, text_value, wrong
-from app.scoring.plugins import Package
-from app.scoring.tracks import INSTALLED
 
 
 def read_requires(table: Table) -> dict[str, str]:

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from anoncup.errors import InvalidCompetition
 from anoncup.geometry.stable_sums import finite_mean
+from anoncup.plugins import INSTALLED
 from anoncup.rules.settings import MeasureSettings
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Measure
 from app.scoring.ranking import rounding_of
-from app.scoring.tracks import INSTALLED
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules

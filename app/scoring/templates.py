@@ -1,7 +1,7 @@
 """Complete competition files to start from, one per contest of the papers, and what packages' tracks add."""
 
 from anoncup.errors import InvalidInput
-from app.scoring.tracks import TRACKS
+from anoncup.plugins import TRACKS
 
 TEMPLATES = {name: file for track in TRACKS.values() for name, file in track.templates.items()}
 

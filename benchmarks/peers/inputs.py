@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.microdata.example import ROWS, household_columns, household_table
@@ -19,7 +20,6 @@ from anoncup.tracks.transactions.release import TransactionTarget
 from anoncup.tracks.transactions.tables import TransactionTables
 from app.scoring.competition_file import parse_competition
 from app.scoring.templates import template
-from app.scoring.tracks import TRACKS
 
 REAL = "microdata_8333x25.csv"
 RETAIL = "online_retail.parquet"

@@ -12,10 +12,10 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
+from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import with_tables
 from app.contest import parsed
 from app.db.models import Competition, Evaluation, Guess, Rescore, State, Submission, Target, Team
-from app.scoring.tracks import TRACKS
 from app.services.attacks import guesses
 from app.services.boards import spreadsheet, verdicts
 from app.services.contest import competitions

@@ -13,6 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select, update
 
+from anoncup.plugins import TRACKS
 from anoncup.tracks.linkage.permutation import source_from_secret
 from app.contest import parsed
 from app.db.models import Competition, Evaluation, Submission
@@ -20,7 +21,6 @@ from app.scoring.competition_file import parse_competition
 from app.scoring.counted import what_counts
 from app.scoring.evaluate import evaluate
 from app.scoring.toml_writing import with_scored_by
-from app.scoring.tracks import TRACKS
 from app.services.attacks import candidates
 from app.transaction import transaction
 from tests import upgrades

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from anoncup.plugins import TRACKS
 from anoncup.tracks.monthly.files import QUESTIONS
 from app.scoring.competition_file import parse_competition
 from app.scoring.templates import template
-from app.scoring.tracks import TRACKS
 from app.storage import digest_of
 from tests.commands import run
 

@@ -8,12 +8,12 @@ import typer
 from typer.testing import CliRunner
 
 from anoncup.errors import InvalidInput
+from anoncup.plugins import TRACKS
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.model import Draw
 from app.cli.main import app
 from app.cli.options import NEEDED, Release, originals_of, takes_release
 from app.cli.sending import release_of
-from app.scoring.tracks import TRACKS
 
 pytestmark = pytest.mark.full
 

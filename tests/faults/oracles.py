@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import select
 
+from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
 from app.contest import Contest
@@ -27,7 +28,6 @@ from app.db.models import (
 )
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate
-from app.scoring.tracks import TRACKS
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.submissions import quota
 from app.services.work import leases

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from anoncup.geometry.arrays import BoolArray
 from anoncup.geometry.stable_sums import LARGEST
+from anoncup.plugins import TRACKS
 from anoncup.tracks.membership.adapter import parse_original
 from anoncup.tracks.membership.schema import Categorical, Numeric, Schema
 from anoncup.tracks.membership.tables import Original, Table
 from app.scoring.competition_file import parse_competition
 from app.scoring.templates import template
-from app.scoring.tracks import TRACKS
 from tests.scoring.membership_reference import TEXTS, Rows
 from tests.scoring.tables_to_break import HOSTILE, TAME
 

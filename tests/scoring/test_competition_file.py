@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from anoncup.errors import InvalidCompetition, InvalidInput
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import parse_timetable
 from anoncup.rules.settings import (
@@ -23,7 +24,6 @@ from anoncup.rules.settings import (
 from anoncup.tracks.parts import Measure
 from app.scoring.competition_file import parse_competition
 from app.scoring.templates import template
-from app.scoring.tracks import TRACKS
 from tests.properties import examples
 from tests.scoring.competition_texts import EXAMPLE, LEAST, code, phases, refusal
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import AttackerSettings, Excessive
 from anoncup.tracks.parts import Attacker
@@ -13,7 +14,6 @@ from app.scoring.counted import attacker_counts, what_counts
 from app.scoring.evaluate import Verdict, evaluate
 from app.scoring.templates import template
 from app.scoring.toml_writing import with_scored_by
-from app.scoring.tracks import TRACKS
 from tests.scoring.competition_texts import EXAMPLE, LEAST, refusal
 from tests.scoring.test_evaluate import COMPETITION, ORIGINAL, TABLE
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anoncup.plugins import TRACKS
 from anoncup.rules.settings import MeasureSettings
 from anoncup.tracks.microdata.example import household_table
 from anoncup.tracks.model import Track
@@ -19,7 +20,6 @@ from app.scoring.evaluate import Verdict, evaluate
 from app.scoring.ranking import NOTHING, overall
 from app.scoring.scales import scales
 from app.scoring.templates import template
-from app.scoring.tracks import TRACKS
 from tests.scoring.membership_cases import survey
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scoring.md").read_text()

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import (
     AttackerSettings,
@@ -24,7 +25,6 @@ from anoncup.tracks.microdata.registry import UTILITIES
 from anoncup.tracks.microdata.release import prepare
 from app.scoring.evaluate import ExcessiveResult, Verdict, evaluate
 from app.scoring.scales import scales
-from app.scoring.tracks import TRACKS
 from tests.properties import examples
 from tests.scoring.tables_to_break import Case, cases
 

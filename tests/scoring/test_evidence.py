@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Columns
 from anoncup.tracks.linkage.shuffling import ordered_within
@@ -23,7 +24,6 @@ from app.scoring.excessive.question import Question, answer
 from app.scoring.excessive.simulation import exchanged_with_most_alike
 from app.scoring.excessive.trials import Honest, Mixture, Trials, some_shuffled, tried_out
 from app.scoring.templates import template
-from app.scoring.tracks import TRACKS
 
 MICRODATA, TRANSACTIONS = TRACKS["microdata"], TRACKS["transactions"]
 GOWER = MICRODATA.distances["gower"]

@@ -10,13 +10,13 @@ from numpy.random import PCG64, Generator
 
 from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
+from anoncup.plugins import TRACKS
 from anoncup.tracks.linkage.attack_rates import Answer, Candidates, Noted, OwnCluster, chances, rate_of
 from app.scoring.competition_file import parse_competition
 from app.scoring.counted import attacker_counts
 from app.scoring.evaluate import evaluate
 from app.scoring.fallen import Fallen, Shared, fallen, individuals_of, shared, values_of
 from app.scoring.templates import template
-from app.scoring.tracks import TRACKS
 from tests.arena import competition_file
 
 N = 12

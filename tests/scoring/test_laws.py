@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anoncup.plugins import TRACKS
 from anoncup.tracks import memo
 from anoncup.tracks.linkage.attack_rates import Answer, Candidates
 from anoncup.tracks.microdata import distances
@@ -16,7 +17,6 @@ from anoncup.tracks.microdata.attackers import assignment, euclidean, gower, qua
 from anoncup.tracks.microdata.registry import ANONYMITY, ATTACKERS, METHODS, UTILITIES
 from anoncup.tracks.microdata.release import Target, prepare, release_of, target_of
 from anoncup.tracks.parts import Attacker, Measure, Method
-from app.scoring.tracks import TRACKS
 from tests.properties import examples
 from tests.scoring.tables_to_break import Case, cases
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.generators import generator_for
 from anoncup.tracks.membership.adapter import files_of
@@ -22,7 +23,6 @@ from app.scoring.evaluate import evaluate
 from app.scoring.laws import Case, check_attacker, check_measure, methods_tried
 from app.scoring.laws_of_tracks import check_track
 from app.scoring.templates import template
-from app.scoring.tracks import TRACKS
 from tests.properties import examples
 from tests.scoring import membership_cases
 from tests.scoring import membership_reference as plain

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
+from anoncup.plugins import TRACKS, with_parts
 from anoncup.rules.settings import AttackerSettings
 from anoncup.tracks.parts import Attacker
+from anoncup.tracks.plugin import Plugin
 from app.scoring.competition_file import parse_competition
 from app.scoring.counted import attacker_counts
-from app.scoring.plugins import Plugin, with_parts
 from app.scoring.templates import template
 from app.scoring.toml_writing import with_attackers
-from app.scoring.tracks import TRACKS
 
 FILE = template(2015)
 SETTINGS: tuple[dict[str, AttackerSettings], ...] = (

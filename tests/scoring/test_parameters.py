@@ -5,11 +5,11 @@ import inspect
 import pytest
 
 from anoncup.errors import InvalidCompetition
+from anoncup.plugins import TRACKS
 from anoncup.rules.parameters import Parameter, Value
 from anoncup.rules.settings import Columns
 from app.scoring.competition_file import parse_competition
 from app.scoring.drafting import draft, with_columns_of
-from app.scoring.tracks import TRACKS
 
 ROLES = {"known": ("a", "b", "c"), "none": ()}
 COLUMNS = Parameter("columns", "columns", "known")

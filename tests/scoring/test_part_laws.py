@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anoncup.plugins import TRACKS
 from anoncup.rules.parameters import Parameter
 from anoncup.tracks.linkage.attack_rates import OwnCluster
 from anoncup.tracks.model import Track
@@ -17,7 +18,6 @@ from app.scoring.competition_file import parse_competition
 from app.scoring.laws import BrokenLaw, Case, check_attacker, check_measure, check_method, methods_tried
 from app.scoring.laws_of_tracks import check_track
 from app.scoring.templates import template
-from app.scoring.tracks import TRACKS
 from tests.arena import competition_file, original_table
 from tests.scoring.membership_cases import survey as membership_survey
 

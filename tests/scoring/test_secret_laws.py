@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.geometry.arrays import IntArray
+from anoncup.plugins import TRACKS
 from anoncup.tracks.linkage.attack_rates import OwnCluster, rate_of
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure
-from app.scoring.tracks import TRACKS
 from tests.properties import examples
 from tests.scoring import tables_to_break, transactions_to_break
 from tests.scoring.test_evaluate import ORIGINAL, TABLE

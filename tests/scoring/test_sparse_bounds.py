@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.assignment import Lists
 from anoncup.geometry.kernels.pairing import largest_excess
+from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.microdata.release import prepare
@@ -21,7 +22,6 @@ from app.scoring.excessive import sparse
 from app.scoring.excessive.certified import certified_bounds, met
 from app.scoring.excessive.paths import costs_of
 from app.scoring.excessive.sparse import UNIT, Apart, Intervals, ListOthers, intervals
-from app.scoring.tracks import TRACKS
 from tests.properties import examples
 from tests.scoring import tables_to_break, transactions_to_break
 from tests.scoring.test_certified import check, distances, random_distances, s_exact

@@ -12,12 +12,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anoncup.errors import LONGEST_VALUE, InvalidCompetition
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive, MeasureSettings
 from anoncup.rules.toml_text import with_scales, with_tables
 from app.scoring.competition_file import parse_competition
 from app.scoring.templates import template
-from app.scoring.tracks import TRACKS
 from tests.properties import examples
 from tests.scoring.competition_texts import EXAMPLE, LEAST, PHASE, refusal
 from tests.work import steps_of

@@ -14,13 +14,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
+from anoncup.plugins import TRACKS
 from anoncup.tracks.linkage import attack_rates
 from anoncup.tracks.linkage.attack_rates import Answer, Noted
 from anoncup.tracks.microdata.registry import UTILITIES
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.transactions.registry import TRANSACTION_UTILITIES
-from app.scoring.tracks import TRACKS
 from tests.properties import examples
 from tests.scoring import tables_to_break, transactions_to_break
 

@@ -10,6 +10,7 @@ import pytest
 from numpy.random import default_rng
 
 from anoncup.geometry.arrays import IntArray
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.microdata.example import household_table
 from anoncup.tracks.model import Track
@@ -26,7 +27,6 @@ from app.scoring.excessive.wrong_secret import (
     warnings_about_secret,
 )
 from app.scoring.templates import template
-from app.scoring.tracks import TRACKS
 
 TEMPLATES = {"microdata": "2015", "transactions": "2016"}
 CHEATS = {"cheating_permutation", "shift", "random_permutation", "group_permutation"}

@@ -10,11 +10,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.errors import Unavailable
+from anoncup.plugins import TRACKS
 from app import sealing
 from app.config import Settings
 from app.db.models import Evaluation, State, Submission
 from app.http.dependencies import COOKIE
-from app.scoring.tracks import TRACKS
 from app.storage import digest_of, store
 from app.transaction import transaction
 from tests.arena import API, noisy_release

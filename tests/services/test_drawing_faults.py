@@ -10,8 +10,8 @@ from structlog.testing import capture_logs
 import workers.drawing
 import workers.transitions
 from anoncup.errors import Unavailable
+from anoncup.plugins import TRACKS
 from app.db.models import Seed, SeedOpening
-from app.scoring.tracks import TRACKS
 from app.services.attacks import drawing
 from app.storage.store import Store
 from app.transaction import transaction

@@ -6,11 +6,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.errors import InvalidUpload
+from anoncup.plugins import BUILT_IN, TRACKS
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.model import Draw
 from app.http.bodies import Parts
 from app.http.intake import submitted
-from app.scoring.tracks import BUILT_IN, TRACKS
 from app.services.submissions import uploads
 from app.storage import store
 from app.transaction import transaction

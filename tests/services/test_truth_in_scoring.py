@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.plugins import TRACKS
 from anoncup.tracks.membership.adapter import Target
 from anoncup.tracks.membership.tables import Table, frame, written
 from anoncup.tracks.parts import Attacker
-from app.scoring.tracks import TRACKS
 from tests.contest import judge_everything
 from tests.drawing import evaluated_here
 from tests.membership_contest import HIDDEN, PATH, TRACK, Played, opened

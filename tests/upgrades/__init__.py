@@ -7,7 +7,7 @@ from collections.abc import Callable, MutableMapping
 from dataclasses import replace
 from typing import Any, cast
 
-from app.scoring.tracks import TRACKS
+from anoncup.plugins import TRACKS
 from workers import scorer
 
 Registry = MutableMapping[str, Any]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.plugins import TRACKS
 from app.charts.axes import number
 from app.language import LANGUAGES
-from app.scoring.tracks import TRACKS
 from app.web.site import notation
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file

@@ -12,10 +12,10 @@ import pytest
 from babel.localedata import locale_identifiers
 
 from anoncup.messages import Counted, Message, kept
+from anoncup.plugins import TRACKS
 from app import language, wire
 from app.db.models import Submission
 from app.language import LANGUAGES, Words, in_language
-from app.scoring.tracks import TRACKS
 from app.transaction import transaction
 from app.web.organizer.changes import leaves
 from app.web.site import languages

@@ -11,6 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 from markupsafe import Markup
 
+from anoncup.plugins import TRACKS
 from anoncup.rules.parameters import Parameter
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure
@@ -21,7 +22,6 @@ from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
 from app.scoring.ranking import overall
 from app.scoring.templates import template
-from app.scoring.tracks import TRACKS
 from app.storage import digest_of
 from app.web.site.labels import LABELS
 from app.web.site.notation import indexed, numeral

@@ -9,6 +9,7 @@ import pytest
 from anoncup.errors import DomainError, InvalidUpload
 from anoncup.geometry.assignment import Matching, note_of
 from anoncup.messages import Message
+from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns, Excessive
 from anoncup.tables import checks, csv_text
 from anoncup.tracks.linkage.permutation import IN_ORDER, guess_from_file, source_from_secret
@@ -18,7 +19,6 @@ from anoncup.tracks.transactions import tables as transaction_tables
 from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
 from app.scoring.excessive.check import Distances, excess
-from app.scoring.tracks import TRACKS
 from app.services.contest.revisions import awaited
 from app.web.site.languages import words_in
 from app.web.site.sentences import sentence

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
 from anoncup.rules.toml_text import value_text
 from anoncup.tables.csv_text import table_csv
@@ -16,7 +17,6 @@ from app.roles import Role
 from app.scoring.competition_file import parse_competition
 from app.scoring.drafting import STARTS, draft, with_columns_of
 from app.scoring.toml_writing import with_attackers, with_measures, with_publication
-from app.scoring.tracks import TRACKS
 from app.services.contest import competitions
 from app.services.people import accounts
 from app.transaction import transaction

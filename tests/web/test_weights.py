@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.plugins import TRACKS
 from anoncup.rules.settings import MeasureSettings
 from app import wire
 from app.language import LANGUAGES
@@ -18,7 +19,6 @@ from app.scoring.evaluate import evaluate
 from app.scoring.ranking import overall
 from app.scoring.scales import scales
 from app.scoring.templates import template
-from app.scoring.tracks import TRACKS
 from app.web.team.weights import WhatIf, what_if
 from tests.api.test_monthly_contest import ORIGINAL, opened
 from tests.api.test_monthly_contest import scored as monthly

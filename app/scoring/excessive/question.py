@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from anoncup.errors import InvalidInput
 from anoncup.lazy import deferred
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from app.scoring.excessive import DRAWS, Announce, silent
-from app.scoring.tracks import TRACKS
 
 if TYPE_CHECKING:
     from app.scoring.excessive.advisor import Advice, advise

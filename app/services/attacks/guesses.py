@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from anoncup.errors import Conflict, InvalidInput, NotAllowed
 from anoncup.messages import Message
+from anoncup.plugins import TRACKS
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import GUESS
 from anoncup.tracks.model import About, Question, Sizes
@@ -20,7 +21,6 @@ from app import queue, wire
 from app.contest import Contest, read_file
 from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
 from app.processes import parser_process
-from app.scoring.tracks import TRACKS
 from app.services.attacks import targets
 from app.services.contest import competitions, held, phases, visibility
 from app.services.contest.held import Means

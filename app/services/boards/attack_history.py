@@ -11,10 +11,10 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from app import names
 from app.db.models import Competition, Guess, Team
-from app.scoring.tracks import TRACKS
 from app.services.boards import in_force, trials
 from app.services.boards.matrix import column
 from app.services.boards.trials import Attacked

@@ -12,10 +12,10 @@ from sqlalchemy import Select, Subquery, func, literal, select, true
 from sqlalchemy.dialects.postgresql import array
 from sqlalchemy.orm import Session
 
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import largest
 from app.db.models import Competition, Guess, State, Target, Team
-from app.scoring.tracks import TRACKS
 from app.services.boards import in_force
 from app.services.boards.in_force import Finished
 from app.services.contest.visibility import ALWAYS, View

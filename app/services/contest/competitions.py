@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidCompetition, NotAllowed, NotFound
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import loaded, with_scales
 from anoncup.rules.toml_values import Table
@@ -20,7 +21,6 @@ from app.roles import Role
 from app.scoring.competition_file import SLUG, parse_title, read_competition
 from app.scoring.counted import Versions, read_scored_by, what_counts
 from app.scoring.toml_writing import with_scored_by
-from app.scoring.tracks import TRACKS
 from app.services.people import audit
 from app.services.people.accounts import Principal
 from app.services.people.audit import Wanted

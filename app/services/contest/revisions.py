@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from anoncup.errors import CompetitionUnavailable, Conflict, NotFound
 from anoncup.lazy import deferred
 from anoncup.messages import N_, Message
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Phase
 from anoncup.tables.files import Remark
@@ -18,7 +19,6 @@ from app.contest import Contest, parsed, read_file
 from app.db.models import Competition, Rescore, Truth
 from app.processes import parser_process
 from app.scoring.disclosure import discloses_more
-from app.scoring.tracks import TRACKS
 from app.services.contest import competitions, due_moves, phases
 from app.services.people import audit
 from app.services.people.accounts import Principal

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from anoncup.errors import Conflict, InvalidUpload, Unavailable
 from anoncup.lazy import deferred
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Columns
 from anoncup.tables.profile.model import FEWEST, Classes, CrossTable, Foreign, Gaps, IdentifyingColumn, Naming
@@ -16,7 +17,6 @@ from app.db.models import Competition
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
 from app.scoring.drafting import PLACEHOLDERS, with_columns_of
-from app.scoring.tracks import TRACKS
 from app.storage import store, waiting
 
 if TYPE_CHECKING:

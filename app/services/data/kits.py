@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from anoncup.lazy import deferred
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import Tables, Track
 from app.contest import read_file
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
-from app.scoring.tracks import TRACKS
 from app.services.contest import competitions
 from app.services.data import kit_words
 from app.services.data.kit_words import Service

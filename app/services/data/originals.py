@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from anoncup.errors import Conflict, InvalidCompetition, InvalidUpload
 from anoncup.lazy import deferred
 from anoncup.messages import Message
+from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
 from anoncup.rules.toml_text import with_tables
 from anoncup.tables.files import Remark
@@ -18,7 +19,6 @@ from app.processes.parser_process import ORIGINALS
 from app.scoring.drafting import with_columns_of
 from app.scoring.rules_text import with_weights
 from app.scoring.toml_writing import with_measures
-from app.scoring.tracks import TRACKS
 from app.services.contest import competitions, revisions
 from app.services.contest.revisions import Revision
 from app.services.data import first_looks

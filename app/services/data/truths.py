@@ -7,11 +7,11 @@ from sqlalchemy import func, update
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, NotFound
+from anoncup.plugins import TRACKS
 from app import sealing
 from app.contest import Contest, read_file
 from app.db.models import Competition, Truth
 from app.processes import parser_process
-from app.scoring.tracks import TRACKS
 from app.services.contest import competitions, held, revisions
 from app.services.people import audit
 from app.services.people.accounts import Principal

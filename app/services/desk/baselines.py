@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.lazy import deferred
+from anoncup.plugins import TRACKS
 from anoncup.tracks.files import SECRET
 from anoncup.tracks.model import About
 from app import names
@@ -15,7 +16,6 @@ from app.contest import read_file
 from app.db.models import Competition
 from app.processes import parser_process
 from app.scoring.sampling import sample_release
-from app.scoring.tracks import TRACKS
 from app.services.contest import competitions
 from app.services.data import draws
 from app.services.desk import rulings

@@ -16,18 +16,18 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Conflict, InvalidInput, InvalidUpload, NotAllowed, Problem
 from anoncup.lazy import deferred
 from anoncup.messages import Message
+from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark, missing_file
 from anoncup.tracks.files import SECRET
 from anoncup.tracks.model import Sizes, Tables, Track
+from anoncup.tracks.uploads import ParsedUpload, check_some, parse_upload
 from app import sealing
 from app.config import get_settings
 from app.contest import read_file
 from app.db.models import Attempt, Competition, Submission, Team
 from app.db.privileges import GUESS_GUARD, SUBMISSION_GUARD
 from app.processes import parser_process
-from app.scoring.reading import ParsedUpload, check_some, parse_upload
-from app.scoring.tracks import TRACKS
 from app.services.contest import competitions, phases
 from app.services.data import draws
 from app.services.people import teams

@@ -10,7 +10,7 @@ from typing import Any
 from anoncup.messages import N_, visible
 from anoncup.tables.foreign_formats import habit_of, is_no_text
 from anoncup.tracks.files import FileSpec
-from app.scoring.misplaced import header_in
+from anoncup.tracks.swapped_files import header_in
 
 Found = tuple[str, dict[str, Any]]
 """A text, and what is written into it."""

@@ -19,13 +19,13 @@ from starlette.responses import RedirectResponse, Response
 from anoncup.errors import Conflict, DomainError, InvalidUpload, Problem
 from anoncup.messages import Message
 from anoncup.tracks.files import FileSpec
+from anoncup.tracks.swapped_files import CODE as MISPLACED
 from app.db.models import Submission
 from app.http.bodies import Parts
 from app.http.dependencies import SignedIn
 from app.http.intake import Way, check_release, dry_run, submitted, take_in
 from app.http.paging import cursor_of, place_of
 from app.http.problems import status_of
-from app.scoring.misplaced import CODE as MISPLACED
 from app.services.data import draws
 from app.services.data.draws import Own
 from app.services.people.accounts import Principal

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from markupsafe import Markup
 
-from app.scoring.tracks import BUILT_IN, INSTALLED
+from anoncup.plugins import BUILT_IN, INSTALLED
 
 
 def row(*parts: str) -> str:

@@ -3,7 +3,7 @@
 from anoncup.lazy import deferred_in
 from anoncup.rules.parameters import Parameter
 from anoncup.tracks.parts import Attacker, Measure, Method
-from app.scoring.plugins import Plugin
+from anoncup.tracks.plugin import Plugin
 
 _by = deferred_in(__name__)
 

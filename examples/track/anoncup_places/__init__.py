@@ -8,7 +8,7 @@ from anoncup.tracks.files import FileSpec, headed, some_originals
 from anoncup.tracks.linkage.question import LINK, SOURCES
 from anoncup.tracks.model import Question, Track
 from anoncup.tracks.parts import Attacker, Measure, Method
-from app.scoring.plugins import Plugin
+from anoncup.tracks.plugin import Plugin
 
 _by = deferred_in(__name__)
 

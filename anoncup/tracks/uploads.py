@@ -8,7 +8,7 @@ from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import SECRET
 from anoncup.tracks.model import About, Files, Sizes, Tables, Track
-from app.scoring.misplaced import require_own_places
+from anoncup.tracks.swapped_files import require_own_places
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,15 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 from xml.etree import ElementTree
 
+from anoncup.tracks.membership import MEMBERSHIP
+from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.model import Track
+from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.parts import Attacker, Measure, Method
+from anoncup.tracks.plugin import API, Formulas, Plugin
+from anoncup.tracks.transactions import TRANSACTIONS
 
 GROUP = "anoncup.plugins"
-API = 0
-"""The boundary that packages are made for; its number rises when they must be changed."""
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 KINDS: Mapping[str, type[Measure | Attacker | Method]] = {
@@ -25,28 +28,9 @@ KINDS: Mapping[str, type[Measure | Attacker | Method]] = {
     "methods": Method,
 }
 
-Formulas = Mapping[str, Mapping[str, str]]
-
 
 class Unfit(Exception):  # the name is what happened
     """Why nothing of a package is taken."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plugin:
-    """What a package brings. ``api``: the boundary that it is made for, a number that it writes down itself.
-
-    ``tracks`` by name; ``measures``, ``attackers`` and ``methods`` by the name of a track, then by their own;
-    ``formulas``: of measures, the same way, each a ``<math>`` element. Words are a catalogue of the package,
-    which the entry point of another group names (``app.language``).
-    """
-
-    api: int
-    tracks: Mapping[str, Track] = field(default_factory=dict)
-    measures: Mapping[str, Mapping[str, Measure]] = field(default_factory=dict)
-    attackers: Mapping[str, Mapping[str, Attacker]] = field(default_factory=dict)
-    methods: Mapping[str, Mapping[str, Method]] = field(default_factory=dict)
-    formulas: Formulas = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,3 +180,13 @@ def check_formula(track: Track, measure: str, formula: str) -> None:
         root = ""
     if root != "math":
         raise Unfit(f"the formula of {measure} is no math element")
+
+
+BUILT_IN = {
+    "microdata": MICRODATA,
+    "transactions": TRANSACTIONS,
+    "monthly": MONTHLY,
+    "membership": MEMBERSHIP,
+}
+INSTALLED = discovered(BUILT_IN)
+TRACKS: dict[str, Track] = INSTALLED.tracks
