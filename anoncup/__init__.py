@@ -14,6 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from anoncup.competition.parser import parse_competition as parse_competition
+    from anoncup.competition.templates import template as template
     from anoncup.errors import InvalidCompetition as InvalidCompetition
     from anoncup.errors import InvalidInput as InvalidInput
     from anoncup.errors import InvalidUpload as InvalidUpload
@@ -39,14 +41,12 @@ if TYPE_CHECKING:
     from anoncup.tracks.transactions.cluster_planning import expected_shared_goods as expected_shared_goods
     from anoncup.tracks.transactions.example import tc400 as tc400
     from anoncup.tracks.transactions.tables import TransactionTables as TransactionTables
-    from app.scoring.competition_file import parse_competition as parse_competition
     from app.scoring.evaluate import Verdict as Verdict
     from app.scoring.evaluate import evaluate as evaluate
     from app.scoring.excessive.advisor import advise as advise
     from app.scoring.excessive.certified import certified_bounds as certified_bounds
     from app.scoring.fingerprint import fingerprint as fingerprint
     from app.scoring.scales import scales as scales
-    from app.scoring.templates import template as template
 
 _HOMES = {
     "ATTACKERS": "anoncup.tracks.microdata.registry.ATTACKERS",
@@ -72,7 +72,7 @@ _HOMES = {
     "fingerprint": "app.scoring.fingerprint.fingerprint",
     "household_columns": "anoncup.tracks.microdata.example.household_columns",
     "household_table": "anoncup.tracks.microdata.example.household_table",
-    "parse_competition": "app.scoring.competition_file.parse_competition",
+    "parse_competition": "anoncup.competition.parser.parse_competition",
     "prepare": "anoncup.tracks.microdata.release.prepare",
     "rate_of": "anoncup.tracks.linkage.attack_rates.rate_of",
     "release_of": "anoncup.tracks.microdata.release.release_of",
@@ -81,7 +81,7 @@ _HOMES = {
     "shuffle_rows": "anoncup.tracks.microdata.permutations.shuffle_rows",
     "target_of": "anoncup.tracks.microdata.release.target_of",
     "tc400": "anoncup.tracks.transactions.example.tc400",
-    "template": "app.scoring.templates.template",
+    "template": "anoncup.competition.templates.template",
 }
 """Where each public name is; it is imported when it is asked for."""
 

@@ -5,12 +5,12 @@ from datetime import datetime
 from functools import lru_cache
 from uuid import UUID
 
+from anoncup.competition.parser import parse_competition
 from anoncup.errors import CompetitionUnavailable, InvalidCompetition
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import Track
 from app.db.models import Competition
-from app.scoring.competition_file import parse_competition
 
 
 @lru_cache(maxsize=1024)

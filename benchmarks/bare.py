@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from anoncup.competition.parser import parse_competition
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import source_from_secret
-from app.scoring.competition_file import parse_competition
 from benchmarks.peers.tables import score_all, uploaded
 
 Release = Mapping[str, bytes]

@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import func, select
 
+from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.rules.rounds import with_phases
 from anoncup.rules.settings import Phase
@@ -35,7 +36,6 @@ from anoncup.tracks.microdata.example import household_table
 from app.client import Client
 from app.db.models import Competition, Evaluation, Member, Submission
 from app.roles import Role
-from app.scoring.competition_file import parse_competition
 from app.services.contest import competitions
 from app.services.people import accounts, teams
 from app.services.work.leases import UNFINISHED

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import func, select
 
+from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
@@ -30,7 +31,6 @@ from anoncup.tracks.transactions.tables import files_of
 from app.client import Client
 from app.db.models import Evaluation
 from app.local.processes import wait_until_healthy
-from app.scoring.competition_file import parse_competition
 from app.transaction import transaction
 from benchmarks import rush, stored
 from benchmarks.hosts import Plant, networked, planted, programs

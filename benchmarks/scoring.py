@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.geometry import kernels
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
@@ -19,13 +21,11 @@ from anoncup.rules.model import Rules
 from anoncup.tracks.microdata.example import ROWS, household_table
 from anoncup.tracks.model import Tables, Track
 from anoncup.tracks.transactions.example import tc400
-from app.scoring.competition_file import parse_competition
 from app.scoring.excessive.advisor import advise
 from app.scoring.excessive.certified import certified_bounds
 from app.scoring.excessive.check import individual_distances
 from app.scoring.excessive.gaps import close_gaps
 from app.scoring.scales import scales
-from app.scoring.templates import template
 
 UNMATCHED = "unmatched"
 REPEATS = 5

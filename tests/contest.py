@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import ColumnElement, select, update
 
+from anoncup.competition.parser import parse_competition
 from anoncup.geometry.arrays import IntArray
 from anoncup.rules.rounds import with_phases
 from anoncup.rules.settings import Phase
@@ -19,7 +20,6 @@ from anoncup.tracks.linkage.permutation import guess_csv, source_from_secret
 from anoncup.tracks.outcomes import Outcome
 from app.config import get_settings
 from app.db.models import Competition, Evaluation, Guess, State, Submission
-from app.scoring.competition_file import parse_competition
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import ROWS, Arena, competition_file, noisy_release

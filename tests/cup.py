@@ -15,6 +15,7 @@ from fastapi.testclient import TestClient
 from numpy.random import Generator
 from sqlalchemy import select, update
 
+from anoncup.competition.templates import template
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import with_tables
@@ -24,7 +25,6 @@ from anoncup.tracks.linkage.question import LINK
 from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, household_table
 from app.contest import parsed
 from app.db.models import Competition, Guess
-from app.scoring.templates import template
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena

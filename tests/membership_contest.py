@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from fastapi.testclient import TestClient
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import with_phases
@@ -15,8 +17,6 @@ from anoncup.tracks.membership.adapter import files_of
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.tables import Original, written
 from anoncup.tracks.model import About
-from app.scoring.competition_file import parse_competition
-from app.scoring.templates import template
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena
 from tests.contest import Contest, turn

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.rules.rounds import with_phases
 from anoncup.rules.settings import Phase
@@ -15,7 +16,6 @@ from anoncup.tracks.microdata.example import household_table
 from anoncup.tracks.transactions.example import tc400
 from anoncup.tracks.transactions.tables import TransactionTables
 from app.db.models import Competition, RehearsalMove, State
-from app.scoring.templates import template
 from app.services.contest import due_moves, guess_terms, phases
 from app.services.desk import rehearsals
 from app.services.people import accounts

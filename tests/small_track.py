@@ -262,7 +262,7 @@ def original_file(rows: int = 20) -> bytes:
 
 def cases(*, more: str = FIRST) -> "list[Case]":
     """A release by each method, with another answer beside; ``install`` comes first."""
-    from app.scoring.competition_file import parse_competition
+    from anoncup.competition.parser import parse_competition
     from app.scoring.laws import methods_tried
 
     return list(methods_tried(SMALL, parse_competition(text(more=more)), original()))

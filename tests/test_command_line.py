@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import with_tables
-from app.scoring.competition_file import parse_competition
-from app.scoring.templates import template
 from tests.commands import run
 
 TRACK = TRACKS["microdata"]

@@ -74,9 +74,9 @@ def test_the_example_is_listed_scores_anonymizes_and_loads_no_numbers_until_then
 
 COUNTED = """
 from pathlib import Path
-from app.scoring.competition_file import parse_competition
-from app.scoring.counted import what_counts
-from app.scoring.toml_writing import with_scored_by
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.scoring_versions import what_counts
+from anoncup.competition.writer import with_scored_by
 path = Path("competition.toml")
 text = path.read_text()
 counted = what_counts(parse_competition(text))

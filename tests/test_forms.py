@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
-from app.scoring.competition_file import parse_competition
-from app.scoring.templates import template
 from tests.arena import competition_file, noisy_release, original_table
 from tests.test_transactions_commands import (
     CUSTOMERS,

@@ -17,14 +17,14 @@ STARTED = {
     "what forks them": "from workers import forked; forked.load()",
     "migrations": "import migrations.run",
     "a competition file": """
-from app.scoring.competition_file import parse_competition
-from app.scoring.templates import template
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 parse_competition(template(2015)), parse_competition(template(2016))
 """,
 }
 READ = """
-from app.scoring.competition_file import parse_competition
-from app.scoring.templates import template
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 TRACKS["transactions"].parse_original(
     {

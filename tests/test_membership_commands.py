@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import About
-from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate
-from app.scoring.templates import template
 from tests.commands import run
 
 pytestmark = pytest.mark.full

@@ -13,6 +13,7 @@ import numpy as np
 import psutil
 import pytest
 
+from anoncup.competition.drafts import draft, with_columns_of
 from anoncup.errors import Conflict, InvalidUpload, Problem
 from anoncup.messages import Counted, Message
 from anoncup.plugins import TRACKS
@@ -23,7 +24,6 @@ from app.contest import read_file
 from app.processes import parser_process
 from app.processes.child import SandboxedChild
 from app.processes.parser_process import ORIGINALS, UPLOADS, ParserProcess, call
-from app.scoring.drafting import draft, with_columns_of
 from app.services.contest import revisions
 from app.services.data import first_looks, kits, originals
 from app.services.submissions import uploads
@@ -107,7 +107,7 @@ from app.config import Settings
 from app.contest import read_file
 from app.processes import parser_process
 from anoncup.tables.csv_text import table_csv
-from app.scoring.drafting import draft, with_columns_of
+from anoncup.competition.drafts import draft, with_columns_of
 from anoncup.tracks.linkage.permutation import secret_csv, source_from_secret
 from anoncup.plugins import TRACKS
 from app.services.contest import revisions

@@ -159,8 +159,8 @@ REQUIRES = "[requires]\ncoins = "
 ASKED = f"""
 import sys
 from anoncup.errors import InvalidCompetition
-from app.scoring.competition_file import parse_competition
-from app.scoring.templates import template
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 try:
     print(dict(parse_competition(template(2015) + {REQUIRES!r} + sys.argv[1]).requires))
 except InvalidCompetition as problem:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.tracks.linkage.permutation import source_from_secret
 from anoncup.tracks.transactions.example import tc400
 from anoncup.tracks.transactions.tables import parse_original, parse_release
-from app.scoring.competition_file import parse_competition
-from app.scoring.templates import template
 from tests.commands import run
 
 pytestmark = pytest.mark.full

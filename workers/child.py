@@ -16,12 +16,12 @@ from uuid import UUID
 
 import structlog
 
+from anoncup.competition.parser import parse_competition
 from anoncup.errors import CompetitionUnavailable, DomainError, InvalidCompetition
 from anoncup.messages import Message
 from app import sealing
 from app.config import Settings
 from app.processes.child import DIED, ChildDied, ChildMisbehaved, OutOfTime, SandboxedChild
-from app.scoring.competition_file import parse_competition
 from app.storage import store
 from workers.work import Drawing, Inquiry, OfRelease, Sampling, Trial, Work
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from app.scoring.competition_file import parse_competition
 
 KEPT = 2
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from numpy.random import Generator, default_rng
 
+from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidCompetition
 from anoncup.geometry import kernels
 from anoncup.plugins import TRACKS
@@ -22,7 +23,6 @@ from anoncup.tracks.generators import generator_of
 from anoncup.tracks.model import About, Track
 from app.processes.inside import Pipe
 from app.scoring.attacking import guesses_of
-from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import Progress, Verdict, evaluate
 from app.scoring.excessive import question
 from app.scoring.fingerprint import fingerprint

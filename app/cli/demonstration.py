@@ -18,6 +18,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
@@ -28,8 +30,6 @@ from anoncup.tracks.transactions.example import tc400
 from app import client, wire
 from app.cli import duel
 from app.roles import Role
-from app.scoring.competition_file import parse_competition
-from app.scoring.templates import template
 from app.services.people import accounts
 from app.transaction import transaction
 

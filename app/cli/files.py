@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidInput, InvalidUpload
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
@@ -16,7 +17,6 @@ from anoncup.tracks.files import SECRET
 from anoncup.tracks.model import About, Tables, Track
 from anoncup.tracks.uploads import ParsedUpload, parse_upload
 from app.cli.options import Release, originals_of, read_text
-from app.scoring.competition_file import parse_competition
 from app.scoring.fallen import Fallen, Shared, fallen, individuals_of, known_of, shared
 
 

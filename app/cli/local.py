@@ -53,7 +53,7 @@ def template(
     name: Annotated[str, typer.Argument(help=f"the template; {TEMPLATES_SAID}")],
 ) -> None:
     """Print a complete competition file to start from."""
-    from app.scoring.templates import template as template_text
+    from anoncup.competition.templates import template as template_text
 
     print(template_text(name), end="")
 

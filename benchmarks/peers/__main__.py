@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.geometry import kernels
 from anoncup.plugins import TRACKS
 from anoncup.tracks.microdata.example import ROWS, household_table
 from anoncup.tracks.transactions.baskets import distance_matrix
 from anoncup.tracks.transactions.release import TransactionTarget
-from app.scoring.competition_file import parse_competition
-from app.scoring.templates import template
 from benchmarks.peers import baskets, linkage, tables
 from benchmarks.peers.duel import HEAD, Duel, Outcome, fought
 from benchmarks.peers.inputs import (

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
@@ -18,8 +20,6 @@ from anoncup.tracks.transactions import release
 from anoncup.tracks.transactions.example import derive, tables_of, tc400
 from anoncup.tracks.transactions.release import TransactionTarget
 from anoncup.tracks.transactions.tables import TransactionTables
-from app.scoring.competition_file import parse_competition
-from app.scoring.templates import template
 
 REAL = "microdata_8333x25.csv"
 RETAIL = "online_retail.parquet"

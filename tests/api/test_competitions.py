@@ -10,9 +10,9 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import func, select
 
+from anoncup.competition.parser import parse_competition
 from anoncup.tables.csv_text import table_csv
 from app.db.models import Competition, Evaluation, State, Submission
-from app.scoring.competition_file import parse_competition
 from app.services.contest import revisions
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything

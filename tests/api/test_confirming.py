@@ -11,6 +11,7 @@ from httpx2 import Response
 from limits import RateLimitItemPerMinute
 from sqlalchemy import select
 
+from anoncup.competition.parser import parse_competition
 from anoncup.rules.rounds import with_phases
 from app import throttle
 from app.db.models import (
@@ -28,7 +29,6 @@ from app.db.models import (
 )
 from app.http.dependencies import COOKIE
 from app.roles import Role
-from app.scoring.competition_file import parse_competition
 from app.services.people import accounts
 from app.throttle import PER_ACCOUNT
 from app.transaction import transaction

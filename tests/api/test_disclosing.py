@@ -10,10 +10,10 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.writer import with_publication
 from anoncup.rules.rounds import with_phases
 from app.db.models import Competition, Team
-from app.scoring.competition_file import parse_competition
-from app.scoring.toml_writing import with_publication
 from app.transaction import transaction
 from tests.api.test_confirming import Act, Form, ask, needs_the_password, state
 from tests.contest import Contest, competition_row

@@ -9,13 +9,13 @@ import pytest
 from openapi_spec_validator import validate
 
 from anoncup import errors
+from anoncup.competition.parser import parse_competition
 from anoncup.tracks.linkage.permutation import guess_from_file, source_from_secret
 from app import wire
 from app.api.documentation import examples
 from app.api.documentation.bodies import Missing, example_as
 from app.api.documentation.document import TAGS
 from app.http.problems import STATUS, TITLES
-from app.scoring.competition_file import parse_competition
 from app.wire import codes
 from tests.contract import document, schema_of
 

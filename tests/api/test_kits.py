@@ -14,13 +14,13 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
+from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Phase
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.microdata.example import household_table
 from app.config import Settings
 from app.language import LANGUAGES
-from app.scoring.competition_file import parse_competition
 from app.services.data import kit_words, kits
 from app.services.data.kit_words import Service
 from app.storage import store

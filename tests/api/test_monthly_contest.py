@@ -16,13 +16,13 @@ import pytest
 from fastapi.testclient import TestClient
 from numpy.random import PCG64, Generator
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import with_tables
 from anoncup.tracks.monthly.example import example_data
 from anoncup.tracks.monthly.files import QUESTIONS, SHARES
 from app.http.dependencies import COOKIE
-from app.scoring.competition_file import parse_competition
-from app.scoring.templates import template
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena
 from tests.commands import run

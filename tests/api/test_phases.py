@@ -8,9 +8,9 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select, update
 
+from anoncup.competition.parser import parse_competition
 from anoncup.tables.csv_text import table_csv
 from app.db.models import Competition, Team
-from app.scoring.competition_file import parse_competition
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file

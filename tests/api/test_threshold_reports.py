@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
 from app import queue
 from app.db.models import State, ThresholdReport
-from app.scoring.competition_file import parse_competition
 from app.scoring.excessive.question import Question, answer
 from app.services.data.threshold_reports import MOST_UNFINISHED
 from app.transaction import transaction

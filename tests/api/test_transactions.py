@@ -3,8 +3,8 @@
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.competition.templates import template
 from anoncup.rules.toml_text import with_tables
-from app.scoring.templates import template
 from tests.arena import API, Arena, competition_file
 from tests.test_transactions_commands import (
     CUSTOMERS,

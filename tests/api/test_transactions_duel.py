@@ -5,9 +5,9 @@ import hashlib
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.competition.templates import template
 from anoncup.rules.toml_text import with_tables
 from anoncup.tracks.linkage.permutation import source_from_secret
-from app.scoring.templates import template
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena
 from tests.contest import Contest, judge_everything, two_phase_file

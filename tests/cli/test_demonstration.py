@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from app.cli.demonstration import DEMOS, ORGANIZER, Demo, Notes, competition_file, release_of
-from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import Verdict, evaluate
 
 pytestmark = pytest.mark.full

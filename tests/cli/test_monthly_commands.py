@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.tracks.monthly.files import QUESTIONS
-from app.scoring.competition_file import parse_competition
-from app.scoring.templates import template
 from app.storage import digest_of
 from tests.commands import run
 

@@ -13,12 +13,12 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from anoncup.competition.parser import parse_competition
 from anoncup.rules.rounds import with_phases
 from anoncup.tables.csv_text import table_csv
 from app.cli import terminal
 from app.db import engine
 from app.db.models import State, ThresholdReport
-from app.scoring.competition_file import parse_competition
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import PASSWORD, Arena, competition_file, noisy_release

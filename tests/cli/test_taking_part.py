@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, update
 
+from anoncup.competition.templates import template
 from anoncup.messages import Message, Statement
 from anoncup.rules.toml_text import with_tables
 from anoncup.tables.csv_text import table_csv
@@ -16,7 +17,6 @@ from anoncup.tracks.linkage.permutation import secret_csv
 from app.client import transport
 from app.db import engine
 from app.db.models import Evaluation, State
-from app.scoring.templates import template
 from tests import test_transactions_commands as shop
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file, noisy_release

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anoncup.competition.templates import TEMPLATES, template
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
-from app.scoring.templates import TEMPLATES, template
 from tests.commands import run
 from tests.test_command_line import place, scored
 

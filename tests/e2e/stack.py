@@ -18,6 +18,8 @@ import pandas as pd
 import psutil
 from sqlalchemy import select
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.rules.rounds import with_phases
 from anoncup.rules.settings import Columns, Phase
 from anoncup.rules.toml_text import with_tables
@@ -30,8 +32,6 @@ from app.db.privileges import CLOCK, WEB, WORKER
 from app.local import tethered
 from app.local.processes import Program, scheduler_program, wait_until_healthy, web_program, worker_programs
 from app.roles import Role
-from app.scoring.competition_file import parse_competition
-from app.scoring.templates import template
 from app.services.people import accounts
 from app.transaction import transaction
 from tests.acting import url_as

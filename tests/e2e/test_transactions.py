@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anoncup.competition.parser import parse_competition
 from anoncup.tracks.linkage.permutation import secret_csv
 from anoncup.tracks.transactions import TRANSACTIONS
 from anoncup.tracks.transactions.example import tc400
 from anoncup.tracks.transactions.tables import files_of
 from app.config import Settings
-from app.scoring.competition_file import parse_competition
 from tests.e2e.stack import local_score, open_contest, shop_file, web, worker
 
 pytestmark = pytest.mark.full

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import select
 
+from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
@@ -26,7 +27,6 @@ from app.db.models import (
     Team,
     ThresholdReport,
 )
-from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.submissions import quota

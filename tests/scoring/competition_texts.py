@@ -2,8 +2,8 @@
 
 import pytest
 
+from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidCompetition
-from app.scoring.competition_file import parse_competition
 
 LEAST = """
 format = 1

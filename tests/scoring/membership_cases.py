@@ -5,14 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.geometry.arrays import BoolArray
 from anoncup.geometry.stable_sums import LARGEST
 from anoncup.plugins import TRACKS
 from anoncup.tracks.membership.adapter import parse_original
 from anoncup.tracks.membership.schema import Categorical, Numeric, Schema
 from anoncup.tracks.membership.tables import Original, Table
-from app.scoring.competition_file import parse_competition
-from app.scoring.templates import template
 from tests.scoring.membership_reference import TEXTS, Rows
 from tests.scoring.tables_to_break import HOSTILE, TAME
 

@@ -7,6 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.errors import InvalidCompetition, InvalidInput
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
@@ -22,8 +24,6 @@ from anoncup.rules.settings import (
     Ranking,
 )
 from anoncup.tracks.parts import Measure
-from app.scoring.competition_file import parse_competition
-from app.scoring.templates import template
 from tests.properties import examples
 from tests.scoring.competition_texts import EXAMPLE, LEAST, code, phases, refusal
 

@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.scoring_versions import attacker_counts, what_counts
+from anoncup.competition.templates import template
+from anoncup.competition.writer import with_scored_by
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import AttackerSettings, Excessive
 from anoncup.tracks.parts import Attacker
-from app.scoring.competition_file import parse_competition
-from app.scoring.counted import attacker_counts, what_counts
 from app.scoring.evaluate import Verdict, evaluate
-from app.scoring.templates import template
-from app.scoring.toml_writing import with_scored_by
 from tests.scoring.competition_texts import EXAMPLE, LEAST, refusal
 from tests.scoring.test_evaluate import COMPETITION, ORIGINAL, TABLE
 

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import MeasureSettings
 from anoncup.tracks.microdata.example import household_table
 from anoncup.tracks.model import Track
 from anoncup.tracks.monthly.example import example_data
 from anoncup.tracks.transactions.example import tc400
-from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import Verdict, evaluate
 from app.scoring.ranking import NOTHING, overall
 from app.scoring.scales import scales
-from app.scoring.templates import template
 from tests.scoring.membership_cases import survey
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scoring.md").read_text()

@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Columns
 from anoncup.tracks.linkage.shuffling import ordered_within
 from anoncup.tracks.microdata.example import household_table
 from anoncup.tracks.transactions.example import tc400
-from app.scoring.competition_file import parse_competition
 from app.scoring.excessive import evidence, trials
 from app.scoring.excessive.advisor import Advice
 from app.scoring.excessive.evidence import Evidence, Guarantee, round_middle
 from app.scoring.excessive.question import Question, answer
 from app.scoring.excessive.simulation import exchanged_with_most_alike
 from app.scoring.excessive.trials import Honest, Mixture, Trials, some_shuffled, tried_out
-from app.scoring.templates import template
 
 MICRODATA, TRANSACTIONS = TRACKS["microdata"], TRACKS["transactions"]
 GOWER = MICRODATA.distances["gower"]

@@ -5,14 +5,14 @@ from functools import cache
 import numpy as np
 import pytest
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.microdata.example import household_table
 from anoncup.tracks.transactions.example import tc400
-from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate
 from app.scoring.fingerprint import Resemblance, fingerprint
-from app.scoring.templates import template
 
 pytestmark = pytest.mark.full
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.errors import InvalidUpload, Problem
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.model import Draw
-from app.scoring.competition_file import parse_competition
 from app.scoring.laws import BrokenLaw
 from app.scoring.laws_of_draws import check_draw
-from app.scoring.templates import template
 from tests.arena import ROWS, competition_file, original_table
 from tests.drawing import HINTS, OWN, drawing_track, labels, rotations
 

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
@@ -18,11 +20,9 @@ from anoncup.tracks.membership.allocation import assignments
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.tables import Original, Table, frame, written
 from anoncup.tracks.model import About
-from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate
 from app.scoring.laws import Case, check_attacker, check_measure, methods_tried
 from app.scoring.laws_of_tracks import check_track
-from app.scoring.templates import template
 from tests.properties import examples
 from tests.scoring import membership_cases
 from tests.scoring import membership_reference as plain

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.scoring_versions import attacker_counts
+from anoncup.competition.templates import template
+from anoncup.competition.writer import with_attackers
 from anoncup.plugins import TRACKS, with_parts
 from anoncup.rules.settings import AttackerSettings
 from anoncup.tracks.parts import Attacker
 from anoncup.tracks.plugin import Plugin
-from app.scoring.competition_file import parse_competition
-from app.scoring.counted import attacker_counts
-from app.scoring.templates import template
-from app.scoring.toml_writing import with_attackers
 
 FILE = template(2015)
 SETTINGS: tuple[dict[str, AttackerSettings], ...] = (

@@ -4,12 +4,12 @@ import inspect
 
 import pytest
 
+from anoncup.competition.drafts import draft, with_columns_of
+from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidCompetition
 from anoncup.plugins import TRACKS
 from anoncup.rules.parameters import Parameter, Value
 from anoncup.rules.settings import Columns
-from app.scoring.competition_file import parse_competition
-from app.scoring.drafting import draft, with_columns_of
 
 ROLES = {"known": ("a", "b", "c"), "none": ()}
 COLUMNS = Parameter("columns", "columns", "known")

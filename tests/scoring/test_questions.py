@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.errors import InvalidInput, InvalidUpload
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import About, Question, Track
 from anoncup.tracks.outcomes import Outcome
-from app.scoring.competition_file import parse_competition
-from app.scoring.templates import template
 
 SIZES = {"originals": 5, "rows": 3}
 ABOUT = About(parse_competition(template(2015)), SIZES, lambda: pytest.fail("sizes say enough"))

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from anoncup.competition.parser import parse_competition
 from anoncup.rules.settings import AttackerSettings, MeasureSettings, Phase
-from app.scoring.competition_file import parse_competition
 from tests.scoring.competition_texts import LEAST
 
 RULES = parse_competition(LEAST)

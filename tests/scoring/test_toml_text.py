@@ -11,13 +11,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.errors import LONGEST_VALUE, InvalidCompetition
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive, MeasureSettings
 from anoncup.rules.toml_text import with_scales, with_tables
-from app.scoring.competition_file import parse_competition
-from app.scoring.templates import template
 from tests.properties import examples
 from tests.scoring.competition_texts import EXAMPLE, LEAST, PHASE, refusal
 from tests.work import steps_of

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.microdata.example import household_table
 from anoncup.tracks.model import Track
 from anoncup.tracks.transactions.example import tc400
-from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import doubts_about_secret, judge
 from app.scoring.excessive.check import individual_distances
 from app.scoring.excessive.wrong_secret import (
@@ -26,7 +27,6 @@ from app.scoring.excessive.wrong_secret import (
     SHIFTED,
     warnings_about_secret,
 )
-from app.scoring.templates import template
 
 TEMPLATES = {"microdata": "2015", "transactions": "2016"}
 CHEATS = {"cheating_permutation", "shift", "random_permutation", "group_permutation"}

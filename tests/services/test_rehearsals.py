@@ -8,6 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select, text, update
 
+from anoncup.competition.parser import SLUG, parse_competition
 from anoncup.errors import Unavailable
 from app.db.models import (
     AuditEntry,
@@ -20,7 +21,6 @@ from app.db.models import (
     Target,
     Team,
 )
-from app.scoring.competition_file import SLUG, parse_competition
 from app.services.desk import moves, rehearsals
 from app.services.work import fairness
 from app.storage import store

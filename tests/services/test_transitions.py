@@ -11,6 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select, text, update
 
+from anoncup.competition.parser import parse_competition
 from anoncup.errors import Conflict, Unavailable
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import guess_csv, secret_csv, source_from_secret
@@ -18,7 +19,6 @@ from app import sealing
 from app.config import Settings
 from app.db import engine
 from app.db.models import AuditEntry, Competition, Evaluation, Guess, Opening, Secret, Submission, Target
-from app.scoring.competition_file import parse_competition
 from app.services.attacks import transitions
 from app.services.people import accounts
 from app.services.people.accounts import Principal

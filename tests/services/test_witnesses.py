@@ -11,11 +11,11 @@ from nacl.signing import SigningKey
 from sqlalchemy import delete, func, select, update
 from structlog.testing import capture_logs
 
+from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidInput, Unavailable
 from app import witnessing
 from app.config import Settings
 from app.db.models import Announcement, AuditEntry, Competition, Opening, Target, WitnessedEnd
-from app.scoring.competition_file import parse_competition
 from app.services.attacks import transitions
 from app.services.contest import announcements, witnesses
 from app.services.work import leases

@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from sqlalchemy import select
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.writer import with_publication
 from app.db.models import Competition, Team
 from app.http.dependencies import COOKIE
-from app.scoring.competition_file import parse_competition
-from app.scoring.toml_writing import with_publication
 from app.transaction import transaction
 from tests.api.test_confirming import (
     SAID,

@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
-from app.scoring.competition_file import parse_competition
+from anoncup.competition.parser import parse_competition
 from app.web.visitor.atom import NAMESPACE, NO_XML, Entry, Feed, atom, title_of
 from app.web.visitor.calendar import Event, calendar
 from tests.arena import Arena

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from app.scoring.competition_file import parse_competition
+from anoncup.competition.parser import parse_competition
 from app.scoring.ranking import ranks
 from app.web.site.languages import words_in
 from app.web.site.names import listed

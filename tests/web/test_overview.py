@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from app.scoring.competition_file import parse_competition
+from anoncup.competition.parser import parse_competition
 from app.web.site.notation import percent
 from app.web.visitor.leader import compared, leader_of, podium
 from app.wire import Board, BoardRow

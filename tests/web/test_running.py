@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.competition.parser import parse_competition
 from anoncup.messages import Message, Statement
 from app.db.models import AuditEntry, Evaluation, State
 from app.language import LANGUAGES
-from app.scoring.competition_file import parse_competition
 from app.transaction import transaction
 from app.web.site.notation import clock_time
 from tests.arena import Arena, competition_file

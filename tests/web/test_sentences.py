@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from anoncup.competition.parser import parse_competition
 from anoncup.errors import DomainError, InvalidUpload
 from anoncup.geometry.assignment import Matching, note_of
 from anoncup.messages import Message
@@ -17,7 +18,6 @@ from anoncup.tracks.microdata import tables
 from anoncup.tracks.microdata.column_roles import suggested
 from anoncup.tracks.transactions import tables as transaction_tables
 from app.language import LANGUAGES
-from app.scoring.competition_file import parse_competition
 from app.scoring.excessive.check import Distances, excess
 from app.services.contest.revisions import awaited
 from app.web.site.languages import words_in

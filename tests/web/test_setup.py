@@ -6,6 +6,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.competition.drafts import STARTS, draft, with_columns_of
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.writer import with_attackers, with_measures, with_publication
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
 from anoncup.rules.toml_text import value_text
@@ -14,9 +17,6 @@ from anoncup.tracks.microdata.column_roles import suggested
 from anoncup.tracks.transactions.example import tc400
 from app.http.middleware import FILES
 from app.roles import Role
-from app.scoring.competition_file import parse_competition
-from app.scoring.drafting import STARTS, draft, with_columns_of
-from app.scoring.toml_writing import with_attackers, with_measures, with_publication
 from app.services.contest import competitions
 from app.services.people import accounts
 from app.transaction import transaction

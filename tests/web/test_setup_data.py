@@ -4,13 +4,13 @@ import re
 
 import pytest
 
+from anoncup.competition.drafts import draft
+from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.transactions.example import tc400
 from app.language import LANGUAGES
-from app.scoring.competition_file import parse_competition
-from app.scoring.drafting import draft
 from app.services.contest import competitions
 from app.services.data import first_looks
 from app.storage import store, waiting

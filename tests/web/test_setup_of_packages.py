@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from anoncup.competition.drafts import STARTS
 from anoncup.plugins import TRACKS
 from anoncup.rules.parameters import Parameter
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.parts import Attacker
 from app.language import LANGUAGES
-from app.scoring.drafting import STARTS
 from app.web.organizer import setup
 from app.web.site.labels import LABELS
 from tests.arena import Arena

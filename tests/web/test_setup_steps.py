@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from anoncup.competition.drafts import STARTS, draft
+from anoncup.competition.parser import parse_competition
 from app.language import LANGUAGES
-from app.scoring.competition_file import parse_competition
-from app.scoring.drafting import STARTS, draft
 from app.services.contest import competitions
 from tests.arena import Arena
 from tests.web.reader import page, send

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.competition.parser import parse_competition
 from anoncup.tracks.model import About
-from app.scoring.competition_file import parse_competition
 from tests import small_track
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena

@@ -7,15 +7,15 @@ from html import unescape
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.scoring_versions import attacker_counts
+from anoncup.competition.templates import template
 from anoncup.messages import Message, kept
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
 from app import wire
 from app.db.models import Submission
 from app.language import LANGUAGES
-from app.scoring.competition_file import parse_competition
-from app.scoring.counted import attacker_counts
-from app.scoring.templates import template
 from app.services.contest.competitions import published_file
 from app.transaction import transaction
 from app.web.team.costs import costs_of

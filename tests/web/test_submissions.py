@@ -11,13 +11,13 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
+from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.tracks.files import any_number
 from anoncup.tracks.linkage.permutation import secret_csv
 from app.config import Settings
 from app.db.models import Submission
 from app.language import LANGUAGES
-from app.scoring.competition_file import parse_competition
 from tests.api.test_submissions import (
     BAD_UPLOADS,
     GOOD_SECRET,

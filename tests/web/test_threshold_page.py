@@ -8,13 +8,13 @@ from uuid import UUID
 import pytest
 from sqlalchemy import select
 
+from anoncup.competition.parser import parse_competition
 from anoncup.messages import Message, Statement, kept
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.microdata import MICRODATA
 from app.db.models import State, ThresholdReport
 from app.language import LANGUAGES
-from app.scoring.competition_file import parse_competition
 from app.services.contest import competitions
 from app.services.data.threshold_reports import MOST_UNFINISHED
 from app.transaction import transaction

@@ -6,10 +6,10 @@ from datetime import UTC
 
 from sqlalchemy.orm import Session
 
+from anoncup.competition.scoring_versions import Versions
 from anoncup.rules.model import Rules
 from app.contest import read_file
 from app.db.models import Competition, Evaluation
-from app.scoring.counted import Versions
 from app.scoring.ranking import pareto_front, rank_sums, ranked_values, ranks, standing
 from app.services.boards import entries, in_force
 from app.services.boards.entries import Entry

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from uuid import UUID
 
-from app.scoring.counted import Versions
+from anoncup.competition.scoring_versions import Versions
 from app.scoring.ranking import overall, security
 from app.services.boards.verdicts import Numbers
 

@@ -13,10 +13,10 @@ from math import ceil, floor
 
 from sqlalchemy.orm import Session
 
+from anoncup.competition.scoring_versions import attacker_counts
 from anoncup.rules.settings import OVERALL_DIGITS
 from app.contest import Contest
 from app.db.models import State, Submission
-from app.scoring.counted import attacker_counts
 from app.services.boards import in_force, verdicts
 from app.services.boards.comparable import comparable
 from app.services.contest.visibility import ALWAYS, Sight

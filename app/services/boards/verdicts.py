@@ -16,9 +16,9 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from anoncup.competition.scoring_versions import Versions
 from app import wire
 from app.db.models import Evaluation
-from app.scoring.counted import Versions
 
 MOST_KEPT = 8_192
 """At about 4 KB each."""

@@ -9,6 +9,9 @@ from sqlalchemy import exists, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from anoncup.competition.parser import SLUG, parse_title, read_competition
+from anoncup.competition.scoring_versions import Versions, read_scored_by, what_counts
+from anoncup.competition.writer import with_scored_by
 from anoncup.errors import Conflict, InvalidCompetition, NotAllowed, NotFound
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
@@ -18,9 +21,6 @@ from anoncup.tracks.model import Tables
 from app.contest import Contest, parsed, read_file
 from app.db.models import AuditEntry, Competition, Organizer, Submission
 from app.roles import Role
-from app.scoring.competition_file import SLUG, parse_title, read_competition
-from app.scoring.counted import Versions, read_scored_by, what_counts
-from app.scoring.toml_writing import with_scored_by
 from app.services.people import audit
 from app.services.people.accounts import Principal
 from app.services.people.audit import Wanted

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
+from anoncup.competition.drafts import PLACEHOLDERS, with_columns_of
 from anoncup.errors import Conflict, InvalidUpload, Unavailable
 from anoncup.lazy import deferred
 from anoncup.plugins import TRACKS
@@ -16,7 +17,6 @@ from app.contest import Contest, read_file
 from app.db.models import Competition
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
-from app.scoring.drafting import PLACEHOLDERS, with_columns_of
 from app.storage import store, waiting
 
 if TYPE_CHECKING:

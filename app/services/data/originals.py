@@ -5,6 +5,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from anoncup.competition.drafts import with_columns_of
+from anoncup.competition.rules_text import with_weights
+from anoncup.competition.writer import with_measures
 from anoncup.errors import Conflict, InvalidCompetition, InvalidUpload
 from anoncup.lazy import deferred
 from anoncup.messages import Message
@@ -16,9 +19,6 @@ from anoncup.tables.profile.model import FEWEST, IdentifyingColumn, Values
 from app.contest import Contest, read_file
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
-from app.scoring.drafting import with_columns_of
-from app.scoring.rules_text import with_weights
-from app.scoring.toml_writing import with_measures
 from app.services.contest import competitions, revisions
 from app.services.contest.revisions import Revision
 from app.services.data import first_looks

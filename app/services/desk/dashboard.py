@@ -8,9 +8,9 @@ from uuid import UUID
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
+from anoncup.competition.scoring_versions import lacks
 from anoncup.rules.model import Rules
 from app.db.models import Competition, Evaluation, Guess, State, Submission, Target, Team
-from app.scoring.counted import lacks
 from app.services.boards import in_force, verdicts
 from app.services.boards.comparable import by_rules
 from app.services.contest import clarifications, competitions, held, phases, revisions

@@ -13,6 +13,7 @@ from uuid import UUID
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
+from anoncup.competition.writer import with_head, with_publication, with_title
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import Message
 from anoncup.rules.model import Rules
@@ -20,7 +21,6 @@ from anoncup.rules.rounds import with_phases
 from anoncup.rules.settings import Limits, Phase
 from app.contest import Contest
 from app.db.models import Competition, Evaluation, RehearsalMove, State
-from app.scoring.toml_writing import with_head, with_publication, with_title
 from app.services.contest import competitions, due_moves
 from app.services.contest.competitions import REHEARSAL
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION

@@ -11,13 +11,13 @@ from uuid import UUID
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session, aliased, defer, joinedload
 
+from anoncup.competition.scoring_versions import what_counts
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_, Counted
 from anoncup.rules.rounds import with_phases
 from app import wire
 from app.contest import Contest, read_file
 from app.db.models import Competition, Evaluation, Rescore, State, Submission
-from app.scoring.counted import what_counts
 from app.services.boards import anonymization, verdicts
 from app.services.boards.verdicts import Numbers
 from app.services.contest import competitions, revisions

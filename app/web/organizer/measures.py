@@ -9,6 +9,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
+from anoncup.competition.scoring_versions import settings_let_count
+from anoncup.competition.writer import fields_of, with_attackers, with_measures, with_questions
 from anoncup.errors import DomainError
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter, Roles, Value
@@ -18,8 +20,6 @@ from anoncup.tracks.model import Question, Track
 from anoncup.tracks.parts import Attacker, Measure
 from app.contest import Contest
 from app.http.dependencies import SignedIn
-from app.scoring.counted import settings_let_count
-from app.scoring.toml_writing import fields_of, with_attackers, with_measures, with_questions
 from app.transaction import transaction
 from app.web.organizer.forms import Form, Sent
 from app.web.organizer.steps import desk_of, saved, step_page

@@ -8,14 +8,14 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
+from anoncup.competition.parser import MOST_DIGITS
+from anoncup.competition.writer import with_publication
 from anoncup.errors import DomainError
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Limits, Publication, Ranking
 from anoncup.rules.toml_values import MOST_HOURS
 from app.http.confirming import confirmed
 from app.http.dependencies import Address, SignedIn
-from app.scoring.competition_file import MOST_DIGITS
-from app.scoring.toml_writing import with_publication
 from app.transaction import transaction
 from app.web.organizer.forms import Form, Sent, local
 from app.web.organizer.steps import desk_of, saved, step_page

@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from anoncup.competition.rules_text import with_threshold, with_weights
 from anoncup.errors import DomainError, InvalidCompetition, InvalidInput, NotFound
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
@@ -17,7 +18,6 @@ from app.contest import read_file
 from app.db.models import State
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
-from app.scoring.rules_text import with_threshold, with_weights
 from app.services.boards.entries import is_qualified
 from app.services.contest import competitions, revisions
 from app.services.desk import rescores

@@ -12,16 +12,16 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
+from anoncup.competition.drafts import STARTS, draft
+from anoncup.competition.parser import SLUG
+from anoncup.competition.templates import TEMPLATES
+from anoncup.competition.writer import with_basics
 from anoncup.errors import Conflict, DomainError, InvalidCompetition
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Phase
 from anoncup.rules.toml_values import CONTROL
 from app.http.confirming import confirmed
 from app.http.dependencies import Address, SignedIn
-from app.scoring.competition_file import SLUG
-from app.scoring.drafting import STARTS, draft
-from app.scoring.templates import TEMPLATES
-from app.scoring.toml_writing import with_basics
 from app.services.contest import competitions
 from app.transaction import transaction
 from app.web.organizer.forms import Form, Sent, local, zone_named, zones

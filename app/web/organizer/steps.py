@@ -12,6 +12,8 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse
 
+from anoncup.competition.drafts import STARTS, draft
+from anoncup.competition.parser import parse_competition
 from anoncup.errors import (
     Conflict,
     DomainError,
@@ -27,8 +29,6 @@ from anoncup.rules.model import Rules
 from anoncup.rules.settings import Limits, Publication, Ranking
 from app.contest import Contest, read_file
 from app.http.problems import status_of
-from app.scoring.competition_file import parse_competition
-from app.scoring.drafting import STARTS, draft
 from app.services.contest import competitions, held, phases, revisions
 from app.services.contest.revisions import Revision
 from app.services.data import originals

@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from anoncup.competition.writer import with_excessive
 from anoncup.errors import Conflict, DomainError, InvalidInput, NotFound, TooMany
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive
@@ -20,7 +21,6 @@ from app.db.models import State, ThresholdReport
 from app.http.dependencies import SignedIn
 from app.scoring.excessive import DRAWS
 from app.scoring.excessive.question import Question
-from app.scoring.toml_writing import with_excessive
 from app.services.data import first_looks, threshold_reports
 from app.services.people.accounts import Principal
 from app.transaction import transaction

@@ -7,12 +7,12 @@ from uuid import UUID
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from anoncup.competition.scoring_versions import lacks
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import Track
 from app import wire
 from app.http.dependencies import SignedIn
 from app.language import Words
-from app.scoring.counted import lacks
 from app.services.boards import places
 from app.services.boards.attacks_on import attacks_on
 from app.services.boards.places import Place

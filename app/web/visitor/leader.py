@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from anoncup.competition.scoring_versions import attacker_counts
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from app.scoring.counted import attacker_counts
 from app.web.site.notation import SCORE_DIGITS
 from app.wire import Board, BoardRow
 

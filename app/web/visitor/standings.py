@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from anoncup.competition.scoring_versions import attacker_counts
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import Track
 from app import names
 from app.language import Words
-from app.scoring.counted import attacker_counts
 from app.web.site import notation
 from app.wire import AttackersBoard, AttackersRow, Board, BoardRow
 

@@ -6,9 +6,9 @@ from uuid import UUID, uuid4
 
 from sqlalchemy import select
 
+from anoncup.competition.parser import parse_competition
 from app.db.models import Competition
 from app.roles import Role
-from app.scoring.competition_file import parse_competition
 from app.services.contest import previews
 from app.services.membership import invites
 from app.services.people import accounts

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import TEMPLATES, template
+from anoncup.competition.writer import with_attackers, with_columns, with_measures
 from anoncup.errors import InvalidInput
 from anoncup.plugins import TRACKS
 from anoncup.rules.parameters import Parameter, Roles
 from anoncup.rules.settings import Columns, MeasureSettings, Parameters
 from anoncup.rules.toml_text import loaded, table_text, value_text, with_tables
-from app.scoring.competition_file import parse_competition
-from app.scoring.templates import TEMPLATES, template
-from app.scoring.toml_writing import with_attackers, with_columns, with_measures
 
 PLACEHOLDERS = Columns(("quasi_identifier",), ("sensitive",))
 """The columns of a draft that has them until there are data: the format knows no table without columns."""

@@ -9,6 +9,8 @@ from functools import partial
 from typing import cast
 from zoneinfo import ZoneInfo
 
+from anoncup.competition.requirements import read_requires
+from anoncup.competition.scoring_versions import check_scored_by, read_scored_by
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
@@ -40,8 +42,6 @@ from anoncup.rules.toml_values import (
 )
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Measure
-from app.scoring.counted import check_scored_by, read_scored_by
-from app.scoring.requires import read_requires
 
 MOST_DIGITS = 4
 """Of U and E: what others see of ``overall`` has as many."""

@@ -1,0 +1,1 @@
+"""The competition file: model, parser, writer, parameters, rounds, templates."""
