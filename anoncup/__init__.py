@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from anoncup.errors import InvalidCompetition as InvalidCompetition
     from anoncup.errors import InvalidInput as InvalidInput
     from anoncup.errors import InvalidUpload as InvalidUpload
+    from anoncup.excessive.advisor import advise as advise
+    from anoncup.excessive.certified_bounds import certified_bounds as certified_bounds
     from anoncup.plugins import TRACKS as TRACKS
     from anoncup.rules.model import Rules as Rules
     from anoncup.rules.settings import AttackerSettings as AttackerSettings
@@ -43,8 +45,6 @@ if TYPE_CHECKING:
     from anoncup.tracks.transactions.tables import TransactionTables as TransactionTables
     from app.scoring.evaluate import Verdict as Verdict
     from app.scoring.evaluate import evaluate as evaluate
-    from app.scoring.excessive.advisor import advise as advise
-    from app.scoring.excessive.certified import certified_bounds as certified_bounds
     from app.scoring.fingerprint import fingerprint as fingerprint
     from app.scoring.scales import scales as scales
 
@@ -63,9 +63,9 @@ _HOMES = {
     "TransactionTables": "anoncup.tracks.transactions.tables.TransactionTables",
     "UTILITIES": "anoncup.tracks.microdata.registry.UTILITIES",
     "Verdict": "app.scoring.evaluate.Verdict",
-    "advise": "app.scoring.excessive.advisor.advise",
+    "advise": "anoncup.excessive.advisor.advise",
     "best_clusters": "anoncup.tracks.transactions.cluster_planning.best_clusters",
-    "certified_bounds": "app.scoring.excessive.certified.certified_bounds",
+    "certified_bounds": "anoncup.excessive.certified_bounds.certified_bounds",
     "evaluate": "app.scoring.evaluate.evaluate",
     "expected_dummies": "anoncup.tracks.transactions.cluster_planning.expected_dummies",
     "expected_shared_goods": "anoncup.tracks.transactions.cluster_planning.expected_shared_goods",

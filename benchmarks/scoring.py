@@ -14,6 +14,10 @@ import numpy as np
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
+from anoncup.excessive.advisor import advise
+from anoncup.excessive.certified_bounds import certified_bounds
+from anoncup.excessive.gaps import close_gaps
+from anoncup.excessive.individual_distances import individual_distances
 from anoncup.geometry import kernels
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
@@ -21,10 +25,6 @@ from anoncup.rules.model import Rules
 from anoncup.tracks.microdata.example import ROWS, household_table
 from anoncup.tracks.model import Tables, Track
 from anoncup.tracks.transactions.example import tc400
-from app.scoring.excessive.advisor import advise
-from app.scoring.excessive.certified import certified_bounds
-from app.scoring.excessive.check import individual_distances
-from app.scoring.excessive.gaps import close_gaps
 from app.scoring.scales import scales
 
 UNMATCHED = "unmatched"

@@ -16,6 +16,7 @@ from numpy.random import Generator, default_rng
 
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidCompetition
+from anoncup.excessive import question
 from anoncup.geometry import kernels
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
@@ -24,7 +25,6 @@ from anoncup.tracks.model import About, Track
 from app.processes.inside import Pipe
 from app.scoring.attacking import guesses_of
 from app.scoring.evaluate import Progress, Verdict, evaluate
-from app.scoring.excessive import question
 from app.scoring.fingerprint import fingerprint
 from app.scoring.sampling import sample_release
 from workers.prepared import Digests, Prepared, originals

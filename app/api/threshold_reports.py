@@ -6,12 +6,12 @@ from uuid import UUID
 from fastapi import APIRouter, status
 from pydantic import BaseModel, Field
 
+from anoncup.excessive import DRAWS
+from anoncup.excessive.question import Question
 from app import wire
 from app.api.documentation.answers import ORGANIZER, refusing
 from app.db.models import ThresholdReport
 from app.http.dependencies import SignedIn
-from app.scoring.excessive import DRAWS
-from app.scoring.excessive.question import Question
 from app.services.data import threshold_reports
 from app.transaction import transaction
 from app.wire.form import example

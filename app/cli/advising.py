@@ -27,11 +27,11 @@ def threshold(
     as_json: AsJson = False,
 ) -> None:
     """Advise on the threshold of the rule against excessive anonymization."""
+    from anoncup.excessive import DRAWS
+    from anoncup.excessive.question import Question, answer, checked
     from app import wire
     from app.cli.advice import show_advice
     from app.cli.files import contest_of
-    from app.scoring.excessive import DRAWS
-    from app.scoring.excessive.question import Question, answer, checked
 
     contest = contest_of(competition, original)
     asked = Question(names_in(groups), distance, bits, DRAWS if draws is None else draws, seconds)

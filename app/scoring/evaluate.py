@@ -7,6 +7,14 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from anoncup.competition.scoring_versions import attacker_counts, part_counts
+from anoncup.excessive.individual_distances import (
+    Distances,
+    Histogram,
+    deletion,
+    excess,
+    individual_distances,
+)
+from anoncup.excessive.wrong_secret import warnings_about_secret
 from anoncup.geometry.stable_sums import LARGEST
 from anoncup.messages import Counted, Message, kept, kept_under
 from anoncup.plugins import INSTALLED, TRACKS
@@ -17,8 +25,6 @@ from anoncup.tracks.model import Sizes, Tables, Track
 from anoncup.tracks.outcomes import Rate
 from anoncup.tracks.parts import Attacker, Distance, Measure
 from app.scoring.attacking import asked, rate_of_attack
-from app.scoring.excessive.check import Distances, Histogram, deletion, excess, individual_distances
-from app.scoring.excessive.wrong_secret import warnings_about_secret
 from app.scoring.ranking import compute_utility, overall, rounding_of, security
 from app.scoring.scales import scales
 

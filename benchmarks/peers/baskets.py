@@ -8,11 +8,11 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
+from anoncup.excessive.certified_bounds import certified_bounds
 from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
 from anoncup.tracks.transactions.attackers.baskets import jaccard, jaccard_quantity
 from anoncup.tracks.transactions.baskets import widened
 from anoncup.tracks.transactions.release import TransactionTarget
-from app.scoring.excessive.certified import certified_bounds
 from benchmarks.peers.duel import Duel, Goal
 from benchmarks.peers.inputs import some_baskets
 

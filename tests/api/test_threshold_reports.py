@@ -6,11 +6,11 @@ import pytest
 from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
+from anoncup.excessive.question import Question, answer
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
 from app import queue
 from app.db.models import State, ThresholdReport
-from app.scoring.excessive.question import Question, answer
 from app.services.data.threshold_reports import MOST_UNFINISHED
 from app.transaction import transaction
 from tests.arena import Arena, competition_file

@@ -6,10 +6,10 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from anoncup.errors import InvalidInput
+from anoncup.excessive.certified_bounds import RELATIVE, Certified, assembled, is_symmetric
+from anoncup.excessive.paths import checked, costs_of, fixed_points
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.kernels import paths as kernels
-from app.scoring.excessive.certified import RELATIVE, Certified, assembled, is_symmetric
-from app.scoring.excessive.paths import checked, costs_of, fixed_points
 
 
 def certified_at(distances: FloatArray, fixed: Iterable[int]) -> Certified:

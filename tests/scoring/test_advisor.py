@@ -6,6 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anoncup.excessive import advisor
+from anoncup.excessive.advisor import Advice, advise
+from anoncup.excessive.insufficient import max_escapes
+from anoncup.excessive.simulation import histogram_of
 from anoncup.geometry.stable_sums import LARGEST
 from anoncup.rules.settings import Columns
 from anoncup.tracks.microdata import MICRODATA
@@ -16,10 +20,6 @@ from anoncup.tracks.transactions.example import tc400
 from anoncup.tracks.transactions.release import PreparedTransactions
 from anoncup.tracks.transactions.release import prepare as prepare_transactions
 from anoncup.tracks.transactions.tables import TransactionTables
-from app.scoring.excessive import advisor
-from app.scoring.excessive.advisor import Advice, advise
-from app.scoring.excessive.shortage import max_escapes
-from app.scoring.excessive.simulation import histogram_of
 from tests.scoring.test_tc400 import folder, reference
 
 pytestmark = pytest.mark.full

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from anoncup.excessive.individual_distances import Histogram, individual_distances
 from anoncup.tracks.linkage import attack_rates
 from anoncup.tracks.microdata import MICRODATA, anonymity, distances, utility
 from anoncup.tracks.microdata.attackers import quasi_identifiers
-from app.scoring.excessive.check import Histogram, individual_distances
 from tests.properties import examples
 from tests.scoring import reference
 from tests.scoring.guesses import guessed

@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike
 from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 
 from anoncup.errors import InvalidInput
+from anoncup.excessive.certified_bounds import LARGEST, Certified, certified_bounds
+from anoncup.excessive.cycles import least_cycles
+from anoncup.excessive.gaps import close_gaps, shortest_loop
+from anoncup.excessive.paths import cheapest_choices, costs_of, fixed_points
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.kernels import warm_bounds
-from app.scoring.excessive.certified import LARGEST, Certified, certified_bounds
-from app.scoring.excessive.cycles import least_cycles
-from app.scoring.excessive.gaps import close_gaps, shortest_loop
-from app.scoring.excessive.paths import cheapest_choices, costs_of, fixed_points
 from tests.properties import examples
 from tests.scoring.eisner import certified_at, mixed
 

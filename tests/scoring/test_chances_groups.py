@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from app.scoring.excessive import chances
-from app.scoring.excessive.chances import (
+from anoncup.excessive import fixed_point_odds
+from anoncup.excessive.fixed_point_odds import (
     PROVED,
     expected_fixed_points,
     group_tail,
@@ -49,8 +49,8 @@ def test_cutting_digits_costs_less_than_claimed(
 ) -> None:
     true = [group_tail(sizes, most) for most in range(sum(sizes))]
     smallest = smallest_group_bound(sizes, bits=3)
-    monkeypatch.setattr(chances, "EXACT", -1)
-    monkeypatch.setattr(chances, "PRECISION", 2)
+    monkeypatch.setattr(fixed_point_odds, "EXACT", -1)
+    monkeypatch.setattr(fixed_point_odds, "PRECISION", 2)
     for most, exact in enumerate(true):
         assert abs(group_tail(sizes, most) - exact) <= exact / 2**PROVED
     assert smallest_group_bound(sizes, bits=3) == smallest

@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
+from anoncup.excessive import evidence, method_costs
+from anoncup.excessive.advisor import Advice
+from anoncup.excessive.evidence import Evidence, Guarantee, round_middle
+from anoncup.excessive.method_costs import Honest, Mixture, Trials, some_shuffled, tried_out
+from anoncup.excessive.question import Question, answer
+from anoncup.excessive.simulation import exchanged_with_most_alike
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Columns
 from anoncup.tracks.linkage.shuffling import ordered_within
 from anoncup.tracks.microdata.example import household_table
 from anoncup.tracks.transactions.example import tc400
-from app.scoring.excessive import evidence, trials
-from app.scoring.excessive.advisor import Advice
-from app.scoring.excessive.evidence import Evidence, Guarantee, round_middle
-from app.scoring.excessive.question import Question, answer
-from app.scoring.excessive.simulation import exchanged_with_most_alike
-from app.scoring.excessive.trials import Honest, Mixture, Trials, some_shuffled, tried_out
 
 MICRODATA, TRANSACTIONS = TRACKS["microdata"], TRACKS["transactions"]
 GOWER = MICRODATA.distances["gower"]
@@ -191,7 +191,7 @@ def test_the_same_data_give_the_same_trials_and_too_many_are_drawn_from() -> Non
         return tried_out(MICRODATA, RULES, prepared, GOWER, ("S1_Sex",), most=most)
 
     assert tried(50) == tried(50)
-    assert (tried(50).individuals, tried(120).individuals, trials.MOST) == (50, 120, 10_000)
+    assert (tried(50).individuals, tried(120).individuals, method_costs.MOST) == (50, 120, 10_000)
 
 
 def test_a_trial_costs_what_the_release_would() -> None:
@@ -208,7 +208,9 @@ def test_a_trial_costs_what_the_release_would() -> None:
 
 
 @given(
-    st.lists(st.integers(0, 3), min_size=1, max_size=12), st.sampled_from(trials.SHARES), st.integers(0, 9)
+    st.lists(st.integers(0, 3), min_size=1, max_size=12),
+    st.sampled_from(method_costs.SHARES),
+    st.integers(0, 9),
 )
 def test_a_share_of_the_individuals_claims_rows_of_its_own_groups(
     groups: list[int], share: float, seed: int

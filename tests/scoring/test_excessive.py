@@ -7,12 +7,12 @@ from math import factorial
 import numpy as np
 import pytest
 
+from anoncup.excessive.advisor import largest_round_number
+from anoncup.excessive.fixed_point_odds import fixed_point_chance, log2, smallest_bound, tail
 from anoncup.tracks.microdata.distances import gower_nearest_other
 from anoncup.tracks.microdata.example import household_columns, household_table
 from anoncup.tracks.microdata.pairwise_distances import gower_matrix
 from anoncup.tracks.microdata.release import prepare
-from app.scoring.excessive.advisor import largest_round_number
-from app.scoring.excessive.chances import fixed_point_chance, log2, smallest_bound, tail
 
 
 @pytest.mark.parametrize("rows", range(1, 8))

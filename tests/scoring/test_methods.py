@@ -8,6 +8,8 @@ import pytest
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
+from anoncup.excessive.advisor import advise
+from anoncup.excessive.individual_distances import individual_distances
 from anoncup.rules.settings import Columns
 from anoncup.tracks.linkage.attack_rates import rate_of
 from anoncup.tracks.linkage.shuffling import derangement
@@ -16,8 +18,6 @@ from anoncup.tracks.microdata.example import household_columns, household_table
 from anoncup.tracks.microdata.permutations import shuffle_rows
 from anoncup.tracks.microdata.registry import ANONYMITY, ATTACKERS, METHODS, UTILITIES
 from anoncup.tracks.microdata.release import PreparedOriginal, Release, prepare, release_of
-from app.scoring.excessive.advisor import advise
-from app.scoring.excessive.check import individual_distances
 
 GOWER = MICRODATA.distances["gower"]
 CROSS = household_columns().quasi_identifiers[:6]

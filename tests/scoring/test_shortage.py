@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.scoring.excessive.shortage import least_threshold, max_escapes
+from anoncup.excessive.insufficient import least_threshold, max_escapes
 from tests.properties import examples
 
 

@@ -10,6 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anoncup.excessive import sparse_bounds
+from anoncup.excessive.certified_bounds import certified_bounds, met
+from anoncup.excessive.paths import costs_of
+from anoncup.excessive.sparse_bounds import UNIT, Apart, Intervals, ListOthers, intervals
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.assignment import Lists
 from anoncup.geometry.kernels.pairing import largest_excess
@@ -18,10 +22,6 @@ from anoncup.rules.settings import Columns
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.microdata.release import prepare
 from anoncup.tracks.parts import Distance
-from app.scoring.excessive import sparse
-from app.scoring.excessive.certified import certified_bounds, met
-from app.scoring.excessive.paths import costs_of
-from app.scoring.excessive.sparse import UNIT, Apart, Intervals, ListOthers, intervals
 from tests.properties import examples
 from tests.scoring import tables_to_break, transactions_to_break
 from tests.scoring.test_certified import check, distances, random_distances, s_exact
@@ -55,8 +55,8 @@ def listed_from(matrix: FloatArray) -> tuple[ListOthers, Apart]:
 def bounds_of(matrix: FloatArray, lengths: tuple[int, int] = (8, 2**22)) -> Intervals:
     n = len(matrix)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sparse, "SHORTEST", lengths[0])
-        patch.setattr(sparse, "PAIRS", lengths[1])
+        patch.setattr(sparse_bounds, "SHORTEST", lengths[0])
+        patch.setattr(sparse_bounds, "PAIRS", lengths[1])
         return intervals(n, *listed_from(matrix), np.arange(n + 1))
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import DomainError, InvalidUpload
+from anoncup.excessive.individual_distances import Distances, excess
 from anoncup.geometry.assignment import Matching, note_of
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
@@ -18,7 +19,6 @@ from anoncup.tracks.microdata import tables
 from anoncup.tracks.microdata.column_roles import suggested
 from anoncup.tracks.transactions import tables as transaction_tables
 from app.language import LANGUAGES
-from app.scoring.excessive.check import Distances, excess
 from app.services.contest.revisions import awaited
 from app.web.site.languages import words_in
 from app.web.site.sentences import sentence

@@ -10,9 +10,9 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, NotFound, TooMany
+from anoncup.excessive.question import Question, checked
 from app import queue
 from app.db.models import State, ThresholdReport
-from app.scoring.excessive.question import Question, checked
 from app.services.contest import competitions
 from app.services.people import audit
 from app.services.people.accounts import Principal

@@ -13,14 +13,14 @@ from starlette.responses import Response
 
 from anoncup.competition.writer import with_excessive
 from anoncup.errors import Conflict, DomainError, InvalidInput, NotFound, TooMany
+from anoncup.excessive import DRAWS
+from anoncup.excessive.question import Question
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive
 from anoncup.tracks.model import Track
 from app import wire
 from app.db.models import State, ThresholdReport
 from app.http.dependencies import SignedIn
-from app.scoring.excessive import DRAWS
-from app.scoring.excessive.question import Question
 from app.services.data import first_looks, threshold_reports
 from app.services.people.accounts import Principal
 from app.transaction import transaction

@@ -12,9 +12,9 @@ from time import perf_counter
 
 import numpy as np
 
+from anoncup.excessive.paths import Choices, cheapest_choices
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.kernels import paths as kernels
-from app.scoring.excessive.paths import Choices, cheapest_choices
 
 FEWEST, MOST = 3, 7
 """Numbers of moved individuals for which cycles are gone through; of more, other ways are faster."""

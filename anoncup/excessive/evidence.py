@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from anoncup.excessive.individual_distances import TOLERANCE
+from anoncup.excessive.method_costs import Honest, Mixture, Trials
 from anoncup.geometry.arrays import FloatArray
 from anoncup.messages import Message, Statement, kept, kept_under
-from app.scoring.excessive.check import TOLERANCE
-from app.scoring.excessive.trials import Honest, Mixture, Trials
 
 LISTED = 10
 """Round thresholds at which both errors are told, at most."""

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anoncup.errors import InvalidInput
+from anoncup.excessive import DRAWS, Announce, silent
 from anoncup.lazy import deferred
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from app.scoring.excessive import DRAWS, Announce, silent
 
 if TYPE_CHECKING:
-    from app.scoring.excessive.advisor import Advice, advise
-    from app.scoring.excessive.trials import tried_out
+    from anoncup.excessive.advisor import Advice, advise
+    from anoncup.excessive.method_costs import tried_out
 else:
-    advise = deferred("app.scoring.excessive.advisor.advise")
-    tried_out = deferred("app.scoring.excessive.trials.tried_out")
+    advise = deferred("anoncup.excessive.advisor.advise")
+    tried_out = deferred("anoncup.excessive.method_costs.tried_out")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,27 +10,27 @@ from typing import Any
 import numpy as np
 from numpy.random import PCG64, Generator
 
-from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.geometry.stable_sums import LARGEST
-from anoncup.messages import Message, kept_under
-from anoncup.tracks.parts import Distance
-from app.scoring.excessive import DRAWS, Announce, silent
-from app.scoring.excessive.certified import LARGEST as EVERY
-from app.scoring.excessive.certified import Certified, certified_bounds
-from app.scoring.excessive.chances import group_tail, log2, smallest_bound, smallest_group_bound, tail
-from app.scoring.excessive.check import mean_of
-from app.scoring.excessive.evidence import Evidence, Guarantee, evidence
-from app.scoring.excessive.gaps import close_gaps
-from app.scoring.excessive.shortage import max_escapes
-from app.scoring.excessive.simulation import (
+from anoncup.excessive import DRAWS, Announce, silent
+from anoncup.excessive.certified_bounds import LARGEST as EVERY
+from anoncup.excessive.certified_bounds import Certified, certified_bounds
+from anoncup.excessive.evidence import Evidence, Guarantee, evidence
+from anoncup.excessive.fixed_point_odds import group_tail, log2, smallest_bound, smallest_group_bound, tail
+from anoncup.excessive.gaps import close_gaps
+from anoncup.excessive.individual_distances import mean_of
+from anoncup.excessive.insufficient import max_escapes
+from anoncup.excessive.method_costs import Trials
+from anoncup.excessive.simulation import (
     Histogram,
     able,
     exchanged_with_most_alike,
     histogram_of,
     kinds_of_permutations,
 )
-from app.scoring.excessive.sparse import intervals
-from app.scoring.excessive.trials import Trials
+from anoncup.excessive.sparse_bounds import intervals
+from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.stable_sums import LARGEST
+from anoncup.messages import Message, kept_under
+from anoncup.tracks.parts import Distance
 
 FINEST = 12
 """Most decimals a recommended threshold has."""

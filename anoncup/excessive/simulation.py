@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
+from anoncup.excessive.individual_distances import mean_of
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.stable_sums import LARGEST
 from anoncup.tracks.linkage.shuffling import derangement, shuffler
-from app.scoring.excessive.check import mean_of
 
 BINS = 40
 Draw = Callable[[Generator], IntArray]

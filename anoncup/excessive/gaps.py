@@ -14,13 +14,13 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 from anoncup.errors import InvalidInput
+from anoncup.excessive.certified_bounds import Certified, is_symmetric, met
+from anoncup.excessive.cycles import FEWEST as FEWEST_MOVED
+from anoncup.excessive.cycles import MOST as MOST_MOVED
+from anoncup.excessive.cycles import least_cycles
+from anoncup.excessive.paths import Choices, cheapest_choices, checked, costs_of, fixed_points
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.geometry.kernels import paths as kernels
-from app.scoring.excessive.certified import Certified, is_symmetric, met
-from app.scoring.excessive.cycles import FEWEST as FEWEST_MOVED
-from app.scoring.excessive.cycles import MOST as MOST_MOVED
-from app.scoring.excessive.cycles import least_cycles
-from app.scoring.excessive.paths import Choices, cheapest_choices, checked, costs_of, fixed_points
 
 UNIT = 1e4
 """The dearest entry in the solver's units: its absolute tolerance of 1e-6 is then 1e-10 of that."""

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.random import PCG64, Generator
 
+from anoncup.excessive.individual_distances import deletion, individual_distances
 from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
 from anoncup.rules.model import Rules
 from anoncup.tracks.linkage.shuffling import shuffled_within
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Distance
-from app.scoring.excessive.check import deletion, individual_distances
 
 MOST = 10_000
 """Individuals that methods are tried on; of more so many are drawn."""

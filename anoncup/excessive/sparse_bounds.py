@@ -19,11 +19,11 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from anoncup.excessive.certified_bounds import Certified
+from anoncup.excessive.paths import fixed_points
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.geometry.assignment import Lists
 from anoncup.geometry.kernels.pairing import largest_excess, pair_up
-from app.scoring.excessive.certified import Certified
-from app.scoring.excessive.paths import fixed_points
 
 SHORTEST, GROWTH = 8, 8
 """How many others a list holds at first, and how many times as many when it turned out too short."""

@@ -6,8 +6,8 @@ nearest other one is still nearest to its own, and is found by looking for the n
 
 import numpy as np
 
+from anoncup.excessive.individual_distances import TOLERANCE
 from anoncup.geometry.arrays import FloatArray
-from app.scoring.excessive.check import TOLERANCE
 
 
 def least_threshold(mdis: FloatArray) -> float:

@@ -18,9 +18,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from anoncup.errors import InvalidInput
+from anoncup.excessive.paths import cheapest_choices, checked, costs_of, fixed_points
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.geometry.kernels import paths as kernels
-from app.scoring.excessive.paths import cheapest_choices, checked, costs_of, fixed_points
 
 LARGEST = 2000
 """Most individuals for which all r are computed: 0.3 s and 60 MB at 1,000, eight and four times that here."""
