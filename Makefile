@@ -26,7 +26,7 @@ test-all: dev .venv/.warm
 
 # Branches of the rules and of the services that no test takes.
 coverage: dev .venv/.warm
-	$(PYTEST) --cov=app.scoring --cov=app.services --ignore tests/web/browser \
+	$(PYTEST) --cov=anoncup --cov=app.services --ignore tests/web/browser \
 	  tests/scoring tests/services tests/api tests/web tests/security
 
 # Compile the loops of a new environment once, on two cores; otherwise each test process would.

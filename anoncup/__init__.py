@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from anoncup.errors import InvalidCompetition as InvalidCompetition
     from anoncup.errors import InvalidInput as InvalidInput
     from anoncup.errors import InvalidUpload as InvalidUpload
+    from anoncup.evaluation.evaluate import Verdict as Verdict
+    from anoncup.evaluation.evaluate import evaluate as evaluate
+    from anoncup.evaluation.fingerprint import fingerprint as fingerprint
+    from anoncup.evaluation.scales import scales as scales
     from anoncup.excessive.advisor import advise as advise
     from anoncup.excessive.certified_bounds import certified_bounds as certified_bounds
     from anoncup.plugins import TRACKS as TRACKS
@@ -43,10 +47,6 @@ if TYPE_CHECKING:
     from anoncup.tracks.transactions.cluster_planning import expected_shared_goods as expected_shared_goods
     from anoncup.tracks.transactions.example import tc400 as tc400
     from anoncup.tracks.transactions.tables import TransactionTables as TransactionTables
-    from app.scoring.evaluate import Verdict as Verdict
-    from app.scoring.evaluate import evaluate as evaluate
-    from app.scoring.fingerprint import fingerprint as fingerprint
-    from app.scoring.scales import scales as scales
 
 _HOMES = {
     "ATTACKERS": "anoncup.tracks.microdata.registry.ATTACKERS",
@@ -62,14 +62,14 @@ _HOMES = {
     "TRACKS": "anoncup.plugins.TRACKS",
     "TransactionTables": "anoncup.tracks.transactions.tables.TransactionTables",
     "UTILITIES": "anoncup.tracks.microdata.registry.UTILITIES",
-    "Verdict": "app.scoring.evaluate.Verdict",
+    "Verdict": "anoncup.evaluation.evaluate.Verdict",
     "advise": "anoncup.excessive.advisor.advise",
     "best_clusters": "anoncup.tracks.transactions.cluster_planning.best_clusters",
     "certified_bounds": "anoncup.excessive.certified_bounds.certified_bounds",
-    "evaluate": "app.scoring.evaluate.evaluate",
+    "evaluate": "anoncup.evaluation.evaluate.evaluate",
     "expected_dummies": "anoncup.tracks.transactions.cluster_planning.expected_dummies",
     "expected_shared_goods": "anoncup.tracks.transactions.cluster_planning.expected_shared_goods",
-    "fingerprint": "app.scoring.fingerprint.fingerprint",
+    "fingerprint": "anoncup.evaluation.fingerprint.fingerprint",
     "household_columns": "anoncup.tracks.microdata.example.household_columns",
     "household_table": "anoncup.tracks.microdata.example.household_table",
     "parse_competition": "anoncup.competition.parser.parse_competition",
@@ -77,7 +77,7 @@ _HOMES = {
     "rate_of": "anoncup.tracks.linkage.attack_rates.rate_of",
     "release_of": "anoncup.tracks.microdata.release.release_of",
     "sampled_guess": "anoncup.tracks.linkage.attack_rates.sampled_guess",
-    "scales": "app.scoring.scales.scales",
+    "scales": "anoncup.evaluation.scales.scales",
     "shuffle_rows": "anoncup.tracks.microdata.permutations.shuffle_rows",
     "target_of": "anoncup.tracks.microdata.release.target_of",
     "tc400": "anoncup.tracks.transactions.example.tc400",

@@ -9,9 +9,9 @@ not the clock, not a worker's parent, not a page that shows rules. So whatever o
 Where its types are wanted, a type checker is shown the function itself::
 
     if TYPE_CHECKING:
-        from app.scoring.scales import scales
+        from anoncup.evaluation.scales import scales
     else:
-        scales = deferred("app.scoring.scales.scales")
+        scales = deferred("anoncup.evaluation.scales.scales")
 """
 
 from collections.abc import Callable

@@ -14,6 +14,7 @@ import numpy as np
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
+from anoncup.evaluation.scales import scales
 from anoncup.excessive.advisor import advise
 from anoncup.excessive.certified_bounds import certified_bounds
 from anoncup.excessive.gaps import close_gaps
@@ -25,7 +26,6 @@ from anoncup.rules.model import Rules
 from anoncup.tracks.microdata.example import ROWS, household_table
 from anoncup.tracks.model import Tables, Track
 from anoncup.tracks.transactions.example import tc400
-from app.scoring.scales import scales
 
 UNMATCHED = "unmatched"
 REPEATS = 5

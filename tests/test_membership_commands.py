@@ -8,9 +8,9 @@ import pytest
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
+from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import About
-from app.scoring.evaluate import evaluate
 from tests.commands import run
 
 pytestmark = pytest.mark.full

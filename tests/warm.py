@@ -53,12 +53,12 @@ def imported() -> "subprocess.Popen[str]":
 
 def serve() -> None:
     """A child for every line of standard input, one after the other; its exit status is the answer."""
+    import anoncup
     import app.cli
-    import app.scoring
     from anoncup.geometry import kernels
     from app.cli import terminal
 
-    for package in (app.cli, app.scoring):
+    for package in (anoncup, app.cli):
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__"):
                 import_module(module.name)

@@ -16,6 +16,10 @@ from numpy.random import Generator, default_rng
 
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidCompetition
+from anoncup.evaluation.attacks import guesses_of
+from anoncup.evaluation.evaluate import Progress, Verdict, evaluate
+from anoncup.evaluation.fingerprint import fingerprint
+from anoncup.evaluation.samples import sample_release
 from anoncup.excessive import question
 from anoncup.geometry import kernels
 from anoncup.plugins import TRACKS
@@ -23,10 +27,6 @@ from anoncup.rules.model import Rules
 from anoncup.tracks.generators import generator_of
 from anoncup.tracks.model import About, Track
 from app.processes.inside import Pipe
-from app.scoring.attacking import guesses_of
-from app.scoring.evaluate import Progress, Verdict, evaluate
-from app.scoring.fingerprint import fingerprint
-from app.scoring.sampling import sample_release
 from workers.prepared import Digests, Prepared, originals
 
 SCORER = version("anoncup")

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from anoncup.errors import InvalidInput
+from anoncup.evaluation.attacks import asked, rate_of_attack, said_to
+from anoncup.evaluation.evaluate import attacker_json
 from anoncup.tracks.model import Tables
 from anoncup.tracks.parts import Attacker
 from app import wire
 from app.cli.files import LocalContest
 from app.cli.terminal import progress_bar
-from app.scoring.attacking import asked, rate_of_attack, said_to
-from app.scoring.evaluate import attacker_json
 
 
 def answers_of(contest: LocalContest, release: Tables, names: list[str]) -> dict[str, Any]:

@@ -8,12 +8,12 @@ from itertools import cycle
 import numpy as np
 
 from anoncup.competition.parser import parse_competition
+from anoncup.evaluation.attacks import guesses_of
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import Tables
 from app import wire
 from app.client import Client
 from app.local import waiting
-from app.scoring.attacking import guesses_of
 
 logger = logging.getLogger(__name__)
 

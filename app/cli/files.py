@@ -8,6 +8,7 @@ from typing import Any
 
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidInput, InvalidUpload
+from anoncup.evaluation.reidentified import Fallen, Shared, fallen, individuals_of, known_of, shared
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
@@ -17,7 +18,6 @@ from anoncup.tracks.files import SECRET
 from anoncup.tracks.model import About, Tables, Track
 from anoncup.tracks.uploads import ParsedUpload, parse_upload
 from app.cli.options import Release, originals_of, read_text
-from app.scoring.fallen import Fallen, Shared, fallen, individuals_of, known_of, shared
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,9 +38,9 @@ from app.cli.terminal import (
 )
 
 if TYPE_CHECKING:
+    from anoncup.evaluation.evaluate import Violation
     from anoncup.tables.files import Remark
     from app import wire
-    from app.scoring.evaluate import Violation
 
 ACCEPTED, REJECTED = 0, 1
 VIOLATIONS = {"too_few_rows"}
@@ -107,9 +107,9 @@ def written(files: Mapping[str, bytes], folder: Path) -> None:
 
 def scales(competition: CompetitionFile, original: OriginalFiles) -> None:
     """Print the competition file with the scales of its utility scores computed from the original."""
+    from anoncup.evaluation.scales import scales as scales_of
     from anoncup.rules.toml_text import with_scales
     from app.cli.files import contest_of
-    from app.scoring.scales import scales as scales_of
 
     contest = contest_of(competition, original)
     found = scales_of(contest.track, contest.prepared, contest.rules.measures)
@@ -158,8 +158,8 @@ def checked_here(
     competition: Path, original: list[str], release: Release, secret: Path | None
 ) -> tuple[str, list[wire.Said], list[wire.Said], dict[str, Any]]:
     """Return the decision, violations, warnings and distances of a release."""
+    from anoncup.evaluation.evaluate import doubts_about_secret, judge
     from app.cli.files import check_sizes, contest_of, release_in, upload_in
-    from app.scoring.evaluate import doubts_about_secret, judge
 
     contest = contest_of(competition, original)
     check_sizes(contest, (*release.values(), secret))
@@ -225,10 +225,10 @@ def score(
     ] = None,
 ) -> None:
     """Score a release as the server does. Exit status 1: the contest's rules reject it."""
+    from anoncup.evaluation.evaluate import evaluate
+    from anoncup.evaluation.fingerprint import fingerprint
     from app import wire
     from app.cli.files import check_sizes, contest_of, fallen_in, upload_in
-    from app.scoring.evaluate import evaluate
-    from app.scoring.fingerprint import fingerprint
 
     contest = contest_of(competition, original)
     if fallen is not None and contest.track.right(contest.rules) is None:

@@ -15,9 +15,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from anoncup.evaluation.fingerprint import Resemblance
+    from anoncup.evaluation.reidentified import Fallen, Shared
     from app import wire
-    from app.scoring.fallen import Fallen, Shared
-    from app.scoring.fingerprint import Resemblance
 
 Announce = Callable[[int, int, str], None]
 LINE_EVERY_S = 10.0

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from anoncup.errors import InvalidInput, InvalidUpload
+from anoncup.evaluation.attacks import asked, rate_of_attack, said_to
+from anoncup.evaluation.scales import scales
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter
 from anoncup.rules.settings import Parameters
 from anoncup.tracks.model import About, Question, Sizes, Tables, Track
 from anoncup.tracks.outcomes import Rate
 from anoncup.tracks.parts import Attacker, Measure, Method
-from app.scoring.attacking import asked, rate_of_attack, said_to
-from app.scoring.scales import scales
 
 SHUFFLES = 3
 """Other orders that a release is looked at in."""

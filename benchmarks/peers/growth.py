@@ -22,13 +22,13 @@ import pandas as pd
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
+from anoncup.evaluation.evaluate import evaluate
 from anoncup.geometry import kernels
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.microdata.example import household_columns, household_table
 from anoncup.tracks.microdata.release import prepare, target_of
-from app.scoring.evaluate import evaluate
 from benchmarks.peers.inputs import microdata, unmatched
 from benchmarks.peers.linkage import one_shot, ours_by_codes
 

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from anoncup.evaluation.evaluate import evaluate
+from anoncup.evaluation.scales import scales
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
@@ -18,8 +20,6 @@ from anoncup.tracks.microdata.anonymity import k_mean, k_min
 from anoncup.tracks.microdata.release import Release, Target
 from anoncup.tracks.microdata.utility import cross_count, cross_mean
 from anoncup.tracks.model import Track
-from app.scoring.evaluate import evaluate
-from app.scoring.scales import scales
 from benchmarks.peers.duel import Duel, Goal
 from benchmarks.peers.linkage import all_new
 

@@ -16,11 +16,11 @@ from sqlalchemy import func, select, update
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.scoring_versions import what_counts
 from anoncup.competition.writer import with_scored_by
+from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tracks.linkage.permutation import source_from_secret
 from app.contest import parsed
 from app.db.models import Competition, Evaluation, Submission
-from app.scoring.evaluate import evaluate
 from app.services.attacks import candidates
 from app.transaction import transaction
 from tests import upgrades

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from anoncup.competition.parser import parse_competition
+from anoncup.evaluation.evaluate import Verdict, evaluate
 from anoncup.plugins import TRACKS
 from app.cli.demonstration import DEMOS, ORGANIZER, Demo, Notes, competition_file, release_of
-from app.scoring.evaluate import Verdict, evaluate
 
 pytestmark = pytest.mark.full
 

@@ -11,6 +11,7 @@ import numpy as np
 from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
+from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
@@ -27,7 +28,6 @@ from app.db.models import (
     Team,
     ThresholdReport,
 )
-from app.scoring.evaluate import evaluate
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.submissions import quota
 from app.services.work import leases

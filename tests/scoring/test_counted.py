@@ -9,11 +9,11 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.scoring_versions import attacker_counts, what_counts
 from anoncup.competition.templates import template
 from anoncup.competition.writer import with_scored_by
+from anoncup.evaluation.evaluate import Verdict, evaluate
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import AttackerSettings, Excessive
 from anoncup.tracks.parts import Attacker
-from app.scoring.evaluate import Verdict, evaluate
 from tests.scoring.competition_texts import EXAMPLE, LEAST, refusal
 from tests.scoring.test_evaluate import COMPETITION, ORIGINAL, TABLE
 

@@ -11,15 +11,15 @@ import pytest
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
+from anoncup.evaluation.evaluate import Verdict, evaluate
+from anoncup.evaluation.ranking import NOTHING, overall
+from anoncup.evaluation.scales import scales
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import MeasureSettings
 from anoncup.tracks.microdata.example import household_table
 from anoncup.tracks.model import Track
 from anoncup.tracks.monthly.example import example_data
 from anoncup.tracks.transactions.example import tc400
-from app.scoring.evaluate import Verdict, evaluate
-from app.scoring.ranking import NOTHING, overall
-from app.scoring.scales import scales
 from tests.scoring.membership_cases import survey
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scoring.md").read_text()

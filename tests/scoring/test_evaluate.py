@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
+from anoncup.evaluation.evaluate import ExcessiveResult, Verdict, evaluate
+from anoncup.evaluation.scales import scales
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import (
@@ -23,8 +25,6 @@ from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.microdata.adapter import null_release
 from anoncup.tracks.microdata.registry import UTILITIES
 from anoncup.tracks.microdata.release import prepare
-from app.scoring.evaluate import ExcessiveResult, Verdict, evaluate
-from app.scoring.scales import scales
 from tests.properties import examples
 from tests.scoring.tables_to_break import Case, cases
 

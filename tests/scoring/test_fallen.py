@@ -11,12 +11,12 @@ from numpy.random import PCG64, Generator
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.scoring_versions import attacker_counts
 from anoncup.competition.templates import template
+from anoncup.evaluation.evaluate import evaluate
+from anoncup.evaluation.reidentified import Fallen, Shared, fallen, individuals_of, shared, values_of
 from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.tracks.linkage.attack_rates import Answer, Candidates, Noted, OwnCluster, chances, rate_of
-from app.scoring.evaluate import evaluate
-from app.scoring.fallen import Fallen, Shared, fallen, individuals_of, shared, values_of
 from tests.arena import competition_file
 
 N = 12

@@ -7,12 +7,12 @@ import pytest
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
+from anoncup.evaluation.evaluate import evaluate
+from anoncup.evaluation.fingerprint import Resemblance, fingerprint
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.microdata.example import household_table
 from anoncup.tracks.transactions.example import tc400
-from app.scoring.evaluate import evaluate
-from app.scoring.fingerprint import Resemblance, fingerprint
 
 pytestmark = pytest.mark.full
 

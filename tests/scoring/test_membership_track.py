@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
+from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.generators import generator_for
@@ -20,7 +21,6 @@ from anoncup.tracks.membership.allocation import assignments
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.tables import Original, Table, frame, written
 from anoncup.tracks.model import About
-from app.scoring.evaluate import evaluate
 from app.scoring.laws import Case, check_attacker, check_measure, methods_tried
 from app.scoring.laws_of_tracks import check_track
 from tests.properties import examples

@@ -11,14 +11,14 @@ from scipy.sparse import csr_array
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
+from anoncup.evaluation.attacks import rate_of_attack
+from anoncup.evaluation.evaluate import evaluate
 from anoncup.geometry.arrays import BoolArray
 from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.monthly.answer import Names, answer_of, named
 from anoncup.tracks.monthly.files import QUESTIONS
 from anoncup.tracks.monthly.goods_similarity import distance
 from anoncup.tracks.monthly.original import Original
-from app.scoring.attacking import rate_of_attack
-from app.scoring.evaluate import evaluate
 from tests.properties import examples
 from tests.scoring import monthly_reference as reference
 from tests.scoring.monthly_reference import Row

@@ -8,12 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anoncup.rules.model import Rules
-from anoncup.rules.settings import MeasureSettings
-from anoncup.tracks.linkage.attack_rates import Candidates, guess_rate, rate_of
-from anoncup.tracks.microdata.registry import UTILITIES
-from anoncup.tracks.outcomes import wilson
-from app.scoring.ranking import (
+from anoncup.evaluation.ranking import (
     compute_utility,
     overall,
     pareto_front,
@@ -23,6 +18,11 @@ from app.scoring.ranking import (
     standing,
     utility_score,
 )
+from anoncup.rules.model import Rules
+from anoncup.rules.settings import MeasureSettings
+from anoncup.tracks.linkage.attack_rates import Candidates, guess_rate, rate_of
+from anoncup.tracks.microdata.registry import UTILITIES
+from anoncup.tracks.outcomes import wilson
 
 
 @pytest.mark.parametrize(

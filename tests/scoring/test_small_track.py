@@ -12,15 +12,15 @@ from anoncup.competition.rules_text import with_threshold, with_weights
 from anoncup.competition.scoring_versions import what_counts
 from anoncup.competition.writer import with_publication
 from anoncup.errors import DomainError, InvalidCompetition, InvalidUpload, NotFound
+from anoncup.evaluation.attacks import rate_of_attack
+from anoncup.evaluation.evaluate import Verdict, attacker_json, evaluate, judge
+from anoncup.evaluation.fingerprint import fingerprint
+from anoncup.evaluation.scales import check_scales, scales
 from anoncup.excessive.question import Question, checked
 from anoncup.tracks.model import About
 from anoncup.tracks.outcomes import Outcome, Rate, rate_of_outcome
-from app.scoring.attacking import rate_of_attack
-from app.scoring.evaluate import Verdict, attacker_json, evaluate, judge
-from app.scoring.fingerprint import fingerprint
 from app.scoring.laws import BrokenLaw, methods_tried
 from app.scoring.laws_of_tracks import check_track
-from app.scoring.scales import check_scales, scales
 from app.services.boards.verdicts import numbers
 from app.wire import read
 from tests import small_track

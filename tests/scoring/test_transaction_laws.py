@@ -9,14 +9,14 @@ from hypothesis import given
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
+from anoncup.evaluation.evaluate import evaluate
+from anoncup.evaluation.scales import scales
 from anoncup.tracks.transactions import TRANSACTIONS
 from anoncup.tracks.transactions import utility as utilities
 from anoncup.tracks.transactions.adapter import null_release
 from anoncup.tracks.transactions.attackers import assignment, baskets, records, spending
 from anoncup.tracks.transactions.registry import TRANSACTION_ATTACKERS, TRANSACTION_UTILITIES
 from anoncup.tracks.transactions.release import TransactionTarget
-from app.scoring.evaluate import evaluate
-from app.scoring.scales import scales
 from tests.properties import examples
 from tests.scoring.test_laws import public_functions
 from tests.scoring.transactions_to_break import Case, cases

@@ -11,6 +11,7 @@ from numpy.random import default_rng
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
+from anoncup.evaluation.evaluate import doubts_about_secret, judge
 from anoncup.excessive.individual_distances import individual_distances
 from anoncup.excessive.wrong_secret import (
     AS_BY_CHANCE,
@@ -26,7 +27,6 @@ from anoncup.rules.model import Rules
 from anoncup.tracks.microdata.example import household_table
 from anoncup.tracks.model import Track
 from anoncup.tracks.transactions.example import tc400
-from app.scoring.evaluate import doubts_about_secret, judge
 
 TEMPLATES = {"microdata": "2015", "transactions": "2016"}
 CHEATS = {"cheating_permutation", "shift", "random_permutation", "group_permutation"}

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
+from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tracks.outcomes import Outcome
 from app import wire
 from app.db.models import Guess, State, Submission, Target, Team
-from app.scoring.evaluate import evaluate
 from app.services.boards.matrix import built_in_cell
 from app.services.boards.reidentification import ranked
 from app.services.boards.trials import Attacks

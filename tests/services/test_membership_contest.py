@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tracks.membership.allocation import assignments
 from anoncup.tracks.membership.tables import frame, parse_rows, scores_csv
-from app.scoring.evaluate import evaluate
 from tests.arena import API
 from tests.contest import judge_everything
 from tests.membership_contest import HIDDEN, PATH, ROWS, Played, opened

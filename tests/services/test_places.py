@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from app.scoring.ranking import overall, ranks
+from anoncup.evaluation.ranking import overall, ranks
 from app.services.boards.places import Place, Sent, place_of
 from app.wire import Board, BoardRow
 

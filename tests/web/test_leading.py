@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from anoncup.competition.parser import parse_competition
-from app.scoring.ranking import ranks
+from anoncup.evaluation.ranking import ranks
 from app.web.site.languages import words_in
 from app.web.site.names import listed
 from app.web.visitor import leading

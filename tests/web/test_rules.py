@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
+from anoncup.evaluation.ranking import overall
 from anoncup.plugins import TRACKS
 from anoncup.rules.parameters import Parameter
 from anoncup.tracks.model import Track
@@ -21,7 +22,6 @@ from anoncup.tracks.transactions.example import tc400
 from anoncup.tracks.transactions.tables import files_of
 from app.db.models import Competition
 from app.language import LANGUAGES
-from app.scoring.ranking import overall
 from app.storage import digest_of
 from app.web.site.labels import LABELS
 from app.web.site.notation import indexed, numeral

@@ -12,13 +12,13 @@ from fastapi.testclient import TestClient
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
+from anoncup.evaluation.evaluate import evaluate
+from anoncup.evaluation.ranking import overall
+from anoncup.evaluation.scales import scales
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import MeasureSettings
 from app import wire
 from app.language import LANGUAGES
-from app.scoring.evaluate import evaluate
-from app.scoring.ranking import overall
-from app.scoring.scales import scales
 from app.web.team.weights import WhatIf, what_if
 from tests.api.test_monthly_contest import ORIGINAL, opened
 from tests.api.test_monthly_contest import scored as monthly

@@ -7,10 +7,10 @@ from datetime import UTC
 from sqlalchemy.orm import Session
 
 from anoncup.competition.scoring_versions import Versions
+from anoncup.evaluation.ranking import pareto_front, rank_sums, ranked_values, ranks, standing
 from anoncup.rules.model import Rules
 from app.contest import read_file
 from app.db.models import Competition, Evaluation
-from app.scoring.ranking import pareto_front, rank_sums, ranked_values, ranks, standing
 from app.services.boards import entries, in_force
 from app.services.boards.entries import Entry
 from app.services.boards.spreadsheet import board_csv

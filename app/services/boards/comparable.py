@@ -5,7 +5,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from anoncup.competition.scoring_versions import Versions
-from app.scoring.ranking import overall, security
+from anoncup.evaluation.ranking import overall, security
 from app.services.boards.verdicts import Numbers
 
 

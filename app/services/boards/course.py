@@ -9,9 +9,9 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from anoncup.evaluation.ranking import rank_sums, ranks
 from anoncup.rules.model import Rules
 from app.db.models import State, Target
-from app.scoring.ranking import rank_sums, ranks
 from app.services.boards import anonymization, entries, in_force, trials, verdicts
 from app.services.boards.comparable import by_rules
 from app.services.boards.entries import Entry

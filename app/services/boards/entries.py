@@ -9,10 +9,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from anoncup.competition.scoring_versions import Versions
+from anoncup.evaluation.ranking import overall
 from anoncup.rules.model import Rules
 from app.contest import Contest
 from app.db.models import Competition, Evaluation, State, Submission, Target
-from app.scoring.ranking import overall
 from app.services.boards import in_force, trials, verdicts
 from app.services.boards.comparable import comparable
 from app.services.boards.in_force import ENDED, Finished

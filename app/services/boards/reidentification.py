@@ -6,8 +6,8 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from anoncup.evaluation.ranking import ranks, standing
 from app.db.models import Team
-from app.scoring.ranking import ranks, standing
 from app.services.boards import in_force, trials
 from app.services.boards.spreadsheet import board_csv
 from app.services.boards.trials import Attacks

@@ -25,12 +25,12 @@ from app.services.people.accounts import Principal
 from app.storage import store
 
 if TYPE_CHECKING:
+    from anoncup.evaluation.scales import check_scales, scales
     from anoncup.tables.profile.header_guess import check_first_line
-    from app.scoring.scales import check_scales, scales
 else:
     check_first_line = deferred("anoncup.tables.profile.header_guess.check_first_line")
-    check_scales = deferred("app.scoring.scales.check_scales")
-    scales = deferred("app.scoring.scales.scales")
+    check_scales = deferred("anoncup.evaluation.scales.check_scales")
+    scales = deferred("anoncup.evaluation.scales.scales")
 
 DRAWN_ALREADY = N_("the teams' data have been drawn: their source can no longer be changed")
 

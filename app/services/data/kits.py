@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from numpy import arange
     from numpy.random import default_rng
 
+    from anoncup.evaluation.evaluate import judge
     from anoncup.geometry.arrays import IntArray
-    from app.scoring.evaluate import judge
 else:
     arange = deferred("numpy.arange")
     default_rng = deferred("numpy.random.default_rng")
-    judge = deferred("app.scoring.evaluate.judge")
+    judge = deferred("anoncup.evaluation.evaluate.judge")
 
 SEED = 2015
 

@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
+from anoncup.evaluation.samples import sample_release
 from anoncup.lazy import deferred
 from anoncup.plugins import TRACKS
 from anoncup.tracks.files import SECRET
@@ -15,7 +16,6 @@ from app import names
 from app.contest import read_file
 from app.db.models import Competition
 from app.processes import parser_process
-from app.scoring.sampling import sample_release
 from app.services.contest import competitions
 from app.services.data import draws
 from app.services.desk import rulings

@@ -38,11 +38,11 @@ from app.storage import digest_of, store
 if TYPE_CHECKING:
     from numpy.random import default_rng
 
-    from app.scoring.evaluate import doubts_about_secret, too_few_rows
+    from anoncup.evaluation.evaluate import doubts_about_secret, too_few_rows
 else:
     default_rng = deferred("numpy.random.default_rng")
-    doubts_about_secret = deferred("app.scoring.evaluate.doubts_about_secret")
-    too_few_rows = deferred("app.scoring.evaluate.too_few_rows")
+    doubts_about_secret = deferred("anoncup.evaluation.evaluate.doubts_about_secret")
+    too_few_rows = deferred("anoncup.evaluation.evaluate.too_few_rows")
 
 LONGEST_COMMENT = 1_000
 IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,200}")

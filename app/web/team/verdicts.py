@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from anoncup.competition.scoring_versions import attacker_counts
+from anoncup.evaluation.ranking import utility_score
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Measure
 from app import wire
-from app.scoring.ranking import utility_score
 
 NEAR = 0.9
 """From this share of the threshold on a release is said to be near it."""

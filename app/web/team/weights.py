@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
 
+from anoncup.evaluation.ranking import combine_utility_scores, overall
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_values import LARGEST
 from anoncup.tracks.model import Track
 from app import wire
-from app.scoring.ranking import combine_utility_scores, overall
 
 PREFIX = "weight."
 ASKED = "what"

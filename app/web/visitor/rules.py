@@ -8,6 +8,7 @@ from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
 from anoncup.competition.scoring_versions import attacker_counts
+from anoncup.evaluation.ranking import compute_utility, overall, utility_score
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter, Roles, Value
 from anoncup.rules.settings import Parameters
@@ -15,7 +16,6 @@ from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure
 from app.db.models import Competition
 from app.http.dependencies import MaybeSignedIn
-from app.scoring.ranking import compute_utility, overall, utility_score
 from app.services.contest import held
 from app.transaction import transaction
 from app.web.site.frame import frame_of

@@ -7,6 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from anoncup.competition.scoring_versions import attacker_counts, part_counts
+from anoncup.evaluation.attacks import asked, rate_of_attack
+from anoncup.evaluation.ranking import compute_utility, overall, rounding_of, security
+from anoncup.evaluation.scales import scales
 from anoncup.excessive.individual_distances import (
     Distances,
     Histogram,
@@ -24,9 +27,6 @@ from anoncup.tables.files import Remark
 from anoncup.tracks.model import Sizes, Tables, Track
 from anoncup.tracks.outcomes import Rate
 from anoncup.tracks.parts import Attacker, Distance, Measure
-from app.scoring.attacking import asked, rate_of_attack
-from app.scoring.ranking import compute_utility, overall, rounding_of, security
-from app.scoring.scales import scales
 
 Progress = Callable[[int, int, str], None]
 Heard = Callable[[str, Any], None]

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 from anoncup.competition.scoring_versions import attacker_counts
+from anoncup.evaluation.attacks import said_to
 from anoncup.geometry.arrays import BoolArray, IntArray
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import Track
-from app.scoring.attacking import said_to
 
 MOST_VALUES = 8
 """Of a column of numbers with more than so many a band is told, not a value."""

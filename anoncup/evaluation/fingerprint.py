@@ -10,13 +10,13 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
+from anoncup.evaluation.attacks import rate_of_attack
+from anoncup.evaluation.evaluate import Verdict
+from anoncup.evaluation.ranking import rounding_of
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.memo import once
 from anoncup.tracks.model import Track
-from app.scoring.attacking import rate_of_attack
-from app.scoring.evaluate import Verdict
-from app.scoring.ranking import rounding_of
 
 MOST_METHODS = 3
 """Methods that a resemblance combines at most."""

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from anoncup.errors import InvalidCompetition
+from anoncup.evaluation.ranking import rounding_of
 from anoncup.geometry.stable_sums import finite_mean
 from anoncup.plugins import INSTALLED
 from anoncup.rules.settings import MeasureSettings
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Measure
-from app.scoring.ranking import rounding_of
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules

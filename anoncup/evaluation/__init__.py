@@ -1,0 +1,1 @@
+"""Evaluation of a release: measures, attackers, scales, ranking, fingerprint."""
