@@ -5,7 +5,8 @@ from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import Request
 
-from app import logs, memory, queue, wire
+from anoncup import schemas
+from app import logs, memory, queue
 from app.api import (
     accounts,
     announcements,
@@ -129,12 +130,12 @@ def create_app() -> FastAPI:
     return app
 
 
-async def healthz() -> wire.Alive:
+async def healthz() -> schemas.Alive:
     """This process answers, without a thread."""
-    return wire.Alive()
+    return schemas.Alive()
 
 
-def readyz(request: Request) -> wire.Ready:
+def readyz(request: Request) -> schemas.Ready:
     """The database takes changes, the store answers and the clock goes; the queue may be away for a while."""
     with transaction() as session:
         beats = health.heartbeats(session)
@@ -143,7 +144,7 @@ def readyz(request: Request) -> wire.Ready:
     clock_s = health.require_clock(beats, stale_after_s=get_settings().clock_stale_s)
     check_store()
     waiting = queue.depth()
-    return wire.Ready(
+    return schemas.Ready(
         queue="unreachable" if waiting is None else "ok",
         queue_depth=waiting,
         last_sweep_s=beats.get(health.SWEEP),

@@ -30,12 +30,12 @@ from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.rules.rounds import with_phases
 from anoncup.rules.settings import Phase
+from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
 from anoncup.tracks.microdata.example import household_table
 from app.client import Client
 from app.db.models import Competition, Evaluation, Member, Submission
-from app.roles import Role
 from app.services.contest import competitions
 from app.services.people import accounts, teams
 from app.services.work.leases import UNFINISHED

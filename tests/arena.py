@@ -12,10 +12,10 @@ import pandas as pd
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
+from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
 from app.db.models import TokenKind, User
-from app.roles import Role
 from app.services.people import accounts
 from app.transaction import transaction
 

@@ -9,8 +9,8 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import func, select
 
+from anoncup.schemas.roles import Role
 from app.db.models import AuditEntry, Base, Invite
-from app.roles import Role
 from app.services.people import accounts
 from app.services.work import leases
 from app.transaction import transaction

@@ -8,9 +8,9 @@ from uuid import UUID, uuid4
 
 from sqlalchemy import insert
 
+from anoncup.schemas.roles import Role
 from app.db.models import Competition, Evaluation, State, Submission, Team, ThresholdReport, User
 from app.names import columns
-from app.roles import Role
 from app.transaction import transaction
 from tests.arena import competition_file
 

@@ -8,17 +8,17 @@ import pytest
 from pydantic import ValidationError
 from sqlalchemy import update
 
+from anoncup import schemas
 from anoncup.errors import CompetitionUnavailable
 from anoncup.messages import Message, told
-from app import wire
+from anoncup.schemas.advice import EXAMPLE
+from anoncup.schemas.codes import FAILURES
 from app.client import transport
 from app.db.models import Evaluation, State
 from app.services.boards.verdicts import numbers
 from app.services.desk import moves
 from app.services.work import leases
 from app.transaction import transaction
-from app.wire.advice import EXAMPLE
-from app.wire.codes import FAILURES
 from tests import recorded
 from tests.arena import Arena
 from tests.recorded import ANSWERS, verdict
@@ -29,17 +29,17 @@ from workers.forms import VERDICT
 
 def test_a_verdict_is_told_as_it_is_stored() -> None:
     said = [told(one["code"], Message.from_json(one)) for one in recorded.VERDICT["violations"]]
-    assert wire.read(recorded.VERDICT).model_dump(mode="json") == recorded.VERDICT | {"violations": said}
+    assert schemas.read(recorded.VERDICT).model_dump(mode="json") == recorded.VERDICT | {"violations": said}
 
 
 def test_a_number_that_is_whole_stays_so() -> None:
     one = recorded.VERDICT["attackers"]["euc1"] | {"correct": 9, "rate": 1.0}
-    told = wire.read(verdict(attackers={"euc1": one})).model_dump(mode="json")["attackers"]["euc1"]
+    told = schemas.read(verdict(attackers={"euc1": one})).model_dump(mode="json")["attackers"]["euc1"]
     assert (type(told["correct"]), type(told["rate"])) == (int, float)
 
 
 def test_boards_read_a_stored_verdict() -> None:
-    found = numbers(wire.read(recorded.VERDICT))
+    found = numbers(schemas.read(recorded.VERDICT))
     assert found.measures == {name: one["value"] for name, one in recorded.VERDICT["measures"].items()}
     assert found.rounding == {name: one["rounding"] for name, one in recorded.VERDICT["measures"].items()}
     assert found.violations == ("excessive_anonymization",)
@@ -55,22 +55,22 @@ def test_a_submission_with_a_stored_verdict_is_shown(arena: Arena) -> None:
         assert f"{recorded.VERDICT['utility']:.4f}" in page(arena, path, team="red").text
 
 
-@pytest.mark.parametrize("row", [wire.BoardRow, wire.AttackersRow, wire.MatrixRow])
-def test_what_people_are_shown_of_a_board_stands_in_its_sheet(row: type[wire.Line]) -> None:
+@pytest.mark.parametrize("row", [schemas.BoardRow, schemas.AttackersRow, schemas.MatrixRow])
+def test_what_people_are_shown_of_a_board_stands_in_its_sheet(row: type[schemas.Line]) -> None:
     assert set(row.COLUMNS) <= set(row.columns())
     assert "own" not in row.columns()
 
 
 def test_between_honest_work_and_cheats_every_threshold_is_allowed() -> None:
-    found = wire.advice(EXAMPLE)
+    found = schemas.advice(EXAMPLE)
     told = {limit: found.allows(limit) for limit in (0.04, 0.1, 0.135, 0.3, 0.32)}
     assert told == {0.04: True, 0.1: False, 0.135: True, 0.3: True, 0.32: False}
 
 
 def test_a_verdict_of_a_later_format_is_not_taken_for_one_of_this() -> None:
-    assert wire.read(verdict(**wire.FORMAT)) == wire.read(verdict())
+    assert schemas.read(verdict(**schemas.FORMAT)) == schemas.read(verdict())
     with pytest.raises(ValidationError):
-        wire.read(verdict(format=2))
+        schemas.read(verdict(format=2))
 
 
 def test_every_code_of_a_failure_is_declared() -> None:
@@ -92,20 +92,20 @@ def test_every_code_of_a_failure_is_declared() -> None:
 @pytest.mark.parametrize("name", ["Competition", "RescoreSummary", "Rescore", "Guess"])
 def test_the_client_passes_on_the_words_that_only_a_later_service_knows(name: str) -> None:
     field = "status" if name == "Guess" else "state"
-    found = transport.told(getattr(wire, name), ANSWERS[name] | {field: "suspended"})
+    found = transport.told(getattr(schemas, name), ANSWERS[name] | {field: "suspended"})
     assert found.model_dump(mode="json")[field] == "suspended"
 
 
 def test_the_client_lists_a_competition_that_a_later_service_cannot_read_for_a_reason_of_its_own() -> None:
     unread = {"track": None, "timezone": None, "state": "broken", "code": "later", "detail": "why"}
-    found = transport.told(wire.Listing, [ANSWERS["Competition"], ANSWERS["Competition"] | unread]).root
-    assert [(type(each), each.state) for each in found][1] == (wire.UnavailableCompetition, "broken")
+    found = transport.told(schemas.Listing, [ANSWERS["Competition"], ANSWERS["Competition"] | unread]).root
+    assert [(type(each), each.state) for each in found][1] == (schemas.UnavailableCompetition, "broken")
 
 
 def test_the_client_passes_on_a_verdict_that_a_child_may_not_find() -> None:
     known = ANSWERS["Submission"]
     later = known | {"result": known["result"] | {"verdict": "suspended"}}
-    found = transport.told(wire.Submission, later).model_dump(mode="json")
+    found = transport.told(schemas.Submission, later).model_dump(mode="json")
     assert found["result"]["verdict"] == "suspended"
     for decision in ("accepted\n", "suspended", "accept", "xaccepted"):
         with pytest.raises(ValidationError, match="verdict"):

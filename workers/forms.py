@@ -8,11 +8,11 @@ from typing import Annotated, Any, NotRequired, TypeAlias, TypeVar, Union, get_a
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from anoncup import schemas
 from anoncup.messages import PARTS, Message
 from anoncup.plugins import TRACKS
+from anoncup.schemas.fields import Admitted
 from anoncup.tracks.parts import Attacker, Measure
-from app import wire
-from app.wire.form import Admitted
 
 DEEPEST, LONGEST_TEXT, LARGEST = 8, 10_000, 2**63
 T = TypeVar("T")
@@ -64,7 +64,7 @@ KINDS: tuple[tuple[object, Any], ...] = (
 """What stands for a type of the wire; pairs, for not all types can be hashed."""
 
 
-def form_of(declared: type[wire.Form]) -> Any:
+def form_of(declared: type[schemas.Form]) -> Any:
     """A type of the wire as a child must say it: nothing missing, nothing more, nothing null in vain."""
     fields = {}
     for name, field in declared.model_fields.items():
@@ -105,11 +105,11 @@ def composed(kind: Any) -> Any:
         return list[exactly(parts[0])]  # type: ignore[misc]
     if origin is dict:
         return dict[Text, exactly(parts[1])]  # type: ignore[misc]
-    return form_of(kind) if isinstance(kind, type) and issubclass(kind, wire.Form) else kind
+    return form_of(kind) if isinstance(kind, type) and issubclass(kind, schemas.Form) else kind
 
 
-VERDICT, FILES = TypeAdapter(form_of(wire.Verdict)), TypeAdapter(FilesForm)
-OutcomeForm = with_config(EXACT)(TypedDict("OutcomeForm", {"outcome": form_of(wire.Judged)}))  # type: ignore[operator]
+VERDICT, FILES = TypeAdapter(form_of(schemas.Verdict)), TypeAdapter(FilesForm)
+OutcomeForm = with_config(EXACT)(TypedDict("OutcomeForm", {"outcome": form_of(schemas.Judged)}))  # type: ignore[operator]
 OUTCOME = TypeAdapter(OutcomeForm)
 TEXT: TypeAdapter[str] = TypeAdapter(Text)
 MESSAGE = TypeAdapter(MessageForm)

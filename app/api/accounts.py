@@ -7,7 +7,9 @@ from uuid import UUID
 from fastapi import APIRouter, Request, Response, status
 from pydantic import BaseModel, Field, SecretStr
 
-from app import throttle, wire
+from anoncup import schemas
+from anoncup.schemas.fields import PersonName, example
+from app import throttle
 from app.api.documentation.answers import NEW_NAME, refusing
 from app.http.dependencies import Address, SignedIn
 from app.http.paging import Cursor, Limit, cursor_of, link_to_next, place_of
@@ -15,7 +17,6 @@ from app.http.passwords import change, few_at_a_time, proven
 from app.services.membership import invites, members, organizers
 from app.services.people import accounts, passwords, teams
 from app.transaction import transaction
-from app.wire.form import PersonName, example
 
 router = APIRouter(tags=["accounts"])
 
@@ -93,7 +94,7 @@ class PasswordByCode(BaseModel):
     ),
 )
 @few_at_a_time
-def sign_up(body: SignUp, address: Address) -> wire.SignedUp:
+def sign_up(body: SignUp, address: Address) -> schemas.SignedUp:
     """A new account by an invite: with a new team, or in the team that the invite is of."""
     with throttle.invite_tries(address):
         with transaction() as session:
@@ -105,7 +106,7 @@ def sign_up(body: SignUp, address: Address) -> wire.SignedUp:
             )
             token = accounts.issue_token(session, made.user, name="sign-up")
     throttle.welcome(address, made.user.name_key)
-    return wire.SignedUp(**joined(made).model_dump(), user_id=made.user.id, token=token)
+    return schemas.SignedUp(**joined(made).model_dump(), user_id=made.user.id, token=token)
 
 
 @router.post(
@@ -115,14 +116,14 @@ def sign_up(body: SignUp, address: Address) -> wire.SignedUp:
         "in_a_team organizes_it team_name_taken invalid_invite team_needed another_team", NEW_NAME
     ),
 )
-def join(body: Join, principal: SignedIn, address: Address) -> wire.Joined:
+def join(body: Join, principal: SignedIn, address: Address) -> schemas.Joined:
     """Take part in one more competition by an invite: found a team, or join one."""
     with throttle.invite_tries(address), transaction() as session:
         return joined(members.join(session, principal, code=body.invite, team=body.team))
 
 
-def joined(made: members.Joined) -> wire.Joined:
-    return wire.Joined(team_id=made.team.id, team=made.team.name, competition=made.competition.slug)
+def joined(made: members.Joined) -> schemas.Joined:
+    return schemas.Joined(team_id=made.team.id, team=made.team.name, competition=made.competition.slug)
 
 
 @router.post(
@@ -156,7 +157,7 @@ def change_password(body: NewPassword, principal: SignedIn, address: Address) ->
     responses=refusing("wrong_password unknown_scope", NEW_NAME),
 )
 @few_at_a_time
-def create_token(body: SignIn, address: Address) -> wire.IssuedToken:
+def create_token(body: SignIn, address: Address) -> schemas.IssuedToken:
     """A personal API token for name and password."""
     account = accounts.searched_key(body.name)
     with throttle.tries(address, account=account):
@@ -169,13 +170,13 @@ def create_token(body: SignIn, address: Address) -> wire.IssuedToken:
                 scopes=None if body.scopes is None else tuple(body.scopes),
                 life=timedelta(days=body.expires_in_days),
             )
-    return wire.IssuedToken(token=token)
+    return schemas.IssuedToken(token=token)
 
 
 @router.get("/tokens")
 def list_tokens(
     request: Request, response: Response, principal: SignedIn, limit: Limit = 50, cursor: Cursor = None
-) -> list[wire.Token]:
+) -> list[schemas.Token]:
     """Your tokens and browser sessions, newest first, ended ones too."""
     after = place_of(cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
@@ -184,7 +185,7 @@ def list_tokens(
     following = cursor_of(page[-1].created_at.isoformat(), page[-1].id) if len(rows) > limit else None
     link_to_next(request, response, following)
     return [
-        wire.Token(
+        schemas.Token(
             id=row.id,
             kind=row.kind,
             name=row.name,
@@ -213,16 +214,16 @@ def revoke_token(token_id: UUID, principal: SignedIn) -> None:
 
 
 @router.get("/me")
-def me(principal: SignedIn) -> wire.Me:
+def me(principal: SignedIn) -> schemas.Me:
     """Who the token belongs to, and where they take part."""
     with transaction() as session:
         own = teams.joined(session, principal.user_id)
         organizes = organizers.organized(session, principal.user_id)
-    return wire.Me(
+    return schemas.Me(
         user_id=principal.user_id,
         name=principal.name,
         role=principal.role,
         scopes=sorted(principal.scopes),
-        teams=[wire.TeamOfMine(competition=slug, team_id=team.id, team=team.name) for slug, team in own],
+        teams=[schemas.TeamOfMine(competition=slug, team_id=team.id, team=team.name) for slug, team in own],
         organizes=list(organizes),
     )

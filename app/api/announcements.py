@@ -7,7 +7,8 @@ from uuid import UUID
 from fastapi import APIRouter, status
 from pydantic import BaseModel, ConfigDict, Field
 
-from app import wire
+from anoncup import schemas
+from anoncup.schemas.fields import example
 from app.api.documentation.answers import ORGANIZER, refusing
 from app.db.models import Announcement
 from app.http.confirming import Confirming
@@ -15,7 +16,6 @@ from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.http.paging import AskedPage, place_of
 from app.services.contest import announcements
 from app.transaction import transaction
-from app.wire.form import example
 
 router = APIRouter(tags=["announcements"])
 
@@ -42,7 +42,7 @@ class AnnouncementIn(BaseModel):
     status_code=status.HTTP_201_CREATED,
     responses=refusing(ORGANIZER, "no_text announcement_text"),
 )
-def post_announcement(slug: str, principal: SignedIn, body: AnnouncementIn) -> wire.Announcement:
+def post_announcement(slug: str, principal: SignedIn, body: AnnouncementIn) -> schemas.Announcement:
     """Tell everybody something, as an organizer."""
     with transaction() as session:
         text = body.text.model_dump(exclude_none=True)
@@ -50,7 +50,7 @@ def post_announcement(slug: str, principal: SignedIn, body: AnnouncementIn) -> w
 
 
 @router.get("/competitions/{slug}/announcements")
-def list_announcements(slug: str, principal: MaybeSignedIn, page: AskedPage) -> list[wire.Announcement]:
+def list_announcements(slug: str, principal: MaybeSignedIn, page: AskedPage) -> list[schemas.Announcement]:
     """What the organizers have said, newest first."""
     after = place_of(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
@@ -69,9 +69,9 @@ def withdraw_announcement(announcement_id: UUID, principal: Confirming) -> None:
         announcements.withdraw(session, principal, announcement_id)
 
 
-def out(said: Announcement) -> wire.Announcement:
+def out(said: Announcement) -> schemas.Announcement:
     service = said.said
-    return wire.Announcement(
+    return schemas.Announcement(
         id=said.id,
         at=said.at,
         text=announcements.texts(said),

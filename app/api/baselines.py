@@ -5,8 +5,8 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request, status
 
+from anoncup import schemas
 from anoncup.errors import InvalidInput
-from app import wire
 from app.api.documentation.answers import BUSY, NEW_NAME, ORGANIZER, refusing
 from app.api.documentation.bodies import Json, multipart
 from app.api.submissions import NEEDED, PARTS, SENT, receipt
@@ -45,12 +45,12 @@ def entrance(slug: str, principal: SignedIn) -> Entrance:
 )
 async def add_baseline(
     request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]
-) -> wire.BaselineReceipt:
+) -> schemas.BaselineReceipt:
     """Put a release on the board for comparison, without a rank; the text part `name` says what it is."""
     return await take_in(request, principal, at, BASELINE)
 
 
-def added(principal: Principal, at: Entrance, sent: Parts) -> wire.BaselineReceipt:
+def added(principal: Principal, at: Entrance, sent: Parts) -> schemas.BaselineReceipt:
     if "name" not in sent.texts:
         raise InvalidInput("a baseline needs a name: send a part named name", code="name_length")
     upload = read_release(at, sent)
@@ -62,7 +62,7 @@ def added(principal: Principal, at: Entrance, sent: Parts) -> wire.BaselineRecei
             name=sent.texts["name"],
             sealing_key=get_settings().sealing_key_file,
         )
-        return wire.BaselineReceipt(team_id=made.submission.team_id, receipt=receipt(made))
+        return schemas.BaselineReceipt(team_id=made.submission.team_id, receipt=receipt(made))
 
 
 BASELINE = Way(uploads.renewed, added)

@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request, Response
 from sqlalchemy.orm import Session
 
-from app import wire
+from anoncup import schemas
 from app.api.documentation.answers import BOARD, refusing
 from app.api.documentation.bodies import example_as, raw
 from app.http import unchanged
@@ -18,7 +18,7 @@ router = APIRouter(prefix="/competitions/{slug}/boards", tags=["boards"], respon
 JSON, CSV = "application/json", "text/csv; charset=utf-8"
 
 
-@router.get("/anonymization", response_model=wire.Board)
+@router.get("/anonymization", response_model=schemas.Board)
 async def anonymization_board(slug: str, shown: ShownBy, request: Request) -> Response:
     """Every team's best accepted submission (its best final, once they are frozen), lowest overall first."""
     return await unchanged.board(request, shown, slug, anonymization_json, media_type=JSON)
@@ -31,7 +31,7 @@ def anonymization_json(session: Session, sight: Sight) -> str:
 @router.get(
     "/anonymization.csv",
     response_class=Response,
-    responses=raw("text/csv", anonymization.as_csv(example_as(wire.Board))),
+    responses=raw("text/csv", anonymization.as_csv(example_as(schemas.Board))),
 )
 async def anonymization_csv(slug: str, shown: ShownBy, request: Request) -> Response:
     """The same board for a spreadsheet."""
@@ -42,13 +42,13 @@ def anonymization_lines(session: Session, sight: Sight) -> str:
     return anonymization.as_csv(anonymization.board(session, sight))
 
 
-@router.get("/history", response_model=wire.History)
+@router.get("/history", response_model=schemas.History)
 async def anonymization_history(slug: str, shown: ShownBy, request: Request) -> Response:
     """How it came about: each team's best over time, as the board of each moment showed it."""
     return await unchanged.board(request, shown, slug, history.as_json, media_type=JSON)
 
 
-@router.get("/reidentification", response_model=wire.AttackersBoard)
+@router.get("/reidentification", response_model=schemas.AttackersBoard)
 async def reidentification_board(slug: str, shown: ShownBy, request: Request) -> Response:
     """How many records each team identified, most first."""
     return await unchanged.board(request, shown, slug, reidentification_json, media_type=JSON)
@@ -61,7 +61,7 @@ def reidentification_json(session: Session, sight: Sight) -> str:
 @router.get(
     "/reidentification.csv",
     response_class=Response,
-    responses=raw("text/csv", reidentification.as_csv(example_as(wire.AttackersBoard))),
+    responses=raw("text/csv", reidentification.as_csv(example_as(schemas.AttackersBoard))),
 )
 async def reidentification_csv(slug: str, shown: ShownBy, request: Request) -> Response:
     """The same board for a spreadsheet."""
@@ -72,7 +72,7 @@ def reidentification_lines(session: Session, sight: Sight) -> str:
     return reidentification.as_csv(reidentification.board(session, sight))
 
 
-@router.get("/matrix", response_model=wire.Matrix)
+@router.get("/matrix", response_model=schemas.Matrix)
 async def matrix_board(slug: str, shown: ShownBy, request: Request) -> Response:
     """The best trial of every attacker on every target."""
     return await unchanged.board(request, shown, slug, matrix_json, media_type=JSON)
@@ -83,7 +83,9 @@ def matrix_json(session: Session, sight: Sight) -> str:
 
 
 @router.get(
-    "/matrix.csv", response_class=Response, responses=raw("text/csv", matrix.as_csv(example_as(wire.Matrix)))
+    "/matrix.csv",
+    response_class=Response,
+    responses=raw("text/csv", matrix.as_csv(example_as(schemas.Matrix))),
 )
 async def matrix_csv(slug: str, shown: ShownBy, request: Request) -> Response:
     """The rates of the same matrix for a spreadsheet."""
@@ -94,7 +96,7 @@ def matrix_lines(session: Session, sight: Sight) -> str:
     return matrix.as_csv(matrix.board(session, sight))
 
 
-@router.get("/attacks", response_model=wire.AttackHistory, responses=refusing("not_revealed_yet"))
+@router.get("/attacks", response_model=schemas.AttackHistory, responses=refusing("not_revealed_yet"))
 def attacks(slug: str, principal: MaybeSignedIn, request: Request) -> Response:
     """The matrix as it came to be, once the secrets are revealed: each team's best on each target over time.
 

@@ -7,14 +7,14 @@ from uuid import UUID
 from fastapi import APIRouter, status
 from pydantic import BaseModel, ConfigDict, Field
 
-from app import wire
+from anoncup import schemas
+from anoncup.schemas.fields import example
 from app.api.documentation.answers import ORGANIZER, TEAM, refusing
 from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.http.paging import AskedPage, place_of
 from app.services.contest import clarifications
 from app.services.contest.clarifications import Asked
 from app.transaction import transaction
-from app.wire.form import example
 
 router = APIRouter(tags=["clarifications"])
 
@@ -39,7 +39,7 @@ class AnswerIn(BaseModel):
 
 
 @router.get("/competitions/{slug}/clarifications")
-def list_clarifications(slug: str, principal: MaybeSignedIn, page: AskedPage) -> list[wire.Clarification]:
+def list_clarifications(slug: str, principal: MaybeSignedIn, page: AskedPage) -> list[schemas.Clarification]:
     """What was asked, newest first: for organizers all, others read what is public and their team's."""
     after = place_of(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
@@ -52,14 +52,16 @@ def list_clarifications(slug: str, principal: MaybeSignedIn, page: AskedPage) ->
     status_code=status.HTTP_201_CREATED,
     responses=refusing(TEAM, "clarification_text questions_wait"),
 )
-def ask_for_clarification(slug: str, principal: SignedIn, body: QuestionIn) -> wire.Clarification:
+def ask_for_clarification(slug: str, principal: SignedIn, body: QuestionIn) -> schemas.Clarification:
     """Ask the organizers, in your team's name. They and your team read it."""
     with transaction() as session:
         return out(clarifications.ask(session, principal, slug, body.question))
 
 
 @router.put("/clarifications/{clarification_id}/answer", responses=refusing(ORGANIZER, "clarification_text"))
-def answer_clarification(clarification_id: UUID, principal: SignedIn, body: AnswerIn) -> wire.Clarification:
+def answer_clarification(
+    clarification_id: UUID, principal: SignedIn, body: AnswerIn
+) -> schemas.Clarification:
     """Answer a team, or everybody; anew, if there is an answer already. For organizers."""
     with transaction() as session:
         return out(
@@ -67,9 +69,9 @@ def answer_clarification(clarification_id: UUID, principal: SignedIn, body: Answ
         )
 
 
-def out(asked: Asked) -> wire.Clarification:
+def out(asked: Asked) -> schemas.Clarification:
     one = asked.one
-    return wire.Clarification(
+    return schemas.Clarification(
         id=one.id,
         asked_at=one.asked_at,
         question=one.question,

@@ -8,9 +8,10 @@ from fastapi import APIRouter, Body, Depends, Request, Response, status
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
+from anoncup import schemas
 from anoncup.errors import CompetitionUnavailable, NotFound
 from anoncup.rules import toml_text
-from app import wire
+from anoncup.schemas.fields import example
 from app.api.documentation import examples
 from app.api.documentation.answers import COMPETITION_FILE, ORGANIZER, REVISION, refusing
 from app.api.documentation.bodies import Json, raw, taking
@@ -26,7 +27,6 @@ from app.services.membership import invites
 from app.services.work.leases import clock
 from app.storage import store
 from app.transaction import transaction
-from app.wire.form import example
 
 router = APIRouter(prefix="/competitions", tags=["competitions"])
 
@@ -54,7 +54,7 @@ class InviteIn(BaseModel):
     uses: Annotated[int, Field(ge=1, le=1000), example(20)] = 1
 
 
-def described(session: Session, contest: Contest) -> wire.Competition:
+def described(session: Session, contest: Contest) -> schemas.Competition:
     """The competition as it stands now."""
     reveal = witnesses.expected(session, [contest.row]).get(contest.id)
     found = description(contest, phases.standing(session, contest.row), reveal)
@@ -70,16 +70,16 @@ def committed(session: Session, row: Competition) -> dict[str, object]:
     }
 
 
-def description(contest: Contest, now: Standing, reveal: datetime | None) -> wire.Competition:
+def description(contest: Contest, now: Standing, reveal: datetime | None) -> schemas.Competition:
     row, rules = contest.row, contest.rules
-    return wire.Competition(
+    return schemas.Competition(
         slug=row.slug,
         title=dict(rules.title),
         track=rules.track,
         timezone=rules.timezone,
         state=now.state,
         paused=now.paused,
-        phases=[wire.Phase(name=one.name, start=one.start, end=one.end) for one in rules.phases],
+        phases=[schemas.Phase(name=one.name, start=one.start, end=one.end) for one in rules.phases],
         reveal_at=reveal,
         original_rows=row.original_rows,
         original_sha256={f"{name}.csv": digest for name, digest in row.given.items()},
@@ -91,11 +91,11 @@ def description(contest: Contest, now: Standing, reveal: datetime | None) -> wir
     )
 
 
-def entry(row: Competition, now: datetime, reveal: datetime | None) -> wire.Listed:
+def entry(row: Competition, now: datetime, reveal: datetime | None) -> schemas.Listed:
     try:
         return description(Contest(row), phases.standing_at(row, now), reveal)
     except CompetitionUnavailable as problem:
-        return wire.UnavailableCompetition(
+        return schemas.UnavailableCompetition(
             slug=row.slug,
             title=dict(competitions.title_of(row)),
             original_rows=row.original_rows,
@@ -106,7 +106,7 @@ def entry(row: Competition, now: datetime, reveal: datetime | None) -> wire.List
 
 
 @router.get("")
-def list_competitions() -> list[wire.Listed]:
+def list_competitions() -> list[schemas.Listed]:
     """All competitions of this service, oldest first; one that cannot be read says so by itself."""
     with transaction() as session:
         now = clock(session)
@@ -118,7 +118,7 @@ def list_competitions() -> list[wire.Listed]:
 @router.post(
     "", status_code=status.HTTP_201_CREATED, responses=refusing(ORGANIZER, "slug_taken slug_reserved")
 )
-def create_competition(principal: SignedIn, file: Toml) -> wire.Competition:
+def create_competition(principal: SignedIn, file: Toml) -> schemas.Competition:
     """A new competition from its file. You become its organizer."""
     with transaction() as session:
         contest = competitions.create(session, principal, toml_text.text_of(file))
@@ -126,7 +126,7 @@ def create_competition(principal: SignedIn, file: Toml) -> wire.Competition:
 
 
 @router.get("/{slug}")
-def get_competition(slug: str, principal: MaybeSignedIn) -> wire.Competition:
+def get_competition(slug: str, principal: MaybeSignedIn) -> schemas.Competition:
     """One competition with its phases."""
     with transaction() as session:
         return described(session, competitions.find(session, principal, slug))
@@ -143,7 +143,7 @@ def get_competition_file(slug: str, principal: MaybeSignedIn) -> Response:
 
 
 @router.put("/{slug}/competition.toml", responses=refusing(ORGANIZER, REVISION))
-def replace_competition_file(slug: str, principal: Confirming, file: Toml) -> wire.Competition:
+def replace_competition_file(slug: str, principal: Confirming, file: Toml) -> schemas.Competition:
     """Exchange the file. Once somebody has submitted, what is measured stands; an end that moves nearer needs
     the password; so do, from then on, a `[publication]` that shows more, and more guesses_per_target."""
     with transaction() as session:
@@ -176,7 +176,7 @@ def get_original(slug: str, file: str, principal: MaybeSignedIn) -> Response:
     openapi_extra=taking("text/csv", A_TABLE, examples.TABLE),
     responses=refusing(ORGANIZER, REVISION, "first_file_missing", COMPETITION_FILE, "busy"),
 )
-def put_original(slug: str, file: str, principal: SignedIn, content: Csv) -> wire.Original:
+def put_original(slug: str, file: str, principal: SignedIn, content: Csv) -> schemas.Original:
     """Upload a file of the original; once all are there, the scales of the utility scores are computed.
 
     The first file comes first: a new one drops the others.
@@ -188,14 +188,16 @@ def put_original(slug: str, file: str, principal: SignedIn, content: Csv) -> wir
     with transaction() as session:
         contest = revisions.revise(session, principal, slug, revision)
         found = described(session, contest)
-    remarks = [wire.Said.of(remark.code, remark.message) for remark in revision.remarks]
-    return wire.Original(**found.model_dump(), remarks=remarks)
+    remarks = [schemas.Said.of(remark.code, remark.message) for remark in revision.remarks]
+    return schemas.Original(**found.model_dump(), remarks=remarks)
 
 
 @router.post(
     "/{slug}/invites", status_code=status.HTTP_201_CREATED, responses=refusing(ORGANIZER, "is_rehearsal")
 )
-def create_invite(slug: str, principal: Confirming, body: InviteIn) -> wire.Invite:
+def create_invite(slug: str, principal: Confirming, body: InviteIn) -> schemas.Invite:
     """A code with which teams sign up. Once the anonymization phase has ended, it needs the password."""
     with transaction() as session:
-        return wire.Invite(code=invites.for_teams(session, principal, slug, uses=body.uses), uses=body.uses)
+        return schemas.Invite(
+            code=invites.for_teams(session, principal, slug, uses=body.uses), uses=body.uses
+        )

@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter, Response
 
+from anoncup import schemas
 from anoncup.tracks.seeds import commitment
-from app import wire
 from app.api.competitions import A_TABLE, Csv, described
 from app.api.documentation import examples
 from app.api.documentation.answers import ORGANIZER, TEAM, refusing
@@ -21,11 +21,11 @@ router = APIRouter(prefix="/competitions", tags=["draws"])
 @router.get(
     "/{slug}/own", responses=refusing(TEAM, "nothing_drawn not_drawn_yet drawing_over no_allocation_left")
 )
-def get_own(slug: str, principal: SignedIn) -> wire.Own:
+def get_own(slug: str, principal: SignedIn) -> schemas.Own:
     """What the service has drawn for your team, and for nobody else: not for organizers either."""
     with transaction() as session:
         found = draws.of_team(session, principal, slug)
-    return wire.Own(files=named(found.files), drawn_at=found.made_at)
+    return schemas.Own(files=named(found.files), drawn_at=found.made_at)
 
 
 @router.get(
@@ -48,7 +48,7 @@ def get_own_file(slug: str, file: str, principal: SignedIn) -> Response:
         ORGANIZER, "drawn_already no_original changed_meanwhile malformed_upload sealing_unavailable busy"
     ),
 )
-def put_truth(slug: str, file: str, principal: SignedIn, content: Csv) -> wire.Competition:
+def put_truth(slug: str, file: str, principal: SignedIn, content: Csv) -> schemas.Competition:
     """Give a file that you hold, sealed to the workers: nobody gets it back, you neither.
 
     Until the first team has its own files, another one may take its place.
@@ -62,12 +62,12 @@ def put_truth(slug: str, file: str, principal: SignedIn, content: Csv) -> wire.C
 
 
 @router.get("/{slug}/draws", responses=refusing("nothing_drawn not_revealed_yet"))
-def get_draws(slug: str, principal: MaybeSignedIn) -> wire.Draws:
+def get_draws(slug: str, principal: MaybeSignedIn) -> schemas.Draws:
     """The seed and all that was drawn by it, once the competition has closed: anybody can draw again."""
     with transaction() as session:
         found = draws.revealed(session, principal, slug)
-    listed = [wire.Draw(team=one.team, attempt=one.attempt, files=named(one.files)) for one in found.draws]
-    return wire.Draws(seed=found.seed.hex(), commitment=commitment(found.seed), draws=listed)
+    listed = [schemas.Draw(team=one.team, attempt=one.attempt, files=named(one.files)) for one in found.draws]
+    return schemas.Draws(seed=found.seed.hex(), commitment=commitment(found.seed), draws=listed)
 
 
 def named(files: dict[str, str]) -> dict[str, str]:

@@ -8,7 +8,8 @@ from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
-from app import wire
+from anoncup import schemas
+from anoncup.schemas.fields import ID
 from app.api.documentation.answers import refusing
 from app.api.documentation.bodies import example_as, raw
 from app.http import live
@@ -18,14 +19,13 @@ from app.services.people.accounts import Principal
 from app.services.submissions import progress
 from app.services.submissions.progress import Follower, Progress
 from app.transaction import transaction
-from app.wire.form import ID
 
 router = APIRouter(tags=["submissions"])
 
 PING_EVERY_S = 15.0
 RETRY_MS = 3000
 """How long a browser waits before it connects again after a break."""
-BEGUN = example_as(wire.Progress).model_copy(update={"queue_position": None})
+BEGUN = example_as(schemas.Progress).model_copy(update={"queue_position": None})
 EXAMPLE = format_sse_event(retry=RETRY_MS) + format_sse_event(
     data_str=BEGUN.model_dump_json(), event="progress", id=f"{ID}.1.5.SCORING"
 )
@@ -75,7 +75,7 @@ async def events(watcher: Watcher) -> AsyncIterator[bytes]:
 
 
 def event(found: Progress) -> bytes:
-    body = wire.Progress(
+    body = schemas.Progress(
         id=found.submission_id,
         status=found.state,
         step=found.step,

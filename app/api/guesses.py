@@ -6,9 +6,9 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request, status
 
+from anoncup import schemas
 from anoncup.plugins import TRACKS
 from anoncup.tracks.files import GUESS
-from app import wire
 from app.api.documentation import examples
 from app.api.documentation.answers import CHECK, TEAM, UPLOAD, refusing
 from app.api.documentation.bodies import Json, files_said, multipart
@@ -44,7 +44,7 @@ def entrance(target_id: UUID, principal: SignedIn, idempotency_key: IdempotencyK
 )
 async def create_guess(
     request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]
-) -> wire.GuessReceipt:
+) -> schemas.GuessReceipt:
     """Answer a question about a target, such as which row of the original each of its rows came from.
 
     A partial guess is fine. What counts for a deadline is when the request entered, which the receipt shows.
@@ -64,7 +64,7 @@ def entrance_of_check(target_id: UUID, principal: SignedIn) -> tuple[Entrance, U
 )
 async def check_guess(
     request: Request, entered: Annotated[tuple[Entrance, UUID], Depends(entrance_of_check)]
-) -> wire.CheckedGuess:
+) -> schemas.CheckedGuess:
     """Say whether a guess would be accepted, and list every fault if not.
 
     The file is read exactly as that of a guess. Nothing is stored, and neither a guess nor an attempt is
@@ -72,12 +72,12 @@ async def check_guess(
     """
     at, team_id = entered
     checked = await dry_run(request, at, team_id, intake.check_guess)
-    warnings = [wire.Said.of(remark.code, remark.message) for remark in checked.remarks]
-    return wire.CheckedGuess(question=checked.question, answered=checked.answered, warnings=warnings)
+    warnings = [schemas.Said.of(remark.code, remark.message) for remark in checked.remarks]
+    return schemas.CheckedGuess(question=checked.question, answered=checked.answered, warnings=warnings)
 
 
 @router.get("/competitions/{slug}/guesses", responses=refusing(TEAM))
-def list_guesses(slug: str, principal: SignedIn, page: AskedPage) -> list[wire.Guess]:
+def list_guesses(slug: str, principal: SignedIn, page: AskedPage) -> list[schemas.Guess]:
     """Your team's guesses, newest first; with their scores where the competition shows them."""
     after = place_of(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
@@ -89,8 +89,8 @@ def place(made: Guess) -> tuple[datetime, UUID]:
     return made.received_at, made.id
 
 
-def receipt(made: Guess) -> wire.GuessReceipt:
-    return wire.GuessReceipt(
+def receipt(made: Guess) -> schemas.GuessReceipt:
+    return schemas.GuessReceipt(
         id=made.id,
         target_id=made.target_id,
         question=made.question,
@@ -101,9 +101,9 @@ def receipt(made: Guess) -> wire.GuessReceipt:
     )
 
 
-def guess_out(made: Guess, horizon: datetime | None) -> wire.Guess:
+def guess_out(made: Guess, horizon: datetime | None) -> schemas.Guess:
     outcome = guesses.told(made, horizon)
-    return wire.Guess(
+    return schemas.Guess(
         **receipt(made).model_dump(exclude={"status"}),
         status=made.state,
         target=made.target.name,
@@ -111,5 +111,5 @@ def guess_out(made: Guess, horizon: datetime | None) -> wire.Guess:
         correct=outcome.counted if outcome else None,
         rate=outcome.value if outcome else None,
         outcome=outcome,
-        **wire.failed(made.failure),
+        **schemas.failed(made.failure),
     )

@@ -6,7 +6,8 @@ from uuid import UUID
 from fastapi import APIRouter, Body, status
 from pydantic import AwareDatetime, BaseModel, Field
 
-from app import wire
+from anoncup import schemas
+from anoncup.schemas.fields import example
 from app.api.competitions import described
 from app.api.documentation.answers import JUDGED, ORGANIZER, refusing
 from app.api.submissions import shown
@@ -16,12 +17,11 @@ from app.services.contest import schedule
 from app.services.desk import rulings
 from app.services.submissions import submissions
 from app.transaction import transaction
-from app.wire.form import example
 
 router = APIRouter(tags=["organizing"])
 
-Ruling = Annotated[wire.RulingIn, Body()]
-NO_REASON = wire.RulingIn()
+Ruling = Annotated[schemas.RulingIn, Body()]
+NO_REASON = schemas.RulingIn()
 
 
 class ExtensionIn(BaseModel):
@@ -35,7 +35,7 @@ class ExtensionIn(BaseModel):
     "/competitions/{slug}/phases/{name}/extend",
     responses=refusing(ORGANIZER, "phase_turned phases_overlap end_passed end_too_far wrong_value"),
 )
-def extend_phase(slug: str, name: str, principal: Confirming, body: ExtensionIn) -> wire.Competition:
+def extend_phase(slug: str, name: str, principal: Confirming, body: ExtensionIn) -> schemas.Competition:
     """Move the end of a phase that has not turned yet, to a time that lies ahead."""
     with transaction() as session:
         row = schedule.extend(session, principal, slug, name, body.end, move_following=body.move_following)
@@ -45,7 +45,7 @@ def extend_phase(slug: str, name: str, principal: Confirming, body: ExtensionIn)
 @router.post(
     "/competitions/{slug}/phases/{name}/pause", responses=refusing(ORGANIZER, "phase_closed phase_paused")
 )
-def pause_phase(slug: str, name: str, principal: SignedIn) -> wire.Competition:
+def pause_phase(slug: str, name: str, principal: SignedIn) -> schemas.Competition:
     """Stop the competition's clock; nothing is taken in until it is resumed."""
     with transaction() as session:
         row = schedule.pause(session, principal, slug, name)
@@ -56,7 +56,7 @@ def pause_phase(slug: str, name: str, principal: SignedIn) -> wire.Competition:
     "/competitions/{slug}/phases/{name}/resume",
     responses=refusing(ORGANIZER, "phase_not_paused phase_turned"),
 )
-def resume_phase(slug: str, name: str, principal: SignedIn) -> wire.Competition:
+def resume_phase(slug: str, name: str, principal: SignedIn) -> schemas.Competition:
     """Let the clock go on; all deadlines move by the length of the pause."""
     with transaction() as session:
         row = schedule.resume(session, principal, slug, name)
@@ -68,17 +68,17 @@ def resume_phase(slug: str, name: str, principal: SignedIn) -> wire.Competition:
     status_code=status.HTTP_201_CREATED,
     responses=refusing(ORGANIZER, "no_such_team invalid_grant"),
 )
-def grant_quota(slug: str, principal: Confirming, body: wire.GrantIn) -> wire.Grant:
+def grant_quota(slug: str, principal: Confirming, body: schemas.GrantIn) -> schemas.Grant:
     """Give a team more of a cap; more of a daily one is for today. guesses_per_target needs the password."""
     with transaction() as session:
         made = rulings.grant(session, principal, slug, team_id=body.team_id, cap=body.cap, amount=body.amount)
-        return wire.Grant(id=made.id, at=made.at, team_id=made.team_id, cap=made.cap, amount=made.amount)
+        return schemas.Grant(id=made.id, at=made.at, team_id=made.team_id, cap=made.cap, amount=made.amount)
 
 
 @router.post("/competitions/{slug}/teams/{team_id}/disqualify", responses=refusing(JUDGED))
 def disqualify_team(
     slug: str, team_id: UUID, principal: Confirming, body: Ruling = NO_REASON
-) -> wire.TeamJudged:
+) -> schemas.TeamJudged:
     """Take a team out: its rows, its targets and its guesses stop counting for everybody."""
     return team_judged(slug, team_id, principal, body.reason, disqualified=True)
 
@@ -86,7 +86,7 @@ def disqualify_team(
 @router.post("/competitions/{slug}/teams/{team_id}/reinstate", responses=refusing(JUDGED))
 def reinstate_team(
     slug: str, team_id: UUID, principal: Confirming, body: Ruling = NO_REASON
-) -> wire.TeamJudged:
+) -> schemas.TeamJudged:
     """Put a disqualified team back, with all it had. It needs the password while targets are attacked."""
     return team_judged(slug, team_id, principal, body.reason, disqualified=False)
 
@@ -105,7 +105,7 @@ def remove_approach(slug: str, team_id: UUID, principal: SignedIn) -> None:
 @router.post("/submissions/{submission_id}/disqualify", responses=refusing(JUDGED))
 def disqualify_submission(
     submission_id: UUID, principal: Confirming, body: Ruling = NO_REASON
-) -> wire.Submission:
+) -> schemas.Submission:
     """Take a submission off the boards and withdraw its target; guesses on it stop counting."""
     return submission_judged(submission_id, principal, body.reason, disqualified=True)
 
@@ -113,7 +113,7 @@ def disqualify_submission(
 @router.post("/submissions/{submission_id}/reinstate", responses=refusing(JUDGED))
 def reinstate_submission(
     submission_id: UUID, principal: Confirming, body: Ruling = NO_REASON
-) -> wire.Submission:
+) -> schemas.Submission:
     """Put a disqualified submission and its target back. It needs the password while targets are attacked."""
     return submission_judged(submission_id, principal, body.reason, disqualified=False)
 
@@ -123,7 +123,7 @@ def reinstate_submission(
     status_code=status.HTTP_202_ACCEPTED,
     responses=refusing(ORGANIZER, "not_failed"),
 )
-def score_again(submission_id: UUID, principal: SignedIn) -> wire.Submission:
+def score_again(submission_id: UUID, principal: SignedIn) -> schemas.Submission:
     """Have a submission that ended in ERROR scored once more."""
     with transaction() as session:
         found = rulings.score_again(session, principal, submission_id)
@@ -132,10 +132,10 @@ def score_again(submission_id: UUID, principal: SignedIn) -> wire.Submission:
 
 def team_judged(
     slug: str, team_id: UUID, principal: SignedIn, reason: str, *, disqualified: bool
-) -> wire.TeamJudged:
+) -> schemas.TeamJudged:
     with transaction() as session:
         team = rulings.judge_team(session, principal, slug, team_id, disqualified=disqualified, reason=reason)
-        return wire.TeamJudged(
+        return schemas.TeamJudged(
             id=team.id,
             name=team.name,
             disqualified_at=team.disqualified_at,
@@ -145,7 +145,7 @@ def team_judged(
 
 def submission_judged(
     submission_id: UUID, principal: SignedIn, reason: str, *, disqualified: bool
-) -> wire.Submission:
+) -> schemas.Submission:
     with transaction() as session:
         found = rulings.judge_submission(
             session, principal, submission_id, disqualified=disqualified, reason=reason

@@ -2,12 +2,13 @@
 
 from fastapi import APIRouter
 
-from app import queue, wire
+from anoncup import schemas
+from anoncup.schemas.roles import Role
+from app import queue
 from app.api.documentation.answers import ORGANIZER, refusing
 from app.db.models import AuditEntry
 from app.http.dependencies import SignedIn
 from app.http.paging import AskedPage, number, place_of
-from app.roles import Role
 from app.services.contest import competitions
 from app.services.desk import load
 from app.services.people.accounts import Principal
@@ -19,7 +20,7 @@ router = APIRouter(prefix="/competitions/{slug}", tags=["organizers"])
 
 
 @router.get("/audit", responses=refusing(ORGANIZER))
-def audit_log(slug: str, principal: SignedIn, page: AskedPage) -> list[wire.AuditEntry]:
+def audit_log(slug: str, principal: SignedIn, page: AskedPage) -> list[schemas.AuditEntry]:
     """What organizers, administrators and the clock did to the competition, newest first."""
     place = place_of(page.cursor, number)
     with transaction() as session:
@@ -29,12 +30,12 @@ def audit_log(slug: str, principal: SignedIn, page: AskedPage) -> list[wire.Audi
 
 
 @router.get("/queue", responses=refusing(ORGANIZER))
-def queue_health(slug: str, principal: SignedIn) -> wire.Queue:
+def queue_health(slug: str, principal: SignedIn) -> schemas.Queue:
     """What waits, what runs, and which workers are there."""
     with transaction() as session:
         found = load.of_competition(session, principal, slug)
     workers = queue.list_workers()
-    return wire.Queue(
+    return schemas.Queue(
         waiting=found.waiting,
         scoring=found.scoring,
         oldest_waiting_s=None if found.oldest_waiting is None else found.oldest_waiting.total_seconds(),
@@ -44,11 +45,11 @@ def queue_health(slug: str, principal: SignedIn) -> wire.Queue:
     )
 
 
-def worker_out(duties: queue.Duties, principal: Principal) -> wire.Worker:
+def worker_out(duties: queue.Duties, principal: Principal) -> schemas.Worker:
     """A worker; why it takes no work may name folders and hosts, which are for administrators."""
     lacks = duties.lacks if principal.role == Role.ADMINISTRATOR else duties.lacks and HIDDEN_REASON
-    return wire.Worker(name=duties.worker, serves=duties.kinds, lacks=lacks)
+    return schemas.Worker(name=duties.worker, serves=duties.kinds, lacks=lacks)
 
 
-def out(entry: AuditEntry) -> wire.AuditEntry:
-    return wire.AuditEntry.model_validate(entry, from_attributes=True)
+def out(entry: AuditEntry) -> schemas.AuditEntry:
+    return schemas.AuditEntry.model_validate(entry, from_attributes=True)

@@ -3,7 +3,7 @@
 from fastapi import APIRouter, status
 from sqlalchemy.orm import Session
 
-from app import wire
+from anoncup import schemas
 from app.api.documentation.answers import ORGANIZER, refusing
 from app.contest import Contest
 from app.http.confirming import Confirming
@@ -20,14 +20,14 @@ router = APIRouter(prefix="/competitions/{slug}/rehearsal", tags=["rehearsals"])
     status_code=status.HTTP_201_CREATED,
     responses=refusing(ORGANIZER, "409.no_original is_rehearsal track_not_rehearsed rehearsal_stands"),
 )
-def begin_rehearsal(slug: str, principal: SignedIn) -> wire.Rehearsal:
+def begin_rehearsal(slug: str, principal: SignedIn) -> schemas.Rehearsal:
     """Have sample teams play the competition in an hour, in a copy that only its organizers see."""
     with transaction() as session:
         return told(session, slug, rehearsals.begin(session, principal, slug))
 
 
 @router.get("", responses=refusing(ORGANIZER, "no_rehearsal"))
-def get_rehearsal(slug: str, principal: SignedIn) -> wire.Rehearsal:
+def get_rehearsal(slug: str, principal: SignedIn) -> schemas.Rehearsal:
     """How the competition's rehearsal goes."""
     with transaction() as session:
         return told(session, slug, rehearsals.of_competition(session, principal, slug))
@@ -40,21 +40,21 @@ def end_rehearsal(slug: str, principal: Confirming) -> None:
         rehearsals.end(session, principal, slug)
 
 
-def told(session: Session, slug: str, contest: Contest) -> wire.Rehearsal:
+def told(session: Session, slug: str, contest: Contest) -> schemas.Rehearsal:
     found = rehearsal_course.course(session, contest.row)
     windows = contest.rules.phases
-    return wire.Rehearsal(
+    return schemas.Rehearsal(
         slug=contest.slug,
         rehearses=slug,
         state=phases.standing(session, contest.row).state,
         began_at=contest.row.created_at,
         ends_at=windows[-1].end if windows else None,
         steps=[
-            wire.RehearsalStep(step=one.name, done=one.done, of=one.of, first=one.first, last=one.last)
+            schemas.RehearsalStep(step=one.name, done=one.done, of=one.of, first=one.first, last=one.last)
             for one in found.steps
         ],
         failed=[
-            wire.FailedMove(id=one.id, team=one.team.name, phase=one.phase, **wire.failed(one.failure))
+            schemas.FailedMove(id=one.id, team=one.team.name, phase=one.phase, **schemas.failed(one.failure))
             for one in found.failed
         ],
         stalled=found.stalled,

@@ -4,8 +4,8 @@ from uuid import UUID
 
 from fastapi import APIRouter, status
 
+from anoncup import schemas
 from anoncup.rules.toml_text import text_of
-from app import wire
 from app.api.competitions import Toml
 from app.api.documentation.answers import ORGANIZER, REVISION, refusing
 from app.http.confirming import Confirming
@@ -23,7 +23,7 @@ router = APIRouter(tags=["re-scoring"])
     status_code=status.HTTP_202_ACCEPTED,
     responses=refusing(ORGANIZER, REVISION),
 )
-def begin_rescore(slug: str, principal: SignedIn, file: Toml) -> wire.RescoreSummary:
+def begin_rescore(slug: str, principal: SignedIn, file: Toml) -> schemas.RescoreSummary:
     """Score every submission by the rules of this competition.toml; nothing changes until it is applied."""
     with transaction() as session:
         contest = competitions.for_organizer(session, principal, slug)
@@ -34,14 +34,14 @@ def begin_rescore(slug: str, principal: SignedIn, file: Toml) -> wire.RescoreSum
 
 
 @router.get("/competitions/{slug}/rescores", responses=refusing(ORGANIZER))
-def list_rescores(slug: str, principal: SignedIn) -> list[wire.RescoreSummary]:
+def list_rescores(slug: str, principal: SignedIn) -> list[schemas.RescoreSummary]:
     """The competition's sets, newest first."""
     with transaction() as session:
         return [summary(each) for each in rescores.listed(session, principal, slug)]
 
 
 @router.get("/rescores/{rescore_id}")
-def get_rescore(rescore_id: UUID, principal: SignedIn) -> wire.Rescore:
+def get_rescore(rescore_id: UUID, principal: SignedIn) -> schemas.Rescore:
     """How far a set is, and what it would change."""
     with transaction() as session:
         return out(rescores.preview(session, principal, rescore_id))
@@ -51,7 +51,7 @@ def get_rescore(rescore_id: UUID, principal: SignedIn) -> wire.Rescore:
     "/rescores/{rescore_id}/apply",
     responses=refusing("rescore_scoring rescore_failed rescore_ended changed_meanwhile phase_turned"),
 )
-def apply_rescore(rescore_id: UUID, principal: Confirming) -> wire.RescoreSummary:
+def apply_rescore(rescore_id: UUID, principal: Confirming) -> schemas.RescoreSummary:
     """Put the new rules and all their results in force at once."""
     with transaction() as session:
         ended = rescores.apply(session, principal, rescore_id)
@@ -59,15 +59,15 @@ def apply_rescore(rescore_id: UUID, principal: Confirming) -> wire.RescoreSummar
 
 
 @router.post("/rescores/{rescore_id}/cancel", responses=refusing("rescore_ended"))
-def cancel_rescore(rescore_id: UUID, principal: SignedIn) -> wire.RescoreSummary:
+def cancel_rescore(rescore_id: UUID, principal: SignedIn) -> schemas.RescoreSummary:
     """Drop a set; everything stays as it is."""
     with transaction() as session:
         ended = rescores.cancel(session, principal, rescore_id)
         return summary(rescores.progress_of(session, ended))
 
 
-def summary(found: Preview) -> wire.RescoreSummary:
-    return wire.RescoreSummary(
+def summary(found: Preview) -> schemas.RescoreSummary:
+    return schemas.RescoreSummary(
         id=found.rescore.id,
         state=found.stage,
         created_at=found.rescore.created_at,
@@ -78,12 +78,12 @@ def summary(found: Preview) -> wire.RescoreSummary:
     )
 
 
-def out(found: Preview) -> wire.Rescore:
-    return wire.Rescore(**summary(found).model_dump(), rows=[change_out(each) for each in found.changes])
+def out(found: Preview) -> schemas.Rescore:
+    return schemas.Rescore(**summary(found).model_dump(), rows=[change_out(each) for each in found.changes])
 
 
-def change_out(change: Change) -> wire.Change:
-    return wire.Change(
+def change_out(change: Change) -> schemas.Change:
+    return schemas.Change(
         submission_id=change.submission.id,
         team=change.submission.team.name,
         before=outcome(change.before),
@@ -91,14 +91,14 @@ def change_out(change: Change) -> wire.Change:
     )
 
 
-def outcome(judged: Judged) -> wire.Outcome:
+def outcome(judged: Judged) -> schemas.Outcome:
     numbers = judged.numbers
-    return wire.Outcome(
+    return schemas.Outcome(
         status=judged.state,
         rank=judged.rank,
         utility=numbers.utility if numbers else None,
         security=numbers.security if numbers else None,
         overall=judged.overall,
         violations=list(numbers.violations) if numbers else [],
-        **wire.failed(judged.evaluation.failure),
+        **schemas.failed(judged.evaluation.failure),
     )

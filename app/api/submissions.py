@@ -10,10 +10,10 @@ from pydantic import BaseModel
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
+from anoncup import schemas
 from anoncup.errors import NotFound
 from anoncup.plugins import TRACKS
 from anoncup.tracks.files import SECRET
-from app import wire
 from app.api.documentation import examples
 from app.api.documentation.answers import CHECK, ORGANIZER, TEAM, UPLOAD, refusing
 from app.api.documentation.bodies import Json, files_said, multipart, raw
@@ -63,7 +63,7 @@ def entrance(slug: str, principal: SignedIn, idempotency_key: IdempotencyKey = N
 )
 async def create_submission(
     request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]
-) -> wire.Receipt:
+) -> schemas.Receipt:
     """Accept a release with its secret, which is left out where the service has drawn the answer.
 
     Scoring runs in the background.
@@ -88,7 +88,7 @@ def entrance_of_check(slug: str, principal: SignedIn) -> tuple[Entrance, UUID]:
 )
 async def check_submission(
     request: Request, entered: Annotated[tuple[Entrance, UUID], Depends(entrance_of_check)]
-) -> wire.CheckedSubmission:
+) -> schemas.CheckedSubmission:
     """Say whether a submission of these files would be accepted, and list every fault if not.
 
     The files are read exactly as those of a submission. Nothing is stored and no attempt is counted. A team
@@ -97,17 +97,17 @@ async def check_submission(
     at, team_id = entered
     checked = await dry_run(request, at, team_id, check_release)
     warnings = await run_in_threadpool(warnings_of, team_id, checked)
-    return wire.CheckedSubmission(rows=checked.rows, sha256=named(checked.sent), warnings=warnings)
+    return schemas.CheckedSubmission(rows=checked.rows, sha256=named(checked.sent), warnings=warnings)
 
 
-def warnings_of(team_id: UUID, checked: uploads.Checked) -> list[wire.Said]:
+def warnings_of(team_id: UUID, checked: uploads.Checked) -> list[schemas.Said]:
     with transaction() as session:
         remarks = (*checked.remarks, *submissions.repetition(session, team_id, checked.sent))
-    return [wire.Said.of(remark.code, remark.message) for remark in remarks]
+    return [schemas.Said.of(remark.code, remark.message) for remark in remarks]
 
 
-def receipt(made: submissions.Receipt) -> wire.Receipt:
-    return wire.Receipt(
+def receipt(made: submissions.Receipt) -> schemas.Receipt:
+    return schemas.Receipt(
         id=made.submission.id,
         number=made.submission.number,
         status=State.QUEUED,
@@ -120,7 +120,7 @@ def receipt(made: submissions.Receipt) -> wire.Receipt:
 
 
 @router.get("/competitions/{slug}/submissions", responses=refusing(TEAM))
-def list_submissions(slug: str, principal: SignedIn, page: AskedPage) -> list[wire.Submission]:
+def list_submissions(slug: str, principal: SignedIn, page: AskedPage) -> list[schemas.Submission]:
     """Your team’s submissions, newest first."""
     after = place_of(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
@@ -135,7 +135,7 @@ def list_all_submissions(
     page: AskedPage,
     team: Annotated[UUID | None, Query(description="of this team only")] = None,
     state: Annotated[State | None, Query(description="in this state only")] = None,
-) -> list[wire.Submission]:
+) -> list[schemas.Submission]:
     """Every team's submissions, newest first, for the organizers."""
     after = place_of(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
@@ -149,14 +149,14 @@ def place(found: Submission) -> tuple[datetime, UUID]:
     return found.received_at, found.id
 
 
-def listed(session: Session, slug: str, found: Sequence[Submission]) -> list[wire.Submission]:
+def listed(session: Session, slug: str, found: Sequence[Submission]) -> list[schemas.Submission]:
     """Many at once: one question for all their places in the queue."""
     known = progress.of_submissions(session, {one.id for one in found})
     return [described(slug, one, known[one.id].queue_position) for one in found]
 
 
 @router.get("/submissions/{submission_id}")
-def get_submission(submission_id: UUID, principal: SignedIn) -> wire.Submission:
+def get_submission(submission_id: UUID, principal: SignedIn) -> schemas.Submission:
     """One submission with its state, step and every measure."""
     with transaction() as session:
         found = submissions.visible(session, principal, submission_id)
@@ -179,7 +179,7 @@ def get_public_file(submission_id: UUID, file: str, principal: SignedIn) -> Resp
 
 
 @router.post("/submissions/{submission_id}/cancel", responses=refusing(TEAM, "finished"))
-def cancel_submission(submission_id: UUID, principal: SignedIn) -> wire.Submission:
+def cancel_submission(submission_id: UUID, principal: SignedIn) -> schemas.Submission:
     """Withdraw a submission that is not scored yet. The attempt stays counted, the submission does not."""
     with transaction() as session:
         found = submissions.cancel(session, principal, submission_id)
@@ -190,7 +190,7 @@ def cancel_submission(submission_id: UUID, principal: SignedIn) -> wire.Submissi
     "/submissions/{submission_id}/final",
     responses=refusing("not_in_a_team disqualified phase_closed phase_paused not_valid too_many_finals"),
 )
-def mark_final(submission_id: UUID, body: FinalIn, principal: SignedIn) -> wire.Submission:
+def mark_final(submission_id: UUID, body: FinalIn, principal: SignedIn) -> schemas.Submission:
     """Mark a submission as one of the team's finals, or unmark it, while the first phase is open."""
     with transaction() as session:
         found = finals.mark(session, principal, submission_id, final=body.final)
@@ -198,11 +198,11 @@ def mark_final(submission_id: UUID, body: FinalIn, principal: SignedIn) -> wire.
 
 
 @router.get("/competitions/{slug}/quota", responses=refusing(TEAM))
-def get_quota(slug: str, principal: SignedIn) -> wire.Quota:
+def get_quota(slug: str, principal: SignedIn) -> schemas.Quota:
     """Each cap on your team's uploads: what is used, the limit, and when it resets."""
     with transaction() as session:
         found = quota.report(session, principal, slug)
-    return wire.Quota.model_validate(found, from_attributes=True)
+    return schemas.Quota.model_validate(found, from_attributes=True)
 
 
 def named(files: dict[str, Any]) -> dict[str, str]:
@@ -210,13 +210,13 @@ def named(files: dict[str, Any]) -> dict[str, str]:
     return {f"{name}.csv": digest for name, digest in files.items()}
 
 
-def shown(session: Session, slug: str, found: Submission) -> wire.Submission:
+def shown(session: Session, slug: str, found: Submission) -> schemas.Submission:
     return described(slug, found, submissions.place_in_queue(session, found.evaluation))
 
 
-def described(slug: str, found: Submission, queue_position: int | None) -> wire.Submission:
+def described(slug: str, found: Submission, queue_position: int | None) -> schemas.Submission:
     evaluation = found.evaluation
-    return wire.Submission(
+    return schemas.Submission(
         id=found.id,
         number=found.number,
         status=evaluation.state,
@@ -239,7 +239,7 @@ def described(slug: str, found: Submission, queue_position: int | None) -> wire.
         attempt=evaluation.attempt,
         started_at=evaluation.started_at,
         finished_at=evaluation.finished_at,
-        **wire.failed(evaluation.failure),
+        **schemas.failed(evaluation.failure),
         scorer=evaluation.scorer,
         result=evaluation.found,
     )

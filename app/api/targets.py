@@ -8,8 +8,8 @@ from uuid import UUID
 from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
 
+from anoncup import schemas
 from anoncup.errors import NotFound
-from app import wire
 from app.api.documentation import examples
 from app.api.documentation.answers import READ, TEAM, refusing
 from app.api.documentation.bodies import ZIP, raw
@@ -24,7 +24,7 @@ router = APIRouter(tags=["targets"])
 
 
 @router.get("/competitions/{slug}/targets", responses=refusing(TEAM, "no_targets_yet"))
-def list_targets(slug: str, principal: SignedIn) -> list[wire.Target]:
+def list_targets(slug: str, principal: SignedIn) -> list[schemas.Target]:
     """What may be attacked, from the start of the second phase on."""
     with transaction() as session:
         return [target_out(each) for each in targets.listed(session, principal, slug)]
@@ -59,22 +59,22 @@ def download_target(target_id: UUID, file: str, principal: SignedIn) -> Response
 
 
 @router.get("/competitions/{slug}/manifest", responses=refusing("no_targets_yet"))
-def get_manifest(slug: str, principal: MaybeSignedIn) -> wire.Manifest:
+def get_manifest(slug: str, principal: MaybeSignedIn) -> schemas.Manifest:
     """Digests of all targets and commitments of their secrets, public from their publication on."""
     with transaction() as session:
         found = targets.with_teams(session, principal, slug)
-    listed = [wire.ManifestEntry(**entry(target), team=team) for target, team in found]
+    listed = [schemas.ManifestEntry(**entry(target), team=team) for target, team in found]
     sums = targets.sums([target for target, _ in found])
-    return wire.Manifest(sha256=hashlib.sha256(sums.encode()).hexdigest(), targets=listed)
+    return schemas.Manifest(sha256=hashlib.sha256(sums.encode()).hexdigest(), targets=listed)
 
 
 @router.get("/competitions/{slug}/reveal", responses=refusing("no_targets_yet not_revealed_yet"))
-def get_reveal(slug: str, principal: MaybeSignedIn) -> list[wire.Revealed]:
+def get_reveal(slug: str, principal: MaybeSignedIn) -> list[schemas.Revealed]:
     """Every target with its team and the salt of its commitment, once the competition has closed."""
     with transaction() as session:
         found = targets.revealed(session, principal, slug)
     return [
-        wire.Revealed(
+        schemas.Revealed(
             **entry(each),
             team=each.submission.team.name,
             submission_id=each.submission_id,
@@ -98,8 +98,8 @@ def get_secret(target_id: UUID, principal: MaybeSignedIn) -> Response:
     return Response(store().get(digest), media_type="text/csv")
 
 
-def target_out(each: targets.Shown) -> wire.Target:
-    return wire.Target(
+def target_out(each: targets.Shown) -> schemas.Target:
+    return schemas.Target(
         id=each.target.id,
         **entry(each.target),
         own=each.own,

@@ -7,7 +7,8 @@ from uuid import UUID
 from fastapi import APIRouter, status
 from pydantic import BaseModel, ConfigDict, Field
 
-from app import wire
+from anoncup import schemas
+from anoncup.schemas.fields import example
 from app.api.competitions import InviteIn
 from app.api.documentation.answers import NEW_NAME, ORGANIZER, TEAM, refusing
 from app.api.users import ByName
@@ -17,7 +18,6 @@ from app.http.dependencies import SignedIn
 from app.services.membership import invites, members, organizers
 from app.services.people.teams import Person
 from app.transaction import transaction
-from app.wire.form import example
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["teams"])
 
@@ -32,27 +32,27 @@ class ApproachIn(BaseModel):
     ]
 
 
-def people(found: Sequence[Person]) -> list[wire.Person]:
-    return [wire.Person(user_id=one.user_id, name=one.name) for one in found]
+def people(found: Sequence[Person]) -> list[schemas.Person]:
+    return [schemas.Person(user_id=one.user_id, name=one.name) for one in found]
 
 
 @router.get("/team", responses=refusing(TEAM))
-def get_own_team(slug: str, principal: SignedIn) -> wire.Team:
+def get_own_team(slug: str, principal: SignedIn) -> schemas.Team:
     """Your team in this competition."""
     with transaction() as session:
         return own(*members.own_team(session, principal, slug))
 
 
 @router.put("/team/approach", responses=refusing(TEAM, "approach_text"))
-def tell_approach(slug: str, principal: SignedIn, body: ApproachIn) -> wire.Team:
+def tell_approach(slug: str, principal: SignedIn, body: ApproachIn) -> schemas.Team:
     """Tell how your team did it, on its page, once the contest has closed; an empty text takes it back."""
     with transaction() as session:
         members.tell(session, principal, slug, body.approach)
         return own(*members.own_team(session, principal, slug))
 
 
-def own(team: Team, found: Sequence[Person]) -> wire.Team:
-    return wire.Team(
+def own(team: Team, found: Sequence[Person]) -> schemas.Team:
+    return schemas.Team(
         id=team.id,
         name=team.name,
         members=people(found),
@@ -63,10 +63,12 @@ def own(team: Team, found: Sequence[Person]) -> wire.Team:
 
 
 @router.post("/team/invites", status_code=status.HTTP_201_CREATED, responses=refusing(TEAM))
-def create_team_invite(slug: str, principal: Confirming, body: InviteIn) -> wire.Invite:
+def create_team_invite(slug: str, principal: Confirming, body: InviteIn) -> schemas.Invite:
     """A code with which people join your team, for 60 days."""
     with transaction() as session:
-        return wire.Invite(code=invites.for_members(session, principal, slug, uses=body.uses), uses=body.uses)
+        return schemas.Invite(
+            code=invites.for_members(session, principal, slug, uses=body.uses), uses=body.uses
+        )
 
 
 @router.delete(
@@ -84,12 +86,12 @@ def remove_member(slug: str, user_id: UUID, principal: SignedIn) -> None:
 
 
 @router.get("/teams", responses=refusing(ORGANIZER))
-def list_teams(slug: str, principal: SignedIn) -> list[wire.Entrant]:
+def list_teams(slug: str, principal: SignedIn) -> list[schemas.Entrant]:
     """All teams with their members, oldest first. For organizers."""
     with transaction() as session:
         found = members.entrants(session, principal, slug)
     return [
-        wire.Entrant(
+        schemas.Entrant(
             id=one.team.id,
             name=one.team.name,
             created_at=one.team.created_at,
@@ -105,7 +107,7 @@ def list_teams(slug: str, principal: SignedIn) -> list[wire.Entrant]:
 
 
 @router.get("/organizers", tags=["organizers"], responses=refusing(ORGANIZER))
-def list_organizers(slug: str, principal: SignedIn) -> list[wire.Person]:
+def list_organizers(slug: str, principal: SignedIn) -> list[schemas.Person]:
     """Who organizes the competition. For organizers."""
     with transaction() as session:
         return people(organizers.listed(session, principal, slug))
@@ -119,7 +121,7 @@ def list_organizers(slug: str, principal: SignedIn) -> list[wire.Person]:
         ORGANIZER, "no_such_user not_an_organizer organizes_it in_a_team is_rehearsal", NEW_NAME
     ),
 )
-def add_organizer(slug: str, principal: Confirming, body: ByName) -> wire.Person:
+def add_organizer(slug: str, principal: Confirming, body: ByName) -> schemas.Person:
     """Let somebody with an organizer's account, who is in no team of it, organize the competition, too."""
     with transaction() as session:
         return people([organizers.add(session, principal, slug, body.name)])[0]

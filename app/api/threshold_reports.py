@@ -6,15 +6,15 @@ from uuid import UUID
 from fastapi import APIRouter, status
 from pydantic import BaseModel, Field
 
+from anoncup import schemas
 from anoncup.excessive import DRAWS
 from anoncup.excessive.question import Question
-from app import wire
+from anoncup.schemas.fields import example
 from app.api.documentation.answers import ORGANIZER, refusing
 from app.db.models import ThresholdReport
 from app.http.dependencies import SignedIn
 from app.services.data import threshold_reports
 from app.transaction import transaction
-from app.wire.form import example
 
 router = APIRouter(tags=["threshold reports"])
 
@@ -47,7 +47,7 @@ class QuestionIn(BaseModel):
         "409.no_original is_rehearsal no_distances unknown_distance unknown_column too_many_reports",
     ),
 )
-def ask_for_report(slug: str, principal: SignedIn, body: QuestionIn) -> wire.ReportSummary:
+def ask_for_report(slug: str, principal: SignedIn, body: QuestionIn) -> schemas.ReportSummary:
     """Have a worker advise on the threshold of the rule against excessive anonymization."""
     with transaction() as session:
         made = threshold_reports.ask(session, principal, slug, Question(**body.model_dump()))
@@ -55,27 +55,27 @@ def ask_for_report(slug: str, principal: SignedIn, body: QuestionIn) -> wire.Rep
 
 
 @router.get("/competitions/{slug}/threshold-reports", responses=refusing(ORGANIZER))
-def list_reports(slug: str, principal: SignedIn) -> list[wire.ReportSummary]:
+def list_reports(slug: str, principal: SignedIn) -> list[schemas.ReportSummary]:
     """The competition's reports, newest first."""
     with transaction() as session:
         return [summary(each) for each in threshold_reports.listed(session, principal, slug)]
 
 
 @router.get("/threshold-reports/{report_id}")
-def get_report(report_id: UUID, principal: SignedIn) -> wire.Report:
+def get_report(report_id: UUID, principal: SignedIn) -> schemas.Report:
     """One report: the advice, its bounds and histograms."""
     with transaction() as session:
         found = threshold_reports.visible(session, principal, report_id)
-        told = None if found.report is None else wire.advice(found.report)
-        return wire.Report(**summary(found).model_dump(), report=told)
+        told = None if found.report is None else schemas.advice(found.report)
+        return schemas.Report(**summary(found).model_dump(), report=told)
 
 
-def summary(found: ThresholdReport) -> wire.ReportSummary:
-    return wire.ReportSummary(
+def summary(found: ThresholdReport) -> schemas.ReportSummary:
+    return schemas.ReportSummary(
         id=found.id,
         status=found.state,
         created_at=found.created_at,
         finished_at=found.finished_at,
-        **wire.failed(found.failure),
+        **schemas.failed(found.failure),
         question=found.question,
     )

@@ -5,16 +5,16 @@ from typing import Annotated
 from fastapi import APIRouter, status
 from pydantic import BaseModel
 
-from app import wire
+from anoncup import schemas
+from anoncup.schemas.fields import example
+from anoncup.schemas.roles import Role
 from app.api.accounts import Name, NewName, Password
 from app.api.documentation.answers import NEW_NAME, refusing
 from app.http.confirming import Confirming
 from app.http.passwords import few_at_a_time
-from app.roles import Role
 from app.services.membership import organizers
 from app.services.people import accounts, passwords
 from app.transaction import transaction
-from app.wire.form import example
 
 router = APIRouter(prefix="/users", tags=["users"])
 
@@ -39,13 +39,13 @@ class ByName(BaseModel):
     responses=refusing("not_administrator name_taken", NEW_NAME, "password_length"),
 )
 @few_at_a_time
-def create_user(body: UserIn, principal: Confirming) -> wire.User:
+def create_user(body: UserIn, principal: Confirming) -> schemas.User:
     """A new account of any role. For administrators; teams sign up by invites."""
     organizers.require_account_maker(principal)
     kept = accounts.hashed(body.password.get_secret_value())
     with transaction() as session:
         user = organizers.create_user(session, principal, name=body.name, password_hash=kept, role=body.role)
-    return wire.User(user_id=user.id, name=user.name, role=user.role)
+    return schemas.User(user_id=user.id, name=user.name, role=user.role)
 
 
 @router.post(
@@ -53,7 +53,7 @@ def create_user(body: UserIn, principal: Confirming) -> wire.User:
     status_code=status.HTTP_201_CREATED,
     responses=refusing("not_organizer in_another_competition no_such_user", NEW_NAME),
 )
-def create_password_link(body: ByName, principal: Confirming) -> wire.PasswordLink:
+def create_password_link(body: ByName, principal: Confirming) -> schemas.PasswordLink:
     """A code with which somebody sets a new password, once, within 48 hours; earlier codes end.
 
     Administrators issue one for anybody, organizers for participants of their own competitions who are in
@@ -61,4 +61,4 @@ def create_password_link(body: ByName, principal: Confirming) -> wire.PasswordLi
     """
     with transaction() as session:
         link = passwords.issue_link(session, principal, body.name)
-    return wire.PasswordLink(code=link.code, expires_at=link.expires_at)
+    return schemas.PasswordLink(code=link.code, expires_at=link.expires_at)

@@ -10,12 +10,12 @@ from rich.console import Console
 from app.cli.terminal import digits, numbered
 
 if TYPE_CHECKING:
-    from app import wire
+    from anoncup import schemas
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 
 
-def show_advice(out: Console, advice: wire.Advice) -> None:
+def show_advice(out: Console, advice: schemas.Advice) -> None:
     out.print(f"{advice.individuals} individuals, {advice.groups} groups, {advice.alone} of one individual")
     show_bounds(out, advice)
     for name, one in advice.histograms.items():
@@ -28,7 +28,7 @@ def show_advice(out: Console, advice: wire.Advice) -> None:
     show_recommendation(out, advice.evidence)
 
 
-def show_bounds(out: Console, advice: wire.Advice) -> None:
+def show_bounds(out: Console, advice: schemas.Advice) -> None:
     cheats = numbered("cheat", "most that stay in place", "chance of more", "on average")
     for cheat in advice.cheats:
         chance = "0" if cheat.log2_chance is None else f"2^{cheat.log2_chance:.2f}"
@@ -41,7 +41,7 @@ def show_bounds(out: Console, advice: wire.Advice) -> None:
     out.print(bounds)
 
 
-def show_evidence(out: Console, found: wire.Evidence) -> None:
+def show_evidence(out: Console, found: schemas.Evidence) -> None:
     """What sample methods cost, and both errors at round thresholds."""
     honest = numbered("sample method", "with", "mean distance")
     honest.columns[1].justify = "left"
@@ -67,7 +67,7 @@ def said(value: object) -> str:
     return "+".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def show_guarantee(out: Console, advice: wire.Advice) -> None:
+def show_guarantee(out: Console, advice: schemas.Advice) -> None:
     kind = "certified" if advice.certified else "by s_lower"
     out.print(
         f"above {digits(advice.low)}, half the smallest distance, and below {digits(advice.high)} ({kind}):"
@@ -86,7 +86,7 @@ def show_guarantee(out: Console, advice: wire.Advice) -> None:
     )
 
 
-def show_recommendation(out: Console, found: wire.Evidence) -> None:
+def show_recommendation(out: Console, found: schemas.Evidence) -> None:
     if found.threshold is None:
         out.print("no threshold is recommended:", style="red")
     else:

@@ -27,9 +27,9 @@ def threshold(
     as_json: AsJson = False,
 ) -> None:
     """Advise on the threshold of the rule against excessive anonymization."""
+    from anoncup import schemas
     from anoncup.excessive import DRAWS
     from anoncup.excessive.question import Question, answer, checked
-    from app import wire
     from app.cli.advice import show_advice
     from app.cli.files import contest_of
 
@@ -38,7 +38,7 @@ def threshold(
     asked = checked(asked, contest.rules)
     with progress_bar("threshold") as progress:
         found = answer(asked, contest.rules, contest.prepared, progress=progress)
-    advice = wire.advice(found.to_json())
+    advice = schemas.advice(found.to_json())
     if as_json:
         print(json.dumps(advice.model_dump(mode="json"), indent=2))
     else:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from anoncup import schemas
 from anoncup.errors import InvalidInput
 from anoncup.evaluation.attacks import asked, rate_of_attack, said_to
 from anoncup.evaluation.evaluate import attacker_json
 from anoncup.tracks.model import Tables
 from anoncup.tracks.parts import Attacker
-from app import wire
 from app.cli.files import LocalContest
 from app.cli.terminal import progress_bar
 
@@ -30,12 +30,12 @@ def answers_of(contest: LocalContest, release: Tables, names: list[str]) -> dict
 
 def rates_of(
     answers: Mapping[str, Any], contest: LocalContest, release: Tables, source: Any
-) -> dict[str, wire.Attacked]:
+) -> dict[str, schemas.Attacked]:
     sizes, track, rules = contest.track.sizes(contest.tables, release), contest.track, contest.rules
 
-    def attacked(attacker: Attacker, said: Any) -> wire.Attacked:
+    def attacked(attacker: Attacker, said: Any) -> schemas.Attacked:
         rate = rate_of_attack(attacker, said, source, sizes, track=track, rules=rules)
-        return wire.Attacked.model_validate(attacker_json(rate, attacker.version))
+        return schemas.Attacked.model_validate(attacker_json(rate, attacker.version))
 
     return {name: attacked(contest.track.attackers[name], answer) for name, answer in answers.items()}
 

@@ -15,7 +15,7 @@ from app.cli.options import AsJson, Slug
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from app import wire
+    from anoncup import schemas
 
 Which = Literal["anonymization", "reidentification", "matrix"]
 
@@ -29,14 +29,14 @@ def board(
     """Show a board."""
     if as_csv and as_json:
         raise InvalidInput("--csv or --json, not both")
-    from app import wire
+    from anoncup import schemas
 
     with connected(anybody=True) as client:
         if as_csv:
             print(client.board_csv(slug, which), end="")
         elif which == "anonymization":
             ranks = client.board(slug)
-            show(ranks, ranks.rows, brief(wire.BoardRow.COLUMNS), as_json=as_json)
+            show(ranks, ranks.rows, brief(schemas.BoardRow.COLUMNS), as_json=as_json)
         elif which == "reidentification":
             attacks = client.attackers(slug)
             means = {name: found_by(name) for name in attacks.several}
@@ -44,11 +44,11 @@ def board(
         else:
             found = client.matrix(slug)
             rates = {own_marked(one, "label"): rate_at(place) for place, one in enumerate(found.targets)}
-            show(found, found.rows, {**brief(wire.MatrixRow.COLUMNS), **rates}, as_json=as_json)
+            show(found, found.rows, {**brief(schemas.MatrixRow.COLUMNS), **rates}, as_json=as_json)
 
 
 def show(
-    found: wire.Board | wire.AttackersBoard | wire.Matrix,
+    found: schemas.Board | schemas.AttackersBoard | schemas.Matrix,
     rows: Iterable[Row],
     columns: Columns[Row],
     *,
@@ -62,23 +62,23 @@ def show(
         print("scores of guesses are not shown yet")
 
 
-def brief(columns: Mapping[str, wire.Column]) -> Columns[wire.Line]:
+def brief(columns: Mapping[str, schemas.Column]) -> Columns[schemas.Line]:
     """The columns that a terminal has room for, names marked where they are one's own."""
     return {column.brief: marked(field) for field, column in columns.items() if column.brief}
 
 
-def marked(field: str) -> str | Callable[[wire.Line], object]:
+def marked(field: str) -> str | Callable[[schemas.Line], object]:
     return partial(own_marked, field=field) if field in {"team", "attacker"} else field
 
 
-def own_marked(entry: wire.Line | wire.MatrixTarget, field: str) -> str:
+def own_marked(entry: schemas.Line | schemas.MatrixTarget, field: str) -> str:
     """The name, with a star if it is one's own."""
     return f"{value_of(entry, field)}{' *' if value_of(entry, 'own') else ''}"
 
 
-def found_by(question: str) -> Callable[[wire.AttackersRow], object]:
+def found_by(question: str) -> Callable[[schemas.AttackersRow], object]:
     return lambda row: (row.by_question or {}).get(question)
 
 
-def rate_at(place: int) -> Callable[[wire.MatrixRow], object]:
+def rate_at(place: int) -> Callable[[schemas.MatrixRow], object]:
     return lambda row: value_of(row.cells[place], "rate")

@@ -15,7 +15,7 @@ from anoncup.messages import Heard
 from app.cli import credentials
 
 if TYPE_CHECKING:
-    from app import wire
+    from anoncup import schemas
     from app.client import Client, Refused
 
 
@@ -84,7 +84,7 @@ def said(refusal: Refused) -> DomainError:
     return DomainError(sentence, code=refusal.code)
 
 
-def problem_of(found: wire.WrongInFile) -> Problem:
+def problem_of(found: schemas.WrongInFile) -> Problem:
     return Problem(
         file=found.file,
         row=found.row,

@@ -18,18 +18,19 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from anoncup import schemas
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import with_tables
+from anoncup.schemas.roles import Role
 from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, household_table
 from anoncup.tracks.model import Tables
 from anoncup.tracks.transactions.example import tc400
-from app import client, wire
+from app import client
 from app.cli import duel
-from app.roles import Role
 from app.services.people import accounts
 from app.transaction import transaction
 
@@ -324,7 +325,7 @@ def ending(url: str, token: str, slug: str) -> str:
     return ": ".join([found.status, *reasons])
 
 
-def show(board: wire.Board, endings: Mapping[str, str], accounts_of: Mapping[str, Account]) -> None:
+def show(board: schemas.Board, endings: Mapping[str, str], accounts_of: Mapping[str, Account]) -> None:
     table = Table("rank", "team", "overall", "utility loss", "risk", "ended as", "sign in as")
     table.title = f"{board.competition}: {board.title['en']} (0 is best)"
     for row in board.rows:
@@ -335,7 +336,7 @@ def show(board: wire.Board, endings: Mapping[str, str], accounts_of: Mapping[str
     Console(width=120).print(table)
 
 
-def show_attackers(board: wire.AttackersBoard) -> None:
+def show_attackers(board: schemas.AttackersBoard) -> None:
     table = Table("rank", "team", "identified", "tried", "rate", "targets")
     table.title = f"{board.competition}: {board.title['en']} (records identified)"
     for row in board.rows:

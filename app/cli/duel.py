@@ -7,11 +7,11 @@ from itertools import cycle
 
 import numpy as np
 
+from anoncup import schemas
 from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.attacks import guesses_of
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import Tables
-from app import wire
 from app.client import Client
 from app.local import waiting
 
@@ -50,7 +50,7 @@ def play(
         logger.info("%s: judged the guesses of %d of %d", slug, place + 1, len(tokens))
 
 
-def all_judged(guesses: list[wire.Guess]) -> bool:
+def all_judged(guesses: list[schemas.Guess]) -> bool:
     return all(guess.status not in {"QUEUED", "SCORING"} for guess in guesses)
 
 

@@ -18,7 +18,7 @@ from app.cli.options import AsJson, Slug
 from app.cli.unpacking import unpack
 
 if TYPE_CHECKING:
-    from app import wire
+    from anoncup import schemas
     from app.client import Client
 
 
@@ -66,7 +66,7 @@ def staging(folder: Path) -> Iterator[Path]:
         shutil.rmtree(aside)
 
 
-def fetch_competition(client: Client, wanted: wire.Competition, aside: Path) -> list[str]:
+def fetch_competition(client: Client, wanted: schemas.Competition, aside: Path) -> list[str]:
     from app.client import at
 
     slug = wanted.slug
@@ -88,7 +88,7 @@ def fetch_file(client: Client, path: str, into: Path, wanted: str) -> None:
         )
 
 
-def fetch_own(client: Client, wanted: wire.Competition, aside: Path) -> list[str]:
+def fetch_own(client: Client, wanted: schemas.Competition, aside: Path) -> list[str]:
     """The team's own files, in a folder beside the original's, which may be called the same."""
     from app.client import at
 
@@ -99,7 +99,7 @@ def fetch_own(client: Client, wanted: wire.Competition, aside: Path) -> list[str
     return [f"own/{name}" for name in found]
 
 
-def fetch_kit(client: Client, wanted: wire.Competition, aside: Path) -> list[str]:
+def fetch_kit(client: Client, wanted: schemas.Competition, aside: Path) -> list[str]:
     from app.client import at
 
     with transfer_bar("kit.zip") as progress:
@@ -107,7 +107,7 @@ def fetch_kit(client: Client, wanted: wire.Competition, aside: Path) -> list[str
     return ["kit.zip"]
 
 
-def fetch_targets(client: Client, wanted: wire.Competition, aside: Path) -> list[str]:
+def fetch_targets(client: Client, wanted: schemas.Competition, aside: Path) -> list[str]:
     """The targets' files by ``targets/NAME/FILE``, as both the archive and the service list them."""
     from app.client import at
 
@@ -122,7 +122,7 @@ def fetch_targets(client: Client, wanted: wire.Competition, aside: Path) -> list
     return [f"targets/{name}" for name in names]
 
 
-def compare(listed: list[wire.Target], unpacked: Path, names: list[str]) -> None:
+def compare(listed: list[schemas.Target], unpacked: Path, names: list[str]) -> None:
     """What was unpacked against the digests that the service's own list gives."""
     from app.cli.unpacking import digest_of
 

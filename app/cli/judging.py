@@ -10,7 +10,7 @@ from app.cli.connection import connected
 from app.cli.listing import done, plain
 
 if TYPE_CHECKING:
-    from app import wire
+    from anoncup import schemas
     from app.client import Client
 
 
@@ -22,7 +22,7 @@ def judge(
             slug, slash, name = what.partition("/")
             if not slash:
                 raise InvalidInput("--team takes SLUG/TEAM", code="team")
-            answer: wire.TeamJudged | wire.Submission = client.judge_team(
+            answer: schemas.TeamJudged | schemas.Submission = client.judge_team(
                 slug, team_in(client, slug, name), act, reason=reason
             )
         else:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from app import wire
+    from anoncup import schemas
 
 WIDE = 240
 """Columns where nobody's terminal limits them: a program must find every id whole."""
@@ -110,6 +110,6 @@ def moment(written: str) -> str:
     return cell(datetime.fromisoformat(written))
 
 
-def title_of(entry: wire.Listed) -> object:
+def title_of(entry: schemas.Listed) -> object:
     """A competition's title in the first language it has."""
     return next(iter(entry.title.values()), None)

@@ -38,9 +38,9 @@ from app.cli.terminal import (
 )
 
 if TYPE_CHECKING:
+    from anoncup import schemas
     from anoncup.evaluation.evaluate import Violation
     from anoncup.tables.files import Remark
-    from app import wire
 
 ACCEPTED, REJECTED = 0, 1
 VIOLATIONS = {"too_few_rows"}
@@ -156,7 +156,7 @@ def check(
 
 def checked_here(
     competition: Path, original: list[str], release: Release, secret: Path | None
-) -> tuple[str, list[wire.Said], list[wire.Said], dict[str, Any]]:
+) -> tuple[str, list[schemas.Said], list[schemas.Said], dict[str, Any]]:
     """Return the decision, violations, warnings and distances of a release."""
     from anoncup.evaluation.evaluate import doubts_about_secret, judge
     from app.cli.files import check_sizes, contest_of, release_in, upload_in
@@ -175,7 +175,7 @@ def checked_here(
 
 def checked_by_service(
     competition: str, release: Release, secret: Path | None
-) -> tuple[str, list[wire.Said], list[wire.Said]]:
+) -> tuple[str, list[schemas.Said], list[schemas.Said]]:
     """Return the decision, violations and warnings of the service's dry run."""
     from app.cli.connection import connected, transfer_bar
     from app.cli.sending import called_by_path, paths_of
@@ -225,9 +225,9 @@ def score(
     ] = None,
 ) -> None:
     """Score a release as the server does. Exit status 1: the contest's rules reject it."""
+    from anoncup import schemas
     from anoncup.evaluation.evaluate import evaluate
     from anoncup.evaluation.fingerprint import fingerprint
-    from app import wire
     from app.cli.files import check_sizes, contest_of, fallen_in, upload_in
 
     contest = contest_of(competition, original)
@@ -250,7 +250,7 @@ def score(
     resembled = {"resembles": [each.to_json() for each in alike]} if methods else {}
     fell = {"fallen": who.to_json(what)} if who else {}
     warnings = said([*contest.remarks, *parsed.remarks, *verdict.warnings])
-    found = wire.read(verdict.to_json() | {"warnings": warnings} | resembled | fell)
+    found = schemas.read(verdict.to_json() | {"warnings": warnings} | resembled | fell)
     if as_json:
         print_json(found)
     else:
@@ -260,7 +260,7 @@ def score(
     raise typer.Exit(ACCEPTED if found.verdict == "accepted" else REJECTED)
 
 
-def said(remarks: Iterable[Remark | Violation]) -> list[wire.Said]:
-    from app import wire
+def said(remarks: Iterable[Remark | Violation]) -> list[schemas.Said]:
+    from anoncup import schemas
 
-    return [wire.Said.of(each.code, each.message) for each in remarks]
+    return [schemas.Said.of(each.code, each.message) for each in remarks]

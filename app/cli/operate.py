@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from app.roles import Role
+from anoncup.schemas.roles import Role
 
 admin = typer.Typer(no_args_is_help=True, help="Accounts, from the machine that runs the service.")
 keys = typer.Typer(no_args_is_help=True, help="The pair of keys that secrets are sealed with.")

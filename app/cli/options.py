@@ -14,7 +14,7 @@ from anoncup.plugins import TRACKS
 from anoncup.tracks.model import Track
 
 if TYPE_CHECKING:
-    from app import wire
+    from anoncup import schemas
 
 NEEDED = {
     name: tuple(file.name for file in track.original if file.required) for name, track in TRACKS.items()
@@ -181,7 +181,7 @@ def originals_of(track: Track, given: Sequence[str]) -> dict[str, Path]:
     return {name: found[name] for name in track.original_files if name in found}
 
 
-def paths_of_original(found: "wire.Competition", files: Sequence[str]) -> dict[str, Path]:
+def paths_of_original(found: "schemas.Competition", files: Sequence[str]) -> dict[str, Path]:
     """What to upload, by the names that the service gives it; of a track that is not installed here, all."""
     if found.track in TRACKS:
         return {f"{name}.csv": path for name, path in originals_of(TRACKS[found.track], files).items()}

@@ -42,7 +42,7 @@ from app.cli.options import (
 from app.cli.sending import called_by_path, paths_of, release_of
 
 if TYPE_CHECKING:
-    from app import wire
+    from anoncup import schemas
 
 organize = typer.Typer(no_args_is_help=True, help="Organize a competition at a service.")
 organize.add_typer(rescoring.rescore, name="rescore")
@@ -52,7 +52,7 @@ REPORTED = {"QUEUED": "queued", "SCORING": "being made"}
 PhaseName = Annotated[str, typer.Argument(metavar="PHASE", help="anonymization or reidentification")]
 Amount = Annotated[int, typer.Argument(metavar="AMOUNT", help="how much more")]
 CAPS = "such as valid_per_day, valid_total, attempts_per_day, attempts_total, guesses_per_target"
-COMPETITION: Columns[wire.Competition] = {
+COMPETITION: Columns[schemas.Competition] = {
     "slug": "slug",
     "track": "track",
     "state": "state",
@@ -134,7 +134,7 @@ def phases(slug: Slug, as_json: AsJson = False) -> None:
         tell_phases(client.competition(slug), as_json=as_json)
 
 
-def tell_phases(found: wire.Competition, *, as_json: bool) -> None:
+def tell_phases(found: schemas.Competition, *, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
@@ -190,7 +190,7 @@ def invites(
 @organize.command()
 def teams(slug: Slug, as_json: AsJson = False) -> None:
     """List the teams."""
-    columns: Columns[wire.Entrant] = {
+    columns: Columns[schemas.Entrant] = {
         "name": "name",
         "id": "id",
         "members": lambda team: [member.name for member in team.members],
@@ -212,7 +212,7 @@ def submissions(
     with connected() as client:
         team_id = None if team is None else team_in(client, slug, team)
         found = client.all_submissions(slug, team=team_id, state=state)
-    columns: Columns[wire.Submission] = {
+    columns: Columns[schemas.Submission] = {
         "id": "id",
         "team": "team",
         "status": "status",
@@ -303,7 +303,7 @@ def announce(
 @organize.command()
 def audit(slug: Slug, as_json: AsJson = False) -> None:
     """Read who did what, newest first."""
-    columns: Columns[wire.AuditEntry] = {
+    columns: Columns[schemas.AuditEntry] = {
         "at": time_of("at"),
         "who": "actor",
         "act": "action",
@@ -323,7 +323,7 @@ def queue(slug: Slug, as_json: AsJson = False) -> None:
     names = [name for name in type(found).model_fields if name != "workers"]
     told(found, {name.replace("_", " "): name for name in names}, as_json=as_json)
     if not as_json:
-        columns: Columns[wire.Worker] = {"worker": "name", "serves": "serves", "lacks": "lacks"}
+        columns: Columns[schemas.Worker] = {"worker": "name", "serves": "serves", "lacks": "lacks"}
         show(found.workers or [], columns, as_json=False, empty="no worker has answered")
 
 

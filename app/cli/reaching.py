@@ -10,10 +10,10 @@ from sqlalchemy import NullPool, create_engine
 from sqlalchemy.exc import OperationalError
 
 from anoncup.errors import InvalidInput
+from anoncup.schemas.roles import Role
 from app.cli.running import addresses, given_services, require_services
 from app.config import get_settings
 from app.local.embedded import Services, embedded_services, running_services
-from app.roles import Role
 from app.services.people import accounts
 from app.services.work import health
 from app.storage import Store, opened

@@ -11,7 +11,7 @@ from app.cli.listing import Columns, plain, print_json, print_table, time_of
 from app.cli.options import AsJson, PasswordStdin, Slug
 
 if TYPE_CHECKING:
-    from app import wire
+    from anoncup import schemas
 
 rehearsal = typer.Typer(no_args_is_help=True, help="Have sample teams play a competition in an hour.")
 
@@ -38,12 +38,12 @@ def end(slug: Slug, password_stdin: PasswordStdin = False) -> None:
     print("the rehearsal is over")
 
 
-def tell(found: wire.Rehearsal, *, as_json: bool) -> None:
+def tell(found: schemas.Rehearsal, *, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
     print(f"{plain(found.slug)} is in its state {plain(found.state)}")
-    columns: Columns[wire.RehearsalStep] = {
+    columns: Columns[schemas.RehearsalStep] = {
         "step": "step",
         "done": "done",
         "of": "of",

@@ -24,9 +24,9 @@ from app.cli.options import AsJson, Identifier, Slug
 from app.cli.terminal import show_verdict
 
 if TYPE_CHECKING:
-    from app import wire
+    from anoncup import schemas
 
-SUBMISSION: Columns[wire.Submission] = {
+SUBMISSION: Columns[schemas.Submission] = {
     "no.": "number",
     "id": "id",
     "status": "status",
@@ -37,7 +37,7 @@ SUBMISSION: Columns[wire.Submission] = {
     "final": "final",
     "comment": "comment",
 }
-STANDING: Columns[wire.Submission] = {
+STANDING: Columns[schemas.Submission] = {
     "no.": "number",
     "submission": "id",
     "competition": "competition",
@@ -55,7 +55,7 @@ STANDING: Columns[wire.Submission] = {
 
 def competitions(as_json: AsJson = False) -> None:
     """List the competitions of the service."""
-    columns: Columns[wire.Listed] = {
+    columns: Columns[schemas.Listed] = {
         "slug": "slug",
         "title": title_of,
         "track": "track",
@@ -89,7 +89,7 @@ def submissions(
     show_submission(found, as_json=as_json)
 
 
-def show_submission(found: wire.Submission, *, as_json: bool) -> None:
+def show_submission(found: schemas.Submission, *, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
@@ -127,7 +127,7 @@ def quota(slug: Slug, as_json: AsJson = False) -> None:
         print_json(found)
         return
     print(f"phase: {plain(found.phase)}")
-    columns: Columns[wire.Cap] = {
+    columns: Columns[schemas.Cap] = {
         "cap": "name",
         "used": "used",
         "limit": "limit",
@@ -152,7 +152,7 @@ def announcements(slug: Slug, as_json: AsJson = False) -> None:
 
 def targets(slug: Slug, as_json: AsJson = False) -> None:
     """List the targets: the releases that may be attacked."""
-    columns: Columns[wire.Target] = {
+    columns: Columns[schemas.Target] = {
         "name": "name",
         "team": "team",
         "id": "id",
@@ -169,7 +169,7 @@ def targets(slug: Slug, as_json: AsJson = False) -> None:
 
 def guesses(slug: Slug, as_json: AsJson = False) -> None:
     """List your team's guesses. How many rows they hit is told when the competition tells it."""
-    columns: Columns[wire.Guess] = {
+    columns: Columns[schemas.Guess] = {
         "target": "target",
         "received": time_of("received_at"),
         "status": "status",

@@ -11,7 +11,7 @@ from app.cli.listing import Columns, cell, print_json, print_table, show, time_o
 from app.cli.options import AsJson, PasswordStdin, Slug, TomlFile
 
 if TYPE_CHECKING:
-    from app import wire
+    from anoncup import schemas
 
 rescore = typer.Typer(no_args_is_help=True, help="Score every submission by other rules, as a set.")
 
@@ -35,7 +35,7 @@ def show_set(identifier: Set, as_json: AsJson = False) -> None:
 @rescore.command("list")
 def list_sets(slug: Slug, as_json: AsJson = False) -> None:
     """List the sets of a competition."""
-    columns: Columns[wire.RescoreSummary] = {
+    columns: Columns[schemas.RescoreSummary] = {
         "id": "id",
         "state": "state",
         "begun": time_of("created_at"),
@@ -60,12 +60,12 @@ def cancel(identifier: Set, as_json: AsJson = False) -> None:
         tell(client.end_rescore(identifier, "cancel"), as_json=as_json)
 
 
-def tell(found: wire.RescoreSummary, *, as_json: bool) -> None:
+def tell(found: schemas.RescoreSummary, *, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
     print(f"{found.id} is {found.state}, {found.finished} of {found.total} scored")
-    columns: Columns[wire.Change] = {
+    columns: Columns[schemas.Change] = {
         "submission": "submission_id",
         "team": "team",
         "status": lambda row: changed(row, "status"),
@@ -78,7 +78,7 @@ def tell(found: wire.RescoreSummary, *, as_json: bool) -> None:
         print_table(rows, columns)
 
 
-def changed(row: wire.Change, field: str) -> str:
+def changed(row: schemas.Change, field: str) -> str:
     """A field before and after, or once where it stays."""
     before, after = (cell(value_of(outcome, field)) for outcome in (row.before, row.after))
     return before if before == after else f"{before} → {after}"

@@ -21,7 +21,7 @@ from app.cli.remote import show_submission
 from app.cli.terminal import progress_bar
 
 if TYPE_CHECKING:
-    from app import wire
+    from anoncup import schemas
     from app.client import Client
 
 EXITS = {"SCORED": 0, "REJECTED": 1, "CANCELLED": 2, "ERROR": 70}
@@ -57,7 +57,7 @@ def submit(
     """
     contents, answer = release_of(release, secret)
     with called_by_path(paths_of(release, secret)), connected() as client:
-        warnings: list[wire.Said] = []
+        warnings: list[schemas.Said] = []
         if checks:
             with taking_refusals(), transfer_bar("checking") as progress:
                 checked = client.check(slug, contents, secret=answer, comment=comment, progress=progress)
@@ -89,7 +89,7 @@ def taking_refusals() -> Iterator[None]:
             raise
 
 
-def show_warnings(warnings: Iterable[wire.Said], about: str = "") -> None:
+def show_warnings(warnings: Iterable[schemas.Said], about: str = "") -> None:
     """What a dry run warns of; nothing else says it."""
     for each in warnings:
         print(f"anoncup: {plain(about)}{plain(each.code)}: {plain(each.message)}", file=sys.stderr)
@@ -124,12 +124,12 @@ def called_by_path(paths: Mapping[str, Path]) -> Iterator[None]:
         raise InvalidUpload(renamed, total=problem.total) from problem
 
 
-def awaited(client: Client, receipt: wire.Receipt) -> wire.Submission:
+def awaited(client: Client, receipt: schemas.Receipt) -> schemas.Submission:
     """The submission once it has ended, with a bar of its steps meanwhile."""
     identifier = str(receipt.id)
     with progress_bar("scoring") as progress, mentioning(identifier):
 
-        def watch(found: wire.Submission) -> None:
+        def watch(found: schemas.Submission) -> None:
             before = found.queue_position
             waiting = "" if before is None else f"queued, {before} before it"
             progress(found.step, found.steps, plain(waiting or found.step_name))
@@ -151,7 +151,7 @@ def mentioning(identifier: str) -> Iterator[None]:
         ) from problem
 
 
-def show_receipt(receipt: wire.Receipt) -> None:
+def show_receipt(receipt: schemas.Receipt) -> None:
     print(f"received {cell(receipt.received_at)} as no. {receipt.number}, {receipt.id}")
     for name, digest in receipt.sha256.items():
         print(f"  SHA-256 of {plain(name)}: {digest}")

@@ -15,9 +15,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from anoncup import schemas
     from anoncup.evaluation.fingerprint import Resemblance
     from anoncup.evaluation.reidentified import Fallen, Shared
-    from app import wire
 
 Announce = Callable[[int, int, str], None]
 LINE_EVERY_S = 10.0
@@ -67,7 +67,7 @@ def progress_lines(title: str) -> Iterator[Announce]:
         teller.join()
 
 
-def show_verdict(found: wire.Verdict, warnings: Iterable[wire.Said]) -> None:
+def show_verdict(found: schemas.Verdict, warnings: Iterable[schemas.Said]) -> None:
     out = console()
     show_decision(out, found.verdict, found.violations, warnings)
     out.print(measures_table(found))
@@ -77,7 +77,7 @@ def show_verdict(found: wire.Verdict, warnings: Iterable[wire.Said]) -> None:
 
 
 def show_decision(
-    out: Console, decision: str, violations: Iterable[wire.Said], warnings: Iterable[wire.Said]
+    out: Console, decision: str, violations: Iterable[schemas.Said], warnings: Iterable[schemas.Said]
 ) -> None:
     out.print(decision, style="green" if decision == "accepted" else "red")
     for notes, style in ((violations, "red"), (warnings, "yellow")):
@@ -85,7 +85,7 @@ def show_decision(
             out.print(f"  {note.code}: {note.message}", style=style, soft_wrap=True)
 
 
-def measures_table(found: wire.Verdict) -> Table:
+def measures_table(found: schemas.Verdict) -> Table:
     table, excessive = numbered("measure", "value"), found.excessive
     for name, entry in found.measures.items():
         table.add_row(name, digits(entry.value))
@@ -96,7 +96,7 @@ def measures_table(found: wire.Verdict) -> Table:
     return table
 
 
-def show_attackers(out: Console, attackers: Mapping[str, wire.Attacked]) -> None:
+def show_attackers(out: Console, attackers: Mapping[str, schemas.Attacked]) -> None:
     """Rates with 95 % intervals or, of expectations, deviations; below them what an attacker says."""
     table = numbered("attacker", "rate", "found", "95 % or ±", "at random")
     for name, entry in attackers.items():
@@ -111,13 +111,13 @@ def show_attackers(out: Console, attackers: Mapping[str, wire.Attacked]) -> None
             out.print(f"  {name}: {parts}", soft_wrap=True)
 
 
-def beyond_rate(entry: wire.Attacked) -> dict[str, float]:
+def beyond_rate(entry: schemas.Attacked) -> dict[str, float]:
     """What else is known of an attack: its risk, where that is not its rate, and its details."""
     risk = {} if entry.risk is None else {"risk": entry.risk}
     return {**risk, **(entry.details or {})}
 
 
-def spread(entry: wire.Attacked) -> str:
+def spread(entry: schemas.Attacked) -> str:
     if entry.interval is not None:
         return "–".join(f"{bound:.4f}" for bound in entry.interval)
     return "–" if entry.sd is None else f"± {entry.sd:.4f}"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 
-from app import wire
+from anoncup import schemas
 from app.client.transport import (
     Transferred,
     Transport,
@@ -31,24 +31,24 @@ class TeamsCalls(Transport):
 
     def token(self, name: str, password: str, *, label: str = "api") -> str:
         body = {"name": name, "password": password, "token_name": label}
-        return self.call(wire.IssuedToken, "POST", "/tokens", json=body).token
+        return self.call(schemas.IssuedToken, "POST", "/tokens", json=body).token
 
     def sign_up(self, *, invite: str, team: str | None, name: str, password: str) -> str:
         """Sign up, with a new team or into the invite's; returns the new account's token."""
         body = {"invite": invite, "team": team, "name": name, "password": password}
-        return self.call(wire.SignedUp, "POST", "/signup", json=body).token
+        return self.call(schemas.SignedUp, "POST", "/signup", json=body).token
 
-    def join(self, *, invite: str, team: str | None) -> wire.Joined:
-        return self.call(wire.Joined, "POST", "/join", json={"invite": invite, "team": team})
+    def join(self, *, invite: str, team: str | None) -> schemas.Joined:
+        return self.call(schemas.Joined, "POST", "/join", json={"invite": invite, "team": team})
 
-    def team(self, slug: str) -> wire.Team:
-        return self.read(wire.Team, at(slug, "team"))
+    def team(self, slug: str) -> schemas.Team:
+        return self.read(schemas.Team, at(slug, "team"))
 
-    def invite_member(self, slug: str, *, uses: int = 1) -> wire.Invite:
-        return self.call(wire.Invite, "POST", at(slug, "team", "invites"), json={"uses": uses})
+    def invite_member(self, slug: str, *, uses: int = 1) -> schemas.Invite:
+        return self.call(schemas.Invite, "POST", at(slug, "team", "invites"), json={"uses": uses})
 
-    def me(self) -> wire.Me:
-        return self.read(wire.Me, "/me")
+    def me(self) -> schemas.Me:
+        return self.read(schemas.Me, "/me")
 
     def revoke(self) -> None:
         """End the token that makes the calls."""
@@ -56,19 +56,19 @@ class TeamsCalls(Transport):
 
     # Competitions.
 
-    def competitions(self) -> list[wire.Listed]:
-        return told(wire.Listing, self.pages("/competitions")).root
+    def competitions(self) -> list[schemas.Listed]:
+        return told(schemas.Listing, self.pages("/competitions")).root
 
-    def competition(self, slug: str) -> wire.Competition:
-        return self.read(wire.Competition, at(slug))
+    def competition(self, slug: str) -> schemas.Competition:
+        return self.read(schemas.Competition, at(slug))
 
-    def own(self, slug: str) -> wire.Own:
+    def own(self, slug: str) -> schemas.Own:
         """What the service has drawn for the team; its files come by ``save``."""
-        return self.read(wire.Own, at(slug, "own"))
+        return self.read(schemas.Own, at(slug, "own"))
 
-    def draws(self, slug: str) -> wire.Draws:
+    def draws(self, slug: str) -> schemas.Draws:
         """The seed and all that was drawn by it, after the reveal."""
-        return self.read(wire.Draws, at(slug, "draws"))
+        return self.read(schemas.Draws, at(slug, "draws"))
 
     # Submissions and guesses.
 
@@ -80,13 +80,15 @@ class TeamsCalls(Transport):
         secret: bytes | None = None,
         comment: str = "",
         progress: Transferred = unwatched,
-    ) -> wire.Receipt:
+    ) -> schemas.Receipt:
         """Hand in a release, its files by name (``anonymized``, or ``customers`` and ``transactions``).
 
         ``secret``: None where the service has drawn the answer.
         """
         contents, texts = files_and_texts(release, secret, comment)
-        return self.deliver(wire.Receipt, at(slug, "submissions"), contents, texts=texts, progress=progress)
+        return self.deliver(
+            schemas.Receipt, at(slug, "submissions"), contents, texts=texts, progress=progress
+        )
 
     def check(
         self,
@@ -96,17 +98,17 @@ class TeamsCalls(Transport):
         secret: bytes | None = None,
         comment: str = "",
         progress: Transferred = unwatched,
-    ) -> wire.CheckedSubmission:
+    ) -> schemas.CheckedSubmission:
         """Have the service read a release without submitting it; Refused names every fault."""
         contents, texts = files_and_texts(release, secret, comment)
         path = at(slug, "submissions", "check")
-        return self.deliver(wire.CheckedSubmission, path, contents, texts=texts, progress=progress)
+        return self.deliver(schemas.CheckedSubmission, path, contents, texts=texts, progress=progress)
 
-    def submissions(self, slug: str) -> list[wire.Submission]:
-        return self.several(wire.Submission, at(slug, "submissions"))
+    def submissions(self, slug: str) -> list[schemas.Submission]:
+        return self.several(schemas.Submission, at(slug, "submissions"))
 
-    def submission(self, identifier: str) -> wire.Submission:
-        return self.read(wire.Submission, f"/submissions/{part(identifier)}")
+    def submission(self, identifier: str) -> schemas.Submission:
+        return self.read(schemas.Submission, f"/submissions/{part(identifier)}")
 
     def wait(
         self,
@@ -114,14 +116,14 @@ class TeamsCalls(Transport):
         *,
         timeout_s: float,
         patience_s: float = 0.0,
-        watch: Callable[[wire.Submission], None] = unseen,
-    ) -> wire.Submission:
+        watch: Callable[[schemas.Submission], None] = unseen,
+    ) -> schemas.Submission:
         """The submission once its scoring has ended; Unavailable after ``timeout_s``.
 
         ``patience_s``: how long the service may be away in between.
         """
         return self.until(
-            wire.Submission,
+            schemas.Submission,
             f"/submissions/{part(identifier)}",
             lambda found: found.status in FINAL,
             timeout_s=timeout_s,
@@ -129,8 +131,8 @@ class TeamsCalls(Transport):
             watch=watch,
         )
 
-    def targets(self, slug: str) -> list[wire.Target]:
-        return self.several(wire.Target, at(slug, "targets"))
+    def targets(self, slug: str) -> list[schemas.Target]:
+        return self.several(schemas.Target, at(slug, "targets"))
 
     def guess(
         self,
@@ -140,7 +142,7 @@ class TeamsCalls(Transport):
         question: str = "",
         again: bool = False,
         progress: Transferred = unwatched,
-    ) -> wire.GuessReceipt:
+    ) -> schemas.GuessReceipt:
         """Answer a question about a target; without its name the first that the competition asks.
 
         The same file is the same guess, and answered with its receipt; ``again``: it is another one.
@@ -149,51 +151,53 @@ class TeamsCalls(Transport):
         printed = sha256("\n".join((target_id, question, sha256(content).hexdigest())).encode()).hexdigest()
         key = "" if again else f"guess:{printed}"
         return self.deliver(
-            wire.GuessReceipt, path, {"guess": content}, texts=texts, key=key, progress=progress
+            schemas.GuessReceipt, path, {"guess": content}, texts=texts, key=key, progress=progress
         )
 
     def check_guess(
         self, target_id: str, content: bytes, *, question: str = "", progress: Transferred = unwatched
-    ) -> wire.CheckedGuess:
+    ) -> schemas.CheckedGuess:
         """Have the service read a guess without sending it; Refused names every fault."""
         path, texts = f"/targets/{part(target_id)}/guesses/check", {"question": question} if question else {}
-        return self.deliver(wire.CheckedGuess, path, {"guess": content}, texts=texts, progress=progress)
+        return self.deliver(schemas.CheckedGuess, path, {"guess": content}, texts=texts, progress=progress)
 
-    def guesses(self, slug: str) -> list[wire.Guess]:
-        return self.several(wire.Guess, at(slug, "guesses"))
+    def guesses(self, slug: str) -> list[schemas.Guess]:
+        return self.several(schemas.Guess, at(slug, "guesses"))
 
-    def board(self, slug: str) -> wire.Board:
-        return self.read(wire.Board, at(slug, "boards", "anonymization"))
+    def board(self, slug: str) -> schemas.Board:
+        return self.read(schemas.Board, at(slug, "boards", "anonymization"))
 
-    def history(self, slug: str) -> wire.History:
-        return self.read(wire.History, at(slug, "boards", "history"))
+    def history(self, slug: str) -> schemas.History:
+        return self.read(schemas.History, at(slug, "boards", "history"))
 
-    def attackers(self, slug: str) -> wire.AttackersBoard:
-        return self.read(wire.AttackersBoard, at(slug, "boards", "reidentification"))
+    def attackers(self, slug: str) -> schemas.AttackersBoard:
+        return self.read(schemas.AttackersBoard, at(slug, "boards", "reidentification"))
 
-    def matrix(self, slug: str) -> wire.Matrix:
-        return self.read(wire.Matrix, at(slug, "boards", "matrix"))
+    def matrix(self, slug: str) -> schemas.Matrix:
+        return self.read(schemas.Matrix, at(slug, "boards", "matrix"))
 
     # What comes after.
 
-    def cancel(self, identifier: str) -> wire.Submission:
-        return self.call(wire.Submission, "POST", f"/submissions/{part(identifier)}/cancel")
+    def cancel(self, identifier: str) -> schemas.Submission:
+        return self.call(schemas.Submission, "POST", f"/submissions/{part(identifier)}/cancel")
 
-    def mark_final(self, identifier: str, *, final: bool = True) -> wire.Submission:
+    def mark_final(self, identifier: str, *, final: bool = True) -> schemas.Submission:
         path, body = f"/submissions/{part(identifier)}/final", {"final": final}
-        return self.call(wire.Submission, "PUT", path, json=body)
+        return self.call(schemas.Submission, "PUT", path, json=body)
 
-    def quota(self, slug: str) -> wire.Quota:
-        return self.read(wire.Quota, at(slug, "quota"))
+    def quota(self, slug: str) -> schemas.Quota:
+        return self.read(schemas.Quota, at(slug, "quota"))
 
     def board_csv(self, slug: str, which: str = "anonymization") -> str:
         return self.text(at(slug, "boards", f"{which}.csv"))
 
-    def announcements(self, slug: str) -> list[wire.Announcement]:
-        return self.several(wire.Announcement, at(slug, "announcements"))
+    def announcements(self, slug: str) -> list[schemas.Announcement]:
+        return self.several(schemas.Announcement, at(slug, "announcements"))
 
-    def clarifications(self, slug: str) -> list[wire.Clarification]:
-        return self.several(wire.Clarification, at(slug, "clarifications"))
+    def clarifications(self, slug: str) -> list[schemas.Clarification]:
+        return self.several(schemas.Clarification, at(slug, "clarifications"))
 
-    def ask(self, slug: str, question: str) -> wire.Clarification:
-        return self.call(wire.Clarification, "POST", at(slug, "clarifications"), json={"question": question})
+    def ask(self, slug: str, question: str) -> schemas.Clarification:
+        return self.call(
+            schemas.Clarification, "POST", at(slug, "clarifications"), json={"question": question}
+        )

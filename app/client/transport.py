@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from anoncup.errors import DomainError, InvalidInput, Unavailable
 from anoncup.messages import Heard
-from app.wire import Problem
+from anoncup.schemas import Problem
 
 PAUSES_S = (0.5, 1.0, 2.0)
 """Before an upload whose connection broke is sent again."""

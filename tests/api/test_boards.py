@@ -11,11 +11,11 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select, text, update
 
+from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import table_csv
 from app.contest import parsed
 from app.db import engine
 from app.db.models import Submission, User
-from app.roles import Role
 from app.services.boards import anonymization, verdicts
 from app.services.contest import visibility
 from app.services.people import accounts

@@ -11,6 +11,7 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
 from anoncup.rules.toml_text import with_tables
+from anoncup.schemas.roles import Role
 from app.contest import Contest
 from app.db import engine
 from app.db.models import Competition, Member, Team, Token, TokenKind, User
@@ -18,7 +19,6 @@ from app.db.snapshot import Seen, seen
 from app.http.dependencies import COOKIE
 from app.http.unchanged import Boards, Shared, owned
 from app.main import create_app
-from app.roles import Role
 from app.services.contest.visibility import Audience, Sight, hour_of, view_at
 from app.services.people.accounts import Shown, authenticate, digest
 from app.services.work.leases import clock

@@ -13,6 +13,7 @@ from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
 from anoncup.rules.rounds import with_phases
+from anoncup.schemas.roles import Role
 from app import throttle
 from app.db.models import (
     Announcement,
@@ -28,7 +29,6 @@ from app.db.models import (
     User,
 )
 from app.http.dependencies import COOKIE
-from app.roles import Role
 from app.services.people import accounts
 from app.throttle import PER_ACCOUNT
 from app.transaction import transaction

@@ -8,15 +8,14 @@ from typing import Any
 import pytest
 from openapi_spec_validator import validate
 
-from anoncup import errors
+from anoncup import errors, schemas
 from anoncup.competition.parser import parse_competition
+from anoncup.schemas import codes
 from anoncup.tracks.linkage.permutation import guess_from_file, source_from_secret
-from app import wire
 from app.api.documentation import examples
 from app.api.documentation.bodies import Missing, example_as
 from app.api.documentation.document import TAGS
 from app.http.problems import STATUS, TITLES
-from app.wire import codes
 from tests.contract import document, schema_of
 
 Json = dict[str, Any]
@@ -64,11 +63,11 @@ def test_every_body_has_an_example_that_its_own_schema_takes(session_settings: o
             assert not list(schema_of(content["schema"]).iter_errors(content["example"])), name
 
 
-class Shown(wire.Form):
+class Shown(schemas.Form):
     flag: bool
     unknown: int | None
     usual: int = 3
-    parts: list[wire.Cap]
+    parts: list[schemas.Cap]
 
 
 class Unshown(Shown):
@@ -78,7 +77,7 @@ class Unshown(Shown):
 def test_a_field_needs_no_example_that_is_a_flag_has_a_default_or_may_be_null() -> None:
     made = example_as(Shown)
     assert (made.flag, made.unknown, made.usual) == (False, None, 3)
-    assert made.parts == [example_as(wire.Cap)]
+    assert made.parts == [example_as(schemas.Cap)]
     with pytest.raises(Missing, match="Number"):
         example_as(Unshown)
 

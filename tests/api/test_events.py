@@ -15,11 +15,11 @@ from fastapi.testclient import TestClient
 from sqlalchemy import delete, func, select, text, update
 
 from anoncup.errors import NotAllowed, NotFound, TooMany
+from anoncup.schemas.roles import Role
 from app.db import engine
 from app.db.models import Evaluation, Member, Submission, Token, User
 from app.http import live
 from app.http.live import STREAMS_PER_USER, Live, Watcher, told
-from app.roles import Role
 from app.services.people import accounts
 from app.services.people.accounts import Principal
 from app.services.submissions import evaluations, progress, submissions

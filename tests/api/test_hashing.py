@@ -10,9 +10,9 @@ from argon2 import PasswordHasher
 from fastapi.testclient import TestClient
 from sqlalchemy import QueuePool
 
+from anoncup.schemas.roles import Role
 from app.db import engine
 from app.http import passwords
-from app.roles import Role
 from app.services.people import accounts
 from tests.api.test_passwords import NEW, browser_session, code_for, set_by
 from tests.arena import PASSWORD, Arena

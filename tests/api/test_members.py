@@ -8,8 +8,8 @@ import pytest
 from httpx2 import Response
 from sqlalchemy import func, select, update
 
+from anoncup.schemas.roles import Role
 from app.db.models import Invite, Member, User
-from app.roles import Role
 from app.services.people import accounts
 from app.transaction import transaction
 from tests.arena import Arena

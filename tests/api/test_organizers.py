@@ -6,8 +6,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from anoncup.schemas.roles import Role
 from app.db.models import Organizer, User
-from app.roles import Role
 from app.services.people import accounts
 from app.transaction import transaction
 from tests.arena import API, PASSWORD, Arena

@@ -10,10 +10,10 @@ import pytest
 from httpx2 import Response
 from sqlalchemy import event, select
 
+from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import table_csv
 from app.db import engine
 from app.db.models import Heartbeat, Member
-from app.roles import Role
 from app.services.people import accounts
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything

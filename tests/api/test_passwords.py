@@ -9,9 +9,9 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select, text, update
 
+from anoncup.schemas.roles import Role
 from app.db.models import PasswordLink, Token, User
 from app.http.dependencies import COOKIE
-from app.roles import Role
 from app.services.people import accounts
 from app.transaction import transaction
 from tests.arena import API, PASSWORD, Arena

@@ -8,9 +8,9 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import func, select, update
 
+from anoncup.schemas.roles import Role
 from app.config import Settings
 from app.db.models import Token, User
-from app.roles import Role
 from app.services.people import accounts
 from app.transaction import transaction
 from tests.arena import API, PASSWORD, Arena

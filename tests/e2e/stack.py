@@ -23,6 +23,7 @@ from anoncup.competition.templates import template
 from anoncup.rules.rounds import with_phases
 from anoncup.rules.settings import Columns, Phase
 from anoncup.rules.toml_text import with_tables
+from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
 from anoncup.tracks.microdata.example import household_columns, household_table
@@ -31,7 +32,6 @@ from app.db.models import Competition, Organizer, User
 from app.db.privileges import CLOCK, WEB, WORKER
 from app.local import tethered
 from app.local.processes import Program, scheduler_program, wait_until_healthy, web_program, worker_programs
-from app.roles import Role
 from app.services.people import accounts
 from app.transaction import transaction
 from tests.acting import url_as

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from anoncup.schemas.roles import Role
 from app import queue
 from app.db.privileges import WORKER
 from app.local.processes import worker_programs
 from app.processes import sandbox
-from app.roles import Role
 from tests.arena import Arena
 from tests.e2e.stack import QUICK, acting, running
 from tests.patience import eventually

@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from app import wire
+from anoncup import schemas
 from app.client import Client, Refused
 from tests.arena import PASSWORD
 from tests.e2e.test_packages import organizer_at, serving
@@ -121,7 +121,7 @@ def cup(environment: Environment, tmp_path: Path) -> Iterator[Cup]:
         yield made
 
 
-def targets_of(client: Client) -> list[wire.Target]:
+def targets_of(client: Client) -> list[schemas.Target]:
     """None until they are published."""
     with suppress(Refused):
         return client.targets("places")

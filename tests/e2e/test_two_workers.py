@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from anoncup.schemas.roles import Role
 from app import queue
 from app.client import Client
 from app.config import Settings
 from app.db.models import Organizer, User
 from app.db.privileges import CLOCK, WORKER
 from app.local.processes import Program, scheduler_program
-from app.roles import Role
 from app.services.people import accounts
 from app.transaction import transaction
 from tests.arena import PASSWORD, numbers

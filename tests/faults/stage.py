@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from random import Random
 
+from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import table_csv
 from app.cli.reaching import create_user
-from app.roles import Role
 from tests.arena import PASSWORD, competition_file
 from tests.contest import SECOND
 from tests.faults.calls import Calls

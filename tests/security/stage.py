@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select
 
+from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import table_csv
 from app.db.models import (
     Clarification,
@@ -25,7 +26,6 @@ from app.db.models import (
     User,
 )
 from app.http.dependencies import COOKIE
-from app.roles import Role
 from app.services.people import accounts
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything

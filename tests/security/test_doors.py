@@ -7,9 +7,9 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import func, select, update
 
+from anoncup.schemas.roles import Role
 from app.db.models import Token
 from app.http.dependencies import COOKIE
-from app.roles import Role
 from app.services.people import accounts
 from app.transaction import transaction
 from tests.api.test_passwords import browser_session

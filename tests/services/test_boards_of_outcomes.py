@@ -18,18 +18,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
+from anoncup import schemas
 from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
+from anoncup.schemas import Cell
 from anoncup.tracks.outcomes import Outcome
-from app import wire
 from app.db.models import Guess, State, Submission, Target, Team
 from app.services.boards.matrix import built_in_cell
 from app.services.boards.reidentification import ranked
 from app.services.boards.trials import Attacks
 from app.services.boards.verdicts import numbers
 from app.transaction import transaction
-from app.wire import Cell
 from tests import small_track
 from tests.arena import Arena
 from tests.contest import Contest, two_phase_file
@@ -270,7 +270,7 @@ def test_of_built_in_attackers_too_a_cell_is_what_they_find_beyond_chance(
     found = evaluate(
         rules, SMALL.prepare((10.0, 20.0, 30.0, 40.0), rules), (10.0,), (True, True, True, False)
     )
-    read = numbers(wire.read(json.loads(json.dumps(found.to_json()))))
+    read = numbers(schemas.read(json.loads(json.dumps(found.to_json()))))
     cells = {name: built_in_cell(each, read, ("member", "first")) for name, each in SMALL.attackers.items()}
     plain = {name: (cell.correct, cell.rate, cell.by_question) for name, cell in cells.items() if cell}
     assert plain == {

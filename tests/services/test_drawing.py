@@ -15,6 +15,7 @@ from sqlalchemy import select
 
 import workers.drawing
 from anoncup.plugins import TRACKS
+from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.generators import generator_for
@@ -24,7 +25,6 @@ from app.backup import service as backup
 from app.config import Settings, get_settings
 from app.db.models import AuditEntry, Drawn, Seed
 from app.language import LANGUAGES
-from app.roles import Role
 from app.services.attacks import drawing
 from app.services.data import draws as data_draws
 from app.services.people import accounts

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anoncup.schemas import Cell, Matrix, MatrixRow, MatrixTarget
 from app.services.boards.matrix import by_strength
-from app.wire import Cell, Matrix, MatrixRow, MatrixTarget
 
 pytestmark = pytest.mark.full
 

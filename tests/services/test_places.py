@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from anoncup.evaluation.ranking import overall, ranks
+from anoncup.schemas import Board, BoardRow
 from app.services.boards.places import Place, Sent, place_of
-from app.wire import Board, BoardRow
 
 pytestmark = pytest.mark.full
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 from fastapi.testclient import TestClient
 
-from app import wire
+from anoncup import schemas
 from app.api.documentation.bodies import example_as
 from app.web.visitor import standings
 from tests.api.test_submissions import score_everything
@@ -55,6 +55,6 @@ def test_a_team_is_found_however_its_name_is_written(client: TestClient) -> None
 def test_ranks_that_are_shared_are_told_from_those_that_are_not(
     ranks: list[int | None], tied: set[int]
 ) -> None:
-    row = example_as(wire.BoardRow)
+    row = example_as(schemas.BoardRow)
     rows = tuple(row.model_copy(update={"rank": rank}) for rank in ranks)
-    assert standings.tied(example_as(wire.Board).model_copy(update={"rows": rows})) == tied
+    assert standings.tied(example_as(schemas.Board).model_copy(update={"rows": rows})) == tied

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from babel.localedata import locale_identifiers
 
+from anoncup import schemas
 from anoncup.messages import Counted, Message, kept
 from anoncup.plugins import TRACKS
-from app import language, wire
+from app import language
 from app.db.models import Submission
 from app.language import LANGUAGES, Words, in_language
 from app.transaction import transaction
@@ -253,9 +254,9 @@ def test_a_page_says_what_counts_in_the_readers_form_also_if_it_was_stored_befor
     assert "残された個人は 3 人です（4 人以上" in japanese
     assert "残された個人は 5 人です（6 人以上" in japanese
     assert "3 rows are left; at least 4 must be." in english
-    answered = wire.Said.of("too_few_rows", forms[0]).model_dump()
+    answered = schemas.Said.of("too_few_rows", forms[0]).model_dump()
     assert answered.keys() == {"code", "message", "values"}
-    assert wire.Said(**answered).sentence == Message("3 rows are left; at least 4 must be")
+    assert schemas.Said(**answered).sentence == Message("3 rows are left; at least 4 must be")
 
 
 PARTS_SHOWN = ("rules", "organize/measures", "organize/rescores")

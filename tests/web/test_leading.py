@@ -8,11 +8,11 @@ import pytest
 
 from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.ranking import ranks
+from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
 from app.web.site.languages import words_in
 from app.web.site.names import listed
 from app.web.visitor import leading
 from app.web.visitor.winners import winners
-from app.wire import AttackersBoard, AttackersRow, Board, BoardRow
 from tests.arena import competition_file
 from tests.web.test_overview import RULES, board_of, line
 

@@ -13,11 +13,11 @@ from kombu.connection import Connection
 from sqlalchemy import select, update
 
 from anoncup.messages import Message
+from anoncup.schemas.roles import Role
 from app import queue
 from app.db.models import Evaluation, State, Team
 from app.language import LANGUAGES
 from app.processes import sandbox
-from app.roles import Role
 from app.services.work import health
 from app.services.work.leases import clock
 from app.transaction import transaction

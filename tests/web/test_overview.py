@@ -9,9 +9,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.competition.parser import parse_competition
+from anoncup.schemas import Board, BoardRow
 from app.web.site.notation import percent
 from app.web.visitor.leader import compared, leader_of, podium
-from app.wire import Board, BoardRow
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
 from tests.contest import Contest

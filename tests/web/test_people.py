@@ -10,9 +10,9 @@ from limits import RateLimitItemPerMinute
 from sqlalchemy import func, select
 
 from anoncup.messages import Message
+from anoncup.schemas.roles import Role
 from app import throttle
 from app.db.models import Invite, Token, User
-from app.roles import Role
 from app.services.people import accounts
 from app.transaction import transaction
 from tests.arena import API, PASSWORD, Arena

@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 from fastapi.testclient import TestClient
 
-from app.wire import codes
+from anoncup.schemas import codes
 from tests.arena import API
 from tests.contract import document
 

@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.schemas.roles import Role
 from app.db.models import AuditEntry, Competition, Evaluation, State, Submission, Team, User
 from app.language import LANGUAGES
-from app.roles import Role
 from app.services.people import accounts
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything

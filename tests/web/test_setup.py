@@ -12,11 +12,11 @@ from anoncup.competition.writer import with_attackers, with_measures, with_publi
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
 from anoncup.rules.toml_text import value_text
+from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.microdata.column_roles import suggested
 from anoncup.tracks.transactions.example import tc400
 from app.http.middleware import FILES
-from app.roles import Role
 from app.services.contest import competitions
 from app.services.people import accounts
 from app.transaction import transaction

@@ -10,11 +10,11 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select
 
+from anoncup.schemas import Judged
 from app.db.models import Guess
 from app.language import LANGUAGES
 from app.transaction import transaction
 from app.web.team.targets import Told, best_by_target
-from app.wire import Judged
 from tests.arena import ROWS
 from tests.contest import Contest, judge_everything
 from tests.riddle_contest import claims, played

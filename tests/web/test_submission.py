@@ -7,13 +7,13 @@ from html import unescape
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup import schemas
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.scoring_versions import attacker_counts
 from anoncup.competition.templates import template
 from anoncup.messages import Message, kept
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
-from app import wire
 from app.db.models import Submission
 from app.language import LANGUAGES
 from app.services.contest.competitions import published_file
@@ -74,7 +74,7 @@ def test_a_remark_of_an_unknown_form_has_a_sentence_of_its_code_in_its_place(are
 def test_what_the_measures_add_sums_to_the_utility_loss(arena: Arena) -> None:
     result = arena.submission(scored(arena), "red")["result"]
     rules = parse_competition(published_file(competition_row()))
-    lines = measure_lines(rules, TRACKS[rules.track], wire.read(result), None)
+    lines = measure_lines(rules, TRACKS[rules.track], schemas.read(result), None)
     weights = {line.name: line.weight for line in lines if line.weight}
     assert weights == {"mean_mae": 0.25, "cross_count": 0.25, "information_loss": 0.5}
     assert sum(line.adds or 0 for line in lines) == pytest.approx(result["utility"], abs=1e-12)
@@ -82,7 +82,7 @@ def test_what_the_measures_add_sums_to_the_utility_loss(arena: Arena) -> None:
 
 def test_the_attacker_that_decides_has_the_rate_that_is_the_risk(arena: Arena) -> None:
     result = arena.submission(scored(arena), "red")["result"]
-    lines = attacker_lines(parse_competition(competition_file()), wire.read(result))
+    lines = attacker_lines(parse_competition(competition_file()), schemas.read(result))
     deciding = [line for line in lines if line.decides]
     assert deciding
     assert all(line.counts and line.entry.rate == result["security"] for line in deciding)
@@ -90,14 +90,14 @@ def test_the_attacker_that_decides_has_the_rate_that_is_the_risk(arena: Arena) -
 
 def test_attackers_that_tie_at_the_largest_rate_are_all_the_risk() -> None:
     rules = parse_competition(competition_file())
-    found = attacker_lines(rules, wire.read(verdict(attackers=attackers(euc1=0.5, euc2=0.5, id_sa=0.2))))
+    found = attacker_lines(rules, schemas.read(verdict(attackers=attackers(euc1=0.5, euc2=0.5, id_sa=0.2))))
     assert {line.name for line in found if line.decides} == {"euc1", "euc2"}
 
 
 def test_what_costs_most_is_named_with_all_who_tie() -> None:
     rules = parse_competition(competition_file())
     measured = {name: {"value": value, "version": 1, "rounding": 1e-9} for name, value in VALUES.items()}
-    found = wire.read(
+    found = schemas.read(
         verdict(
             attackers=attackers(euc1=1.0, euc2=1.0, id_sa=0.2), measures=measured, security=1.0, utility=0.3
         )
@@ -109,7 +109,7 @@ def test_what_costs_most_is_named_with_all_who_tie() -> None:
     assert {line.name for line in costs.attackers} == {"euc1", "euc2"}
     assert costs.measure is not None
     assert costs.measure.name == "information_loss"
-    untouched = costs_of([], [], wire.read(verdict(security=0.0, utility=0.0)))
+    untouched = costs_of([], [], schemas.read(verdict(security=0.0, utility=0.0)))
     assert (untouched.more, untouched.attackers, untouched.measure) == ("nothing", (), None)
 
 
@@ -139,7 +139,7 @@ def test_the_limit_is_that_of_the_rule(more: str, which: str | None, share: floa
     rules = parse_competition(competition_file(threshold=0.2).replace("[excessive]", f"[excessive]\n{more}"))
     histogram = {"counts": [1], "end": 0.3}
     excessive = {"mean": 0.1, "max": 0.3, "threshold": 0.2, "distance": "gower", "histogram": histogram}
-    found = limit_of(rules, wire.read(verdict(excessive=excessive, violations=[])))
+    found = limit_of(rules, schemas.read(verdict(excessive=excessive, violations=[])))
     assert found is not None
     assert found.which == which
     assert found.share == (None if share is None else pytest.approx(share))

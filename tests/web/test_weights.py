@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup import schemas
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.evaluation.evaluate import evaluate
@@ -17,7 +18,6 @@ from anoncup.evaluation.ranking import overall
 from anoncup.evaluation.scales import scales
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import MeasureSettings
-from app import wire
 from app.language import LANGUAGES
 from app.web.team.weights import WhatIf, what_if
 from tests.api.test_monthly_contest import ORIGINAL, opened
@@ -44,7 +44,7 @@ def test_the_result_is_that_of_scoring_by_a_file_with_these_weights() -> None:
     known = scales(TRACK, prepared, rules.measures)
     rules = replace(rules, scales=known)
     released = table.assign(income=table["income"] + 150, age=table["age"].iloc[::-1].to_numpy())
-    first = wire.read(evaluate(rules, prepared, released, source).to_json())
+    first = schemas.read(evaluate(rules, prepared, released, source).to_json())
     rng, seen = Random(2), set()
     for _ in range(4):
         weights = {name: rng.choice([0.0, 1.0, 2.5, 1e-9, 1e300]) for name in known if known[name]}
@@ -66,7 +66,7 @@ def test_the_sum_is_the_mean_of_scores_by_weight_or_the_largest() -> None:
         }
         rules = replace(rules, scales={name: rng.random() + 0.01 for name in values})
         measured = {name: {"value": value, "version": 1, "rounding": 1e-9} for name, value in values.items()}
-        result = wire.read(verdict(measures=measured, security=0.5))
+        result = schemas.read(verdict(measures=measured, security=0.5))
         weights = {name: rng.choice([0, 1, 2, 7]) for name in values}
         scores = {
             name: min(Fraction(1), Fraction(value) / Fraction(rules.scales[name]))
@@ -92,7 +92,7 @@ def of(**typed: str) -> WhatIf:
     measured = {
         name: {"value": 0.5, "version": 1, "rounding": 1e-9} for name in ("mean_mae", "cor_mae", "k_min")
     }
-    found = what_if(rules, TRACK, wire.read(verdict(measures=measured)), asked(typed) if typed else {})
+    found = what_if(rules, TRACK, schemas.read(verdict(measures=measured)), asked(typed) if typed else {})
     assert found is not None
     return found
 
@@ -111,7 +111,7 @@ def test_the_form_begins_with_the_weights_in_force_of_all_that_may_weigh() -> No
     assert [(one.name, one.typed) for one in found.measures] == [("mean_mae", "1"), ("cor_mae", "0")]
     assert (found.asked, found.utility) == (False, None)
     rules = replace(parse_competition(competition_file()), scales={})
-    assert what_if(rules, TRACK, wire.read(verdict(measures={})), {}) is None
+    assert what_if(rules, TRACK, schemas.read(verdict(measures={})), {}) is None
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -156,7 +156,7 @@ def test_where_the_largest_loss_is_taken_measures_are_switched_on_and_off() -> N
     names = [name for name, one in track.measures.items() if one.weighs]
     rules = replace(rules, scales=dict.fromkeys(names, 1.0))
     measured = {name: {"value": (n + 1) / 10, "version": 1, "rounding": 1e-9} for n, name in enumerate(names)}
-    result = wire.read(verdict(measures=measured))
+    result = schemas.read(verdict(measures=measured))
     for n, name in enumerate(names):
         found = what_if(rules, track, result, asked({name: "1"}))
         assert found is not None

@@ -6,7 +6,7 @@ Lists of codes are texts; of a code that comes with two statuses, the larger is 
 from collections.abc import Mapping
 from typing import Any
 
-from app.wire.codes import ANSWERS
+from anoncup.schemas.codes import ANSWERS
 
 CODES = "x-codes"
 LEAST = {

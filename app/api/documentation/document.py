@@ -8,18 +8,18 @@ from fastapi.dependencies.models import Dependant
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute, iter_route_contexts
 
+from anoncup import schemas
 from anoncup.errors import InvalidUpload, particulars
 from anoncup.errors import Problem as WrongInFile
 from anoncup.messages import Message
+from anoncup.schemas.codes import ERRORS
+from anoncup.schemas.fields import ID
 from anoncup.tables.files import too_large
-from app import wire
 from app.api.documentation import answers, bodies
 from app.config import get_settings
 from app.http.dependencies import COOKIE, ONLY_HTTPS, client_address, shown_by, signed_in
 from app.http.paging import paging
 from app.http.problems import TITLES, body
-from app.wire.codes import ERRORS
-from app.wire.form import ID
 
 Json = dict[str, Any]
 
@@ -242,7 +242,7 @@ def put_components(components: Json) -> None:
     models = components["schemas"]
     for unused in ("HTTPValidationError", "ValidationError"):
         models.pop(unused, None)
-    made = wire.Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    made = schemas.Problem.model_json_schema(ref_template="#/components/schemas/{model}")
     models |= made.pop("$defs")
     models["Problem"] = made
     components["headers"] = dict(HEADERS)

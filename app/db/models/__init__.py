@@ -1,5 +1,6 @@
 """The tables. Names are the contest's own; what a competition says is in its file, not in columns."""
 
+from anoncup.schemas import TokenKind
 from app.db.models.competitions import (
     Announcement,
     AuditEntry,
@@ -16,7 +17,6 @@ from app.db.models.people import Invite, Member, PasswordLink, Team, Token, User
 from app.db.models.rehearsals import RehearsalMove
 from app.db.models.submissions import Attempt, Evaluation, Grant, Rescore, Secret, Submission
 from app.db.models.targets import Guess, GuessTerms, Opening, SubmissionTerms, Target
-from app.wire import TokenKind
 
 __all__ = [
     "Announcement",

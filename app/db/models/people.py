@@ -6,9 +6,9 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, ForeignKey, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from anoncup.schemas import TokenKind
+from anoncup.schemas.roles import Role
 from app.db.models.declarations import Base, identifier, moment_of_insert
-from app.roles import Role
-from app.wire import TokenKind
 
 
 class User(Base):

@@ -8,7 +8,7 @@ from sqlalchemy import ForeignKey, Index, UniqueConstraint, func, select, tuple_
 from sqlalchemy import text as sql
 from sqlalchemy.orm import Mapped, column_property, mapped_column, relationship
 
-from app import wire
+from anoncup import schemas
 from app.db.models.declarations import UNFINISHED, Base, Work, identifier, moment_of_insert
 from app.db.models.people import Team
 
@@ -97,9 +97,9 @@ class Submission(Base):
     secret: Mapped["Secret"] = relationship(lazy="raise", viewonly=True)
 
     @property
-    def said(self) -> list[wire.Said]:
+    def said(self) -> list[schemas.Said]:
         """The remarks, read."""
-        return [wire.Said.model_validate(one) for one in self.remarks]
+        return [schemas.Said.model_validate(one) for one in self.remarks]
 
 
 up_to_this = Submission.__table__.alias("up_to_this")
@@ -192,6 +192,6 @@ class Evaluation(Work, Base):
     submission: Mapped[Submission] = relationship(lazy="raise", viewonly=True)
 
     @property
-    def found(self) -> wire.Verdict | None:
+    def found(self) -> schemas.Verdict | None:
         """The verdict, read."""
-        return wire.read(self.verdict) if self.verdict else None
+        return schemas.read(self.verdict) if self.verdict else None

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app import wire
+from anoncup import schemas
 from app.db.models.declarations import UNFINISHED, Base, Work, identifier
 from app.db.models.people import Team
 from app.db.models.submissions import Submission
@@ -110,6 +110,6 @@ class Guess(Work, Base):
     team: Mapped[Team] = relationship(lazy="raise", viewonly=True)
 
     @property
-    def judged(self) -> wire.Judged | None:
+    def judged(self) -> schemas.Judged | None:
         """What it came to, read."""
-        return wire.Judged.model_validate(self.outcome) if self.outcome else None
+        return schemas.Judged.model_validate(self.outcome) if self.outcome else None

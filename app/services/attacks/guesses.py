@@ -10,6 +10,7 @@ from uuid import UUID
 from sqlalchemy import func, select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
+from anoncup import schemas
 from anoncup.errors import Conflict, InvalidInput, NotAllowed
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
@@ -17,7 +18,7 @@ from anoncup.tables.files import Remark
 from anoncup.tracks.files import GUESS
 from anoncup.tracks.model import About, Question, Sizes
 from anoncup.tracks.outcomes import Outcome
-from app import queue, wire
+from app import queue
 from app.contest import Contest, read_file
 from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
 from app.processes import parser_process
@@ -316,7 +317,7 @@ def of_team(
     return session.scalars(newest).all(), horizon
 
 
-def told(made: Guess, horizon: datetime | None) -> wire.Judged | None:
+def told(made: Guess, horizon: datetime | None) -> schemas.Judged | None:
     """What it came to, where the competition shows it by now."""
     return made.judged if horizon is not None and made.created_at < horizon else None
 
@@ -369,6 +370,6 @@ def record(session: Session, claimed: Claim, *, outcome: dict[str, Any]) -> bool
         return False
     leases.finish(session, guess, State.SCORED)
     guess.outcome, guess.failure = outcome, None
-    guess.correct = wire.Judged.model_validate(outcome).counted
+    guess.correct = schemas.Judged.model_validate(outcome).counted
     guess.risk = Outcome(outcome["value"], outcome["baseline"]).risk
     return True

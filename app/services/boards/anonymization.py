@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from anoncup.competition.scoring_versions import Versions
 from anoncup.evaluation.ranking import pareto_front, rank_sums, ranked_values, ranks, standing
 from anoncup.rules.model import Rules
+from anoncup.schemas import Board, BoardRow
 from app.contest import read_file
 from app.db.models import Competition, Evaluation
 from app.services.boards import entries, in_force
@@ -16,7 +17,6 @@ from app.services.boards.entries import Entry
 from app.services.boards.spreadsheet import board_csv
 from app.services.contest import visibility
 from app.services.contest.visibility import Sight, View
-from app.wire import Board, BoardRow
 
 
 def board(session: Session, sight: Sight) -> Board:

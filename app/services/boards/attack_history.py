@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
+from anoncup.schemas import AttackHistory, AttackHistoryRow, AttackStep
 from app import names
 from app.db.models import Competition, Guess, Team
 from app.services.boards import in_force, trials
@@ -20,7 +21,6 @@ from app.services.boards.matrix import column
 from app.services.boards.trials import Attacked
 from app.services.contest import visibility
 from app.services.contest.visibility import Sight, View
-from app.wire import AttackHistory, AttackHistoryRow, AttackStep
 
 
 class Sent(NamedTuple):

@@ -5,9 +5,9 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from anoncup.schemas import Cell
 from app.services.boards import in_force, matrix, trials
 from app.services.contest.visibility import Sight
-from app.wire import Cell
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,11 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from anoncup.rules.settings import OVERALL_DIGITS
+from anoncup.schemas import History, HistoryLeaders, HistoryPlace, HistoryRank, HistoryStep, HistoryTeam
 from app.services.boards.course import Course
 from app.services.boards.entries import Entry
 from app.services.boards.happening import happenings
 from app.services.contest.visibility import Sight, View, rounded
-from app.wire import History, HistoryLeaders, HistoryPlace, HistoryRank, HistoryStep, HistoryTeam
 
 FIRST = 10
 """So many of the first are told whenever one of them changes."""

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
+from anoncup.schemas import Cell, Matrix, MatrixRow, MatrixTarget
 from anoncup.tracks.parts import Attacker
 from app import names
 from app.db.models import Competition, Team
@@ -18,7 +19,6 @@ from app.services.boards.spreadsheet import csv_text
 from app.services.boards.trials import Attacked, Trials
 from app.services.boards.verdicts import Numbers
 from app.services.contest.visibility import Sight, View
-from app.wire import Cell, Matrix, MatrixRow, MatrixTarget
 
 Cells = Mapping[UUID, Mapping[UUID, Cell]]
 """What each team found, by target."""

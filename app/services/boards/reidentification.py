@@ -7,12 +7,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from anoncup.evaluation.ranking import ranks, standing
+from anoncup.schemas import AttackersBoard, AttackersRow
 from app.db.models import Team
 from app.services.boards import in_force, trials
 from app.services.boards.spreadsheet import board_csv
 from app.services.boards.trials import Attacks
 from app.services.contest.visibility import Sight
-from app.wire import AttackersBoard, AttackersRow
 
 NUMBERS = ("identified", "tried", "rate", "targets", "score", "by_question")
 DECIMALS = 9

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 
+from anoncup.schemas import Line
 from app import names
-from app.wire import Line
 
 FORMULA_START = ("=", "+", "-", "@")
 """In any width: spreadsheets of Japan read ＝ as =."""

@@ -16,8 +16,8 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from anoncup import schemas
 from anoncup.competition.scoring_versions import Versions
-from app import wire
 from app.db.models import Evaluation
 
 MOST_KEPT = 8_192
@@ -93,11 +93,13 @@ def read(session: Session, endings: Iterable[Ending]) -> dict[Ending, Numbers]:
     by_id = {ending[0]: ending for ending in endings}
     found = session.execute(select(Evaluation.id, Evaluation.verdict).where(Evaluation.id.in_(by_id)))
     return {
-        by_id[identifier]: numbers(wire.read(verdict)) for identifier, verdict in found if verdict is not None
+        by_id[identifier]: numbers(schemas.read(verdict))
+        for identifier, verdict in found
+        if verdict is not None
     }
 
 
-def numbers(verdict: wire.Verdict) -> Numbers:
+def numbers(verdict: schemas.Verdict) -> Numbers:
     measures = {intern(name): one for name, one in verdict.measures.items()}
     attackers = {intern(name): one for name, one in verdict.attackers.items()}
     return Numbers(
@@ -114,7 +116,7 @@ def numbers(verdict: wire.Verdict) -> Numbers:
     )
 
 
-def versions_in(verdict: wire.Verdict) -> Iterator[tuple[str, str]]:
+def versions_in(verdict: schemas.Verdict) -> Iterator[tuple[str, str]]:
     yield from ((f"measures.{name}", str(one.version)) for name, one in verdict.measures.items())
     yield from ((f"attackers.{name}", str(one.version)) for name, one in verdict.attackers.items())
 

@@ -17,10 +17,10 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import loaded, with_scales
 from anoncup.rules.toml_values import Table
+from anoncup.schemas.roles import Role
 from anoncup.tracks.model import Tables
 from app.contest import Contest, parsed, read_file
 from app.db.models import AuditEntry, Competition, Organizer, Submission
-from app.roles import Role
 from app.services.people import audit
 from app.services.people.accounts import Principal
 from app.services.people.audit import Wanted

@@ -12,17 +12,17 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 
+from anoncup import schemas
 from anoncup.errors import CompetitionUnavailable, Conflict, InvalidCompetition
 from anoncup.messages import Message
 from anoncup.rules.rounds import Timetable, parse_timetable
 from anoncup.rules.settings import Phase
-from app import wire
 from app.db.models import Competition, Submission
 from app.services.work.leases import clock
 
 ANONYMIZATION: Literal["anonymization"] = "anonymization"
 REIDENTIFICATION: Literal["reidentification"] = "reidentification"
-State = wire.State
+State = schemas.State
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
-from app import wire
+from anoncup import schemas
 from app.contest import Contest
 from app.db.models import AuditEntry, Competition, Evaluation, Guess, Member, Submission, Target, Team
 from app.services.boards import anonymization, matrix, reidentification
@@ -133,8 +133,8 @@ def evaluation_line(evaluation: Evaluation) -> dict[str, Any]:
         "started_at": moment(evaluation.started_at),
         "finished_at": moment(evaluation.finished_at),
         "scorer": evaluation.scorer,
-        **wire.failed(evaluation.failure),
-        "verdict": evaluation.verdict and without(evaluation.verdict, wire.FORMAT),
+        **schemas.failed(evaluation.failure),
+        "verdict": evaluation.verdict and without(evaluation.verdict, schemas.FORMAT),
     }
 
 

@@ -11,11 +11,11 @@ from uuid import UUID
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session, aliased, defer, joinedload
 
+from anoncup import schemas
 from anoncup.competition.scoring_versions import what_counts
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_, Counted
 from anoncup.rules.rounds import with_phases
-from app import wire
 from app.contest import Contest, read_file
 from app.db.models import Competition, Evaluation, Rescore, State, Submission
 from app.services.boards import anonymization, verdicts
@@ -27,7 +27,7 @@ from app.services.people.accounts import Principal
 from app.services.submissions import evaluations
 from app.services.work import leases
 
-Stage = wire.Stage
+Stage = schemas.Stage
 STANDS: dict[Stage, str] = {
     "scoring": N_("the set is still being scored"),
     "ready": N_("the set is completely scored: apply or cancel it"),

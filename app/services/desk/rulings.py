@@ -6,9 +6,9 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from anoncup import schemas
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.messages import N_
-from app import wire
 from app.db.models import Competition, Evaluation, Grant, State, Submission, Team
 from app.services.contest import competitions
 from app.services.people import audit
@@ -16,7 +16,7 @@ from app.services.people.accounts import Principal
 from app.services.submissions import evaluations, quota, submissions, uploads
 from app.services.work.leases import clock
 
-MOST_GRANTED = wire.MOST_GRANTED
+MOST_GRANTED = schemas.MOST_GRANTED
 LONGEST_REASON = 500
 
 

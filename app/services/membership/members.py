@@ -8,9 +8,9 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
+from anoncup.schemas.roles import Role
 from app import names
 from app.db.models import Competition, Invite, Member, Organizer, Submission, Team, User
-from app.roles import Role
 from app.services.contest import competitions
 from app.services.contest.announcements import readable, tidy
 from app.services.membership import invites

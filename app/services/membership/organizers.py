@@ -7,8 +7,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, NotAllowed, NotFound
+from anoncup.schemas.roles import Role
 from app.db.models import Competition, Member, Organizer, User
-from app.roles import Role
 from app.services.contest import competitions
 from app.services.people import accounts, audit
 from app.services.people.accounts import Principal

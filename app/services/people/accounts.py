@@ -15,9 +15,9 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
 from anoncup.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotSignedIn
+from anoncup.schemas.roles import Role
 from app import names
 from app.db.models import Token, TokenKind, User
-from app.roles import Role
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from anoncup.errors import NotAllowed, NotFound, WrongCredential
+from anoncup.schemas.roles import Role
 from app.db.models import Member, Organizer, PasswordLink, User
-from app.roles import Role
 from app.services.people import accounts, audit
 from app.services.people.accounts import Principal
 from app.services.work.leases import clock

@@ -8,7 +8,8 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app import queue, wire
+from anoncup import schemas
+from app import queue
 from app.db.models import Competition, Evaluation, Rescore, Secret, State, Submission
 from app.services.contest import held, revisions
 from app.services.contest.competitions import completed, published_file
@@ -102,5 +103,5 @@ def record(session: Session, claimed: Claim, *, verdict: dict[str, Any], scorer:
         return False
     leases.finish(session, evaluation, State.SCORED if verdict["verdict"] == "accepted" else State.REJECTED)
     evaluation.step = evaluation.steps
-    evaluation.verdict, evaluation.scorer, evaluation.failure = verdict | wire.FORMAT, scorer, None
+    evaluation.verdict, evaluation.scorer, evaluation.failure = verdict | schemas.FORMAT, scorer, None
     return True

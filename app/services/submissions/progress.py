@@ -7,8 +7,8 @@ from uuid import UUID
 from sqlalchemy import Exists, Row, Select, Uuid, and_, any_, column, exists, func, or_, select, values
 from sqlalchemy.orm import Session
 
+from anoncup.schemas.roles import Role
 from app.db.models import Evaluation, Member, Organizer, State, Submission, Token, User
-from app.roles import Role
 from app.services.people.accounts import Principal
 from app.services.submissions import submissions
 from app.services.work import fairness

@@ -6,8 +6,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from anoncup import schemas
 from anoncup.messages import Message
-from app import wire
 from app.charts.axes import number
 from app.charts.bounds import Bound, BoundWords, bounds
 from app.charts.errors import ErrorWords, Release, Simulated, errors
@@ -23,7 +23,7 @@ class Advised:
     """A report to be shown. ``histograms``: None if nothing was simulated; ``refused``: the methods that
     could not be tried; ``remedy``: what to do where no threshold is recommended."""
 
-    report: wire.Advice
+    report: schemas.Advice
     histograms: Figure | None
     bounds: Figure
     errors: Figure
@@ -55,7 +55,7 @@ def power_of_two(exponent: str) -> Markup:
     return Markup("2<sup>{}</sup>").format(exponent.replace("-", "−"))
 
 
-def advised(report: wire.Advice, t: Words) -> Advised:
+def advised(report: schemas.Advice, t: Words) -> Advised:
     kinds = {
         t.label(f"adv_cheat_{name}"): (one.counts, one.edges[0], one.edges[-1])
         for name, one in report.histograms.items()
@@ -71,11 +71,11 @@ def advised(report: wire.Advice, t: Words) -> Advised:
     )
 
 
-def interval_of(report: wire.Advice) -> tuple[float, float] | None:
+def interval_of(report: schemas.Advice) -> tuple[float, float] | None:
     return (report.low, report.high) if report.low < report.high else None
 
 
-def panels(kinds: Mapping[str, Any], report: wire.Advice, t: Words) -> Figure:
+def panels(kinds: Mapping[str, Any], report: schemas.Advice, t: Words) -> Figure:
     interval = interval_of(report)
     separates = interval is not None and report.threshold is not None
     words = worded(
@@ -97,7 +97,7 @@ def panels(kinds: Mapping[str, Any], report: wire.Advice, t: Words) -> Figure:
     return histograms(kinds, words, interval=interval, threshold=report.threshold, identifier="simulated")
 
 
-def bounds_of(report: wire.Advice, t: Words) -> Figure:
+def bounds_of(report: schemas.Advice, t: Words) -> Figure:
     words = worded(
         BoundWords,
         t,
@@ -126,7 +126,7 @@ def bounds_of(report: wire.Advice, t: Words) -> Figure:
     return replace(drawn, rows=())  # the page itself lists them, and says which are exact
 
 
-def errors_of(report: wire.Advice, found: wire.Evidence, t: Words) -> Figure:
+def errors_of(report: schemas.Advice, found: schemas.Evidence, t: Words) -> Figure:
     honest = [Release(made_by(one, t), one.mean) for one in found.honest if one.mean is not None]
     mixed = [
         Release(
@@ -152,7 +152,7 @@ def said_of_errors(simulated: bool, recommended: bool, t: Words) -> dict[str, st
     return {"said": t.label(f"adv_errors_{about}")}
 
 
-def remedy_of(report: wire.Advice, t: Words) -> str:
+def remedy_of(report: schemas.Advice, t: Words) -> str:
     """What to do about a report that recommends no threshold."""
     codes = {reason.code for reason in report.evidence.reasons}
     for code in ("not_simulated", "inseparable"):
@@ -161,7 +161,7 @@ def remedy_of(report: wire.Advice, t: Words) -> str:
     return "" if report.change is None else sentence(report.change, t)
 
 
-def refused_of(found: wire.Evidence, t: Words) -> str:
+def refused_of(found: schemas.Evidence, t: Words) -> str:
     """The methods whose releases no threshold accepts."""
     names = [method_name(one.method, t) for one in found.honest if one.mean is None]
     return ", ".join(dict.fromkeys(names))

@@ -8,13 +8,13 @@ from uuid import UUID
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from anoncup.schemas.roles import Role
 from app import queue
 from app.config import get_settings
 from app.http.dependencies import SignedIn
 from app.http.paging import cursor_of, number, place_of
 from app.processes import sandbox
 from app.queue import ReportedSandbox
-from app.roles import Role
 from app.services.contest import competitions
 from app.services.desk import dashboard, load
 from app.services.membership import members

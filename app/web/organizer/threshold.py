@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from anoncup import schemas
 from anoncup.competition.writer import with_excessive
 from anoncup.errors import Conflict, DomainError, InvalidInput, NotFound, TooMany
 from anoncup.excessive import DRAWS
@@ -18,7 +19,6 @@ from anoncup.excessive.question import Question
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive
 from anoncup.tracks.model import Track
-from app import wire
 from app.db.models import State, ThresholdReport
 from app.http.dependencies import SignedIn
 from app.services.data import first_looks, threshold_reports
@@ -78,7 +78,7 @@ def threshold_page(
         approaches=APPROACHES,
         rules=RULES,
         reports=reports,
-        recommended={one.id: wire.advice(one.report).recommended for one in reports if one.report},
+        recommended={one.id: schemas.advice(one.report).recommended for one in reports if one.report},
         working=any(report.state in (State.QUEUED, State.SCORING) for report in reports),
         outside=contradicting(reports, desk),
     )
@@ -89,7 +89,7 @@ class Outside:
     """The report that speaks against the threshold in use."""
 
     id: UUID
-    report: wire.Advice
+    report: schemas.Advice
 
 
 def contradicting(reports: Sequence[ThresholdReport], desk: Desk) -> Outside | None:
@@ -99,7 +99,7 @@ def contradicting(reports: Sequence[ThresholdReport], desk: Desk) -> Outside | N
     if rule.threshold is None or (rule.approach, rule.rule) != ("II", "average"):
         return None
     for one in reports:
-        found = None if one.report is None else wire.advice(one.report)
+        found = None if one.report is None else schemas.advice(one.report)
         if found is not None and (one.original, found.distance) == (original, rule.distance):
             return None if found.allows(rule.threshold) else Outside(one.id, found)
     return None
@@ -204,7 +204,7 @@ def report_page(
     problem: DomainError | None = None,
 ) -> HTMLResponse:
     working = found.state in (State.QUEUED, State.SCORING)
-    advice = None if found.report is None else wire.advice(found.report)
+    advice = None if found.report is None else schemas.advice(found.report)
     return step_page(
         request,
         principal,
@@ -238,7 +238,7 @@ def use(request: Request, slug: str, report_id: UUID, principal: SignedIn, form:
 def rule_of(found: ThresholdReport, desk: Desk, *, guaranteed: bool) -> Excessive:
     if found.original != desk.frame.contest.row.original:
         raise Conflict("the data have changed since this report: ask for a new one", code="report_stale")
-    advice = None if found.report is None else wire.advice(found.report)
+    advice = None if found.report is None else schemas.advice(found.report)
     if advice is None or (advice.threshold if guaranteed else advice.recommended) is None:
         raise Conflict("the report recommends no threshold", code="no_recommendation")
     return replace(

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 from markupsafe import Markup, escape
 
+from anoncup.schemas import Board, BoardRow
 from app.charts.axes import number
-from app.wire import Board, BoardRow
 
 
 def numeral(value: float | None) -> str:

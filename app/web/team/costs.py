@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from app import wire
+from anoncup import schemas
 from app.web.team.verdicts import AttackerLine, MeasureLine
 
 EVERYBODY = 0.9995
@@ -25,7 +25,7 @@ class Costs:
 
 
 def costs_of(
-    measures: Sequence[MeasureLine], attackers: Sequence[AttackerLine], verdict: wire.Verdict
+    measures: Sequence[MeasureLine], attackers: Sequence[AttackerLine], verdict: schemas.Verdict
 ) -> Costs:
     risk, loss = verdict.security, verdict.utility
     adding = [line for line in measures if line.adds]

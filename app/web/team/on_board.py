@@ -6,8 +6,8 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
+from anoncup import schemas
 from anoncup.errors import NotAllowed
-from app import wire
 from app.db.models import State
 from app.services.boards import anonymization
 from app.services.contest import visibility
@@ -27,7 +27,7 @@ class Best:
 
 def board_if_open(
     session: Session, principal: Principal, slug: str
-) -> tuple[Sight, wire.Board] | tuple[None, None]:
+) -> tuple[Sight, schemas.Board] | tuple[None, None]:
     """What this person may compare a release with; None while the board is closed to them."""
     try:
         sight = visibility.boards(session, principal, slug)

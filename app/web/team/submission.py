@@ -7,10 +7,10 @@ from uuid import UUID
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from anoncup import schemas
 from anoncup.competition.scoring_versions import lacks
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import Track
-from app import wire
 from app.http.dependencies import SignedIn
 from app.language import Words
 from app.services.boards import places
@@ -89,7 +89,7 @@ def stands_for_team(place: Place | None, outline: Sequence[Summary]) -> UUID | N
     return next((one.id for one in outline if one.received_at == place.best.received_at), None)
 
 
-def result_of(frame: Frame, result: wire.Verdict, board: wire.Board | None, t: Words) -> dict[str, Any]:
+def result_of(frame: Frame, result: schemas.Verdict, board: schemas.Board | None, t: Words) -> dict[str, Any]:
     """The verdict in lines and pictures, by the rules in force."""
     rules = frame.rules
     measures = measure_lines(rules, frame.contest.track, result, board)

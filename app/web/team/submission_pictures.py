@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app import wire
+from anoncup import schemas
 from app.charts.figure import Figure
 from app.charts.histogram import HistogramWords, histogram
 from app.charts.intervals import Intervals, IntervalWords, Rate, intervals
@@ -12,7 +12,7 @@ from app.language import Words
 from app.web.team.verdicts import AttackerLine, Limit, MeasureLine
 
 
-def distances_of(verdict: wire.Verdict, limit: Limit | None, t: Words) -> Figure | None:
+def distances_of(verdict: schemas.Verdict, limit: Limit | None, t: Words) -> Figure | None:
     """How far the individuals moved, against the threshold; None where a track knows no distances."""
     excessive = verdict.excessive
     if excessive is None or limit is None:
@@ -49,7 +49,7 @@ def attackers_of(lines: Sequence[AttackerLine], t: Words) -> Intervals:
     return intervals([rate_of(line.entry) for line in lines], worded(IntervalWords, t))
 
 
-def rate_of(entry: wire.Attacked) -> Rate:
+def rate_of(entry: schemas.Attacked) -> Rate:
     low, high = entry.interval or (None, None)
     return Rate(entry.rate, low, high, entry.sd, entry.baseline)
 

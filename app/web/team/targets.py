@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import DomainError, InvalidUpload, NotFound, Problem
 from anoncup.rules.model import Rules
+from anoncup.schemas import Judged
 from anoncup.tracks.model import Question, Track
 from anoncup.tracks.outcomes import beyond_chance
 from app.db.models import Competition, Guess, State, Target
@@ -26,7 +27,6 @@ from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, again, page
 from app.web.site.questions import alike
 from app.web.team.upload_form import words_of_script
-from app.wire import Judged
 
 router = APIRouter(route_class=PageRoute)
 

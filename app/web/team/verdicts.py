@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from anoncup import schemas
 from anoncup.competition.scoring_versions import attacker_counts
 from anoncup.evaluation.ranking import utility_score
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Measure
-from app import wire
 
 NEAR = 0.9
 """From this share of the threshold on a release is said to be near it."""
@@ -34,7 +34,7 @@ class AttackerLine:
     """``counts``: towards E; ``decides``: its risk is E, perhaps not it alone."""
 
     name: str
-    entry: wire.Attacked
+    entry: schemas.Attacked
     counts: bool
     decides: bool
 
@@ -59,7 +59,7 @@ class Limit:
 
 
 def measure_lines(
-    rules: Rules, track: Track, verdict: wire.Verdict, board: wire.Board | None
+    rules: Rules, track: Track, verdict: schemas.Verdict, board: schemas.Board | None
 ) -> list[MeasureLine]:
     """Every measure; ``board``: what this viewer may compare it with, None if nothing."""
     return [
@@ -78,7 +78,7 @@ def measure_lines(
 def measure_line(
     rules: Rules,
     known: Measure | None,  # it may have been removed since
-    entry: wire.Measured,
+    entry: schemas.Measured,
     *,
     name: str,
     among: tuple[float, ...],
@@ -99,13 +99,13 @@ def measure_line(
     )
 
 
-def values_of(board: wire.Board | None, name: str) -> tuple[float, ...]:
+def values_of(board: schemas.Board | None, name: str) -> tuple[float, ...]:
     """The measure of every team's best release on the board as its viewer sees it."""
     rows = board.rows if board and board.digits is None else ()
     return tuple(row.measures[name] for row in rows if not row.baseline and name in row.measures)
 
 
-def attacker_lines(rules: Rules, verdict: wire.Verdict) -> list[AttackerLine]:
+def attacker_lines(rules: Rules, verdict: schemas.Verdict) -> list[AttackerLine]:
     """Those that count first, and what finds most; equal ones as the verdict has them."""
     found = verdict.attackers.items()
     largest = max((entry.taken for name, entry in found if attacker_counts(rules, name)), default=None)
@@ -113,12 +113,12 @@ def attacker_lines(rules: Rules, verdict: wire.Verdict) -> list[AttackerLine]:
     return sorted(lines, key=lambda line: (not line.counts, -line.entry.taken))
 
 
-def attacker_line(rules: Rules, name: str, entry: wire.Attacked, largest: float | None) -> AttackerLine:
+def attacker_line(rules: Rules, name: str, entry: schemas.Attacked, largest: float | None) -> AttackerLine:
     counted = attacker_counts(rules, name)
     return AttackerLine(name, entry, counts=counted, decides=counted and entry.taken == largest)
 
 
-def limit_of(rules: Rules, verdict: wire.Verdict) -> Limit | None:
+def limit_of(rules: Rules, verdict: schemas.Verdict) -> Limit | None:
     """The threshold by which the verdict was given, under the competition's approach and rule; None of a
     track that knows no distances."""
     excessive, settings = verdict.excessive, rules.excessive

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
 
+from anoncup import schemas
 from anoncup.evaluation.ranking import combine_utility_scores, overall
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_values import LARGEST
 from anoncup.tracks.model import Track
-from app import wire
 
 PREFIX = "weight."
 ASKED = "what"
@@ -44,7 +44,7 @@ class WhatIf:
         return tuple(one.name for one in self.measures if one.wrong)
 
 
-def what_if(rules: Rules, track: Track, verdict: wire.Verdict, query: Mapping[str, str]) -> WhatIf | None:
+def what_if(rules: Rules, track: Track, verdict: schemas.Verdict, query: Mapping[str, str]) -> WhatIf | None:
     """None where there is nothing to weigh."""
     names = [name for name in track.measures if may_weigh(rules, track, verdict, name)]
     if not names:
@@ -60,11 +60,13 @@ def what_if(rules: Rules, track: Track, verdict: wire.Verdict, query: Mapping[st
     return WhatIf(lines, asked, utility, overall(utility, verdict.security))
 
 
-def may_weigh(rules: Rules, track: Track, verdict: wire.Verdict, name: str) -> bool:
+def may_weigh(rules: Rules, track: Track, verdict: schemas.Verdict, name: str) -> bool:
     return track.measures[name].weighs and name in verdict.measures and bool(rules.scales.get(name))
 
 
-def utility_under(rules: Rules, track: Track, verdict: wire.Verdict, weights: Mapping[str, float]) -> float:
+def utility_under(
+    rules: Rules, track: Track, verdict: schemas.Verdict, weights: Mapping[str, float]
+) -> float:
     """U by the very sums of scoring; what weighs nothing is left out, as there."""
     weighing = {name: weight for name, weight in weights.items() if weight > 0}
     found = {name: verdict.measures[name] for name in weighing}

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
+from anoncup.schemas import Matrix, MatrixRow, MatrixTarget
 from app.charts.figure import Figure
 from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap, hundredths, mean
 from app.charts.worded import worded
@@ -24,7 +25,6 @@ from app.web.visitor.board_pictures import title_of
 from app.web.visitor.board_view import view_of
 from app.web.visitor.boards import named, words_for
 from app.web.visitor.kept import if_open
-from app.wire import Matrix, MatrixRow, MatrixTarget
 
 router = APIRouter(route_class=PageRoute)
 BEST = 3

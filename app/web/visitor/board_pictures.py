@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from anoncup.rules.model import Rules
+from anoncup.schemas import Board, BoardRow
 from app.charts.figure import Figure
 from app.charts.scatter import Point, ScatterWords, scatter
 from app.charts.strip import DistributionWords, Standing, distribution
@@ -11,7 +12,6 @@ from app.charts.worded import worded
 from app.contest import Contest
 from app.language import Words
 from app.web.visitor.standings import Column, groups, named
-from app.wire import Board, BoardRow
 
 SCORES = ("overall", "utility", "security")
 

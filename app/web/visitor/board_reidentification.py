@@ -5,6 +5,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from anoncup.schemas import AttackersBoard
 from app.http.dependencies import MaybeSignedIn
 from app.language import Words
 from app.services.boards import reidentification
@@ -14,7 +15,6 @@ from app.web.site.pages import PageRoute, page
 from app.web.visitor import leading, standings
 from app.web.visitor.board_view import view_of
 from app.web.visitor.boards import headed, if_open, named, words_for
-from app.wire import AttackersBoard
 
 router = APIRouter(route_class=PageRoute)
 ASIDE = ("tried", "targets")

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
+from anoncup import schemas
 from anoncup.errors import NotAllowed
-from app import wire
 from app.http.dependencies import MaybeSignedIn
 from app.language import Words
 from app.services.boards import anonymization
@@ -53,7 +53,7 @@ def anonymization_board(
         view=view_of(frame),
         board=board,
         wide=wide,
-        **headed(wire.BoardRow.COLUMNS, words_for(request)),
+        **headed(schemas.BoardRow.COLUMNS, words_for(request)),
         course=course_of(outline, words_for(request), frame.rules),
         **shown,
         **searched,
@@ -61,7 +61,7 @@ def anonymization_board(
 
 
 def anonymization_content(
-    board: wire.Board, frame: Frame, measure: str, wide: bool, t: Words
+    board: schemas.Board, frame: Frame, measure: str, wide: bool, t: Words
 ) -> dict[str, Any]:
     """The table and the pictures of a board that is open."""
     choices = board_pictures.choices(frame.contest, t, every=board.digits is None)
@@ -81,7 +81,7 @@ def anonymization_content(
     }
 
 
-def search_of(request: Request, board: wire.Board, find: str, t: Words) -> dict[str, Any]:
+def search_of(request: Request, board: schemas.Board, find: str, t: Words) -> dict[str, Any]:
     """What was looked for, the names found, and what else the address said."""
     asked = request.query_params
     kept = {name: asked[name] for name in ("columns", "measure") if name in asked}
@@ -93,7 +93,7 @@ def named(questions: Iterable[str], t: Words) -> dict[str, str]:
     return {name: t.label(f"question_{name}", name) for name in questions}
 
 
-def headed(columns: Mapping[str, wire.Column], t: Words) -> dict[str, Any]:
+def headed(columns: Mapping[str, schemas.Column], t: Words) -> dict[str, Any]:
     """The columns of a table, and what they are called."""
     said = {
         field: t.pgettext(*column.page) if isinstance(column.page, tuple) else t(column.page)

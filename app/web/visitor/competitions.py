@@ -9,8 +9,9 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
 from anoncup.rules.model import Rules
+from anoncup.schemas import Board, BoardRow
+from anoncup.schemas.roles import Role
 from app.http.dependencies import MaybeSignedIn
-from app.roles import Role
 from app.services.contest import directory
 from app.services.contest.directory import Readable
 from app.services.contest.phases import Standing
@@ -20,7 +21,6 @@ from app.web.site.frame import Turn, next_turn
 from app.web.site.pages import PageRoute, page
 from app.web.visitor.leader import podium
 from app.web.visitor.overview import open_board
-from app.wire import Board, BoardRow
 
 router = APIRouter(route_class=PageRoute)
 RUNNING = ("anonymization", "settling", "between", "reidentification")

@@ -6,8 +6,8 @@ from typing import Literal
 from anoncup.competition.scoring_versions import attacker_counts
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
+from anoncup.schemas import Board, BoardRow
 from app.web.site.notation import SCORE_DIGITS
-from app.wire import Board, BoardRow
 
 Comparison = Literal[
     "both", "safer", "as_useful", "about_as_useful", "more_useful", "as_safe", "about_as_safe", "neither"

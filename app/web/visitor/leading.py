@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from anoncup.rules.model import Rules
+from anoncup.schemas import AttackersRow, Board, BoardRow
 from app.language import Words
 from app.web.site import notation
 from app.web.site.names import listed, paragraph
 from app.web.visitor.leader import Leader, leader_of
-from app.wire import AttackersRow, Board, BoardRow
 
 
 def told(board: Board, rules: Rules, t: Words, *, over: bool = False) -> str:

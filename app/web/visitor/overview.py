@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import NotAllowed
 from anoncup.rules.model import Rules
+from anoncup.schemas import AttackersBoard, Board
 from anoncup.tracks.model import Track
 from app.http.dependencies import MaybeSignedIn
 from app.language import Words
@@ -24,7 +25,6 @@ from app.web.visitor.leader import podium
 from app.web.visitor.next_step import next_step
 from app.web.visitor.own_standing import desk_of, place_of
 from app.web.visitor.winners import first_of_attacks, winners
-from app.wire import AttackersBoard, Board
 
 router = APIRouter(route_class=PageRoute)
 IN_VIEW = 3

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy.orm import Session
 
 from anoncup.errors import NotAllowed, NotFound
+from anoncup.schemas import Board
 from app.charts.card import Card, Place, card
 from app.http.unchanged import known_tags
 from app.language import Words
@@ -19,7 +20,6 @@ from app.web.site.frame import frame_of
 from app.web.site.letters import legible
 from app.web.site.pages import HERE, PageRoute
 from app.web.visitor import board_pictures
-from app.wire import Board
 
 router = APIRouter(route_class=PageRoute)
 PODIUM = 3

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
 
-from app import wire
+from anoncup import schemas
 from app.charts.course import CourseWords, Entry, course
 from app.charts.figure import Figure
 from app.charts.worded import worded
@@ -52,7 +52,7 @@ def replay(request: Request, slug: str, principal: MaybeSignedIn, kept: Kept) ->
     with transaction() as session:
         frame = frame_of(session, principal, slug)
     t = languages.words_of(request)
-    told = wire.History.model_validate_json(kept.body) if kept else None
+    told = schemas.History.model_validate_json(kept.body) if kept else None
     led = leads(told) if told else []
     return page(
         request,
@@ -68,7 +68,7 @@ def replay(request: Request, slug: str, principal: MaybeSignedIn, kept: Kept) ->
     )
 
 
-def leads(told: wire.History) -> list[Lead]:
+def leads(told: schemas.History) -> list[Lead]:
     """Who led when; the same teams may have led with another score."""
     found: list[Lead] = []
     for one in told.leaders:
@@ -95,7 +95,7 @@ def picture_of(leads: Sequence[Lead], t: Words, zone: str) -> Figure:
     return course(entries, chart_words, zone=zone)
 
 
-def overall_at(team: wire.HistoryTeam, at: datetime) -> float | None:
+def overall_at(team: schemas.HistoryTeam, at: datetime) -> float | None:
     """The overall of a team at a moment."""
     return next((step.overall for step in reversed(team.steps) if step.at <= at), None)
 

@@ -7,11 +7,11 @@ from typing import Literal, TypeVar
 
 from anoncup.competition.scoring_versions import attacker_counts
 from anoncup.rules.model import Rules
+from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
 from anoncup.tracks.model import Track
 from app import names
 from app.language import Words
 from app.web.site import notation
-from app.wire import AttackersBoard, AttackersRow, Board, BoardRow
 
 R = TypeVar("R", BoardRow, AttackersRow)
 

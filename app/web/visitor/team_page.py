@@ -11,8 +11,8 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
+from anoncup import schemas
 from anoncup.errors import NotFound
-from app import wire
 from app.db.models import Team
 from app.http import unchanged
 from app.http.dependencies import MaybeSignedIn, ShownBy
@@ -64,16 +64,16 @@ class Told:
     """What the boards say of a team. ``board``: without the rows of others; ``ranked``: how many have a rank;
     ``steps``: its own, the latest first; ``attacker``: its row among the attackers."""
 
-    board: wire.Board
-    row: wire.BoardRow
+    board: schemas.Board
+    row: schemas.BoardRow
     ranked: int
     tied: frozenset[int]
     change: Change | None
-    steps: Sequence[wire.HistoryStep]
-    ranks: Sequence[wire.HistoryRank]
+    steps: Sequence[schemas.HistoryStep]
+    ranks: Sequence[schemas.HistoryRank]
     targets: Sequence[Attacked]
     counted: bool
-    attacker: wire.AttackersRow | None
+    attacker: schemas.AttackersRow | None
 
     @property
     def reasons(self) -> bool:
@@ -145,7 +145,7 @@ def milliseconds(at: datetime) -> int:
     return round(1000 * at.timestamp())
 
 
-def row_of(board: wire.Board, team_id: UUID) -> wire.BoardRow:
+def row_of(board: schemas.Board, team_id: UUID) -> schemas.BoardRow:
     """Who does not stand on the board has no page, and looks like nobody."""
     found = (row for row in board.rows if row.team_id == team_id and not row.baseline)
     if (row := next(found, None)) is None:
@@ -153,12 +153,12 @@ def row_of(board: wire.Board, team_id: UUID) -> wire.BoardRow:
     return row
 
 
-def steps_of(told: wire.History, team_id: UUID) -> Sequence[wire.HistoryStep]:
+def steps_of(told: schemas.History, team_id: UUID) -> Sequence[schemas.HistoryStep]:
     """Its steps, the latest first."""
     return next((team.steps[::-1] for team in told.teams if team.team_id == team_id), ())
 
 
-def attacked(attacks: wire.Matrix, place: int) -> Attacked:
+def attacked(attacks: schemas.Matrix, place: int) -> Attacked:
     return Attacked(
         attacks.targets[place].target,
         teams=best(attacks, place, built_in=False),
@@ -166,7 +166,7 @@ def attacked(attacks: wire.Matrix, place: int) -> Attacked:
     )
 
 
-def best(attacks: wire.Matrix, place: int, *, built_in: bool) -> Best | None:
+def best(attacks: schemas.Matrix, place: int, *, built_in: bool) -> Best | None:
     rows = [row for row in attacks.rows if row.built_in == built_in]
     found = [(cell.rate, row.attacker) for row in rows if (cell := row.cells[place])]
     if not found:

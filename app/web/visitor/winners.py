@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
+from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
 from app.language import Words
 from app.web.site import notation
 from app.web.site.names import listed
 from app.web.visitor.leader import on_rank
-from app.wire import AttackersBoard, AttackersRow, Board, BoardRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from uuid import UUID, uuid4
 from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
+from anoncup.schemas.roles import Role
 from app.db.models import Competition
-from app.roles import Role
 from app.services.contest import previews
 from app.services.membership import invites
 from app.services.people import accounts

@@ -10,9 +10,9 @@ from playwright.sync_api import Browser
 
 from anoncup.competition.drafts import with_columns_of
 from anoncup.rules.settings import Columns
+from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import table_csv
 from app.config import Settings
-from app.roles import Role
 from app.services.people import accounts
 from app.transaction import transaction
 from tests.arena import PASSWORD, competition_file

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.wire.form import Digest, Digests, Entered, Form, Id, Rows, TeamName, example
-from app.wire.said import Failed, Said
-from app.wire.verdicts import Judged
+from anoncup.schemas.fields import Digest, Digests, Entered, Form, Id, Rows, TeamName, example
+from anoncup.schemas.notices import Failed, Said
+from anoncup.schemas.verdicts import Judged
 
 MAKER = "the team that made it; null while the competition hides it"
 

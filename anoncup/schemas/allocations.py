@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.wire.form import DIGEST, Form, example
+from anoncup.schemas.fields import DIGEST, Form, example
 
 Files = Annotated[dict[str, str], Field(description="SHA-256 of each file"), example({"members.csv": DIGEST})]
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import Field
 
 from anoncup.messages import N_, P_
-from app.wire.form import Form, Id, Moment, Rows, Slug, TeamName, Title, example, unless_none
+from anoncup.schemas.fields import Form, Id, Moment, Rows, Slug, TeamName, Title, example, unless_none
 
 ASIDE = "aside"
 """A field that is no column of a sheet: it depends on who asks, or is drawn."""

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from anoncup.errors import LISTED, LONGEST_VALUE
-from app.wire.codes import ERRORS, IN_FILES
-from app.wire.form import Form
+from anoncup.schemas.codes import ERRORS, IN_FILES
+from anoncup.schemas.fields import Form
 
 Values = Annotated[dict[str, Any], Field(description="what the sentence says of this case, by name")]
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from anoncup.messages import Message, message_under
-from app.wire.form import Admitted, Form, Number, unless_none, word
-from app.wire.said import Said
+from anoncup.schemas.fields import Admitted, Form, Number, unless_none, word
+from anoncup.schemas.notices import Said
 
 
 def at_most(entries: int, *, needed: bool = False) -> Admitted:

@@ -5,8 +5,8 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from app.wire.form import Form, Id, Moment, TeamName, example, word
-from app.wire.said import Failed
+from anoncup.schemas.fields import Form, Id, Moment, TeamName, example, word
+from anoncup.schemas.notices import Failed
 
 Stage = Literal["scoring", "ready", "applied", "cancelled"]
 

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from pydantic import Field, field_serializer
 
 from anoncup.messages import Message, Statement, told
-from app.wire.codes import FAILURES
-from app.wire.form import Admitted, Form, example, unless_none
+from anoncup.schemas.codes import FAILURES
+from anoncup.schemas.fields import Admitted, Form, example, unless_none
 
 
 class Failed(Form):

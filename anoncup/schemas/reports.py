@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from app.wire.advice import Advice
-from app.wire.form import Id, Moment, example
-from app.wire.said import Failed
+from anoncup.schemas.advice import Advice
+from anoncup.schemas.fields import Id, Moment, example
+from anoncup.schemas.notices import Failed
 
 STATES = "QUEUED, SCORING, SCORED (made) or ERROR"
 

@@ -6,10 +6,22 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.wire.form import DIGEST, ID, Digests, Entered, Form, Id, Moment, Rows, Slug, TeamName, example
-from app.wire.people import Why
-from app.wire.said import Failed, Said
-from app.wire.verdicts import Verdict
+from anoncup.schemas.fields import (
+    DIGEST,
+    ID,
+    Digests,
+    Entered,
+    Form,
+    Id,
+    Moment,
+    Rows,
+    Slug,
+    TeamName,
+    example,
+)
+from anoncup.schemas.notices import Failed, Said
+from anoncup.schemas.people import Why
+from anoncup.schemas.verdicts import Verdict
 
 MOST_GRANTED = 1_000
 """Of a cap, at once."""

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.roles import Role
-from app.wire.form import Form, Id, Moment, PersonName, Slug, TeamName, example
+from anoncup.schemas.fields import Form, Id, Moment, PersonName, Slug, TeamName, example
+from anoncup.schemas.roles import Role
 
 Once = Annotated[str, Field(description="Shown this once; only its hash is kept")]
 Secret = Annotated[Once, example("anoncup_Yk1mV3o5c2lIb0ZQdVhqZ0xOYTZ3RTdSdDRCOQ")]

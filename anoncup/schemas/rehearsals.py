@@ -5,9 +5,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.wire.competitions import State
-from app.wire.form import Form, Id, Moment, Slug, example, word
-from app.wire.said import Failed
+from anoncup.schemas.competitions import State
+from anoncup.schemas.fields import Form, Id, Moment, Slug, example, word
+from anoncup.schemas.notices import Failed
 
 STEPS = ("releases", "scores", "finals", "targets", "guesses", "judged", "reveal")
 

@@ -6,9 +6,9 @@ from typing import Any
 from pydantic import ConfigDict
 
 from anoncup.messages import Message, message_under
-from app.wire.form import Number, unless_none
-from app.wire.said import Said
-from app.wire.verdicts import Part
+from anoncup.schemas.fields import Number, unless_none
+from anoncup.schemas.notices import Said
+from anoncup.schemas.verdicts import Part
 
 EXAMPLE: dict[str, Any] = {
     "distance": "gower",

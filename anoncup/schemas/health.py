@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.wire.form import Form, example
+from anoncup.schemas.fields import Form, example
 
 LastSweep = Annotated[
     float | None,

@@ -5,8 +5,8 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field, RootModel
 
-from app.wire.form import DIGEST, Form, Slug, Title, example, word
-from app.wire.said import Said
+from anoncup.schemas.fields import DIGEST, Form, Slug, Title, example, word
+from anoncup.schemas.notices import Said
 
 State = Literal["draft", "anonymization", "settling", "between", "reidentification", "closed"]
 

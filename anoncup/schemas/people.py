@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from app.wire.accounts import OneTimeCode
-from app.wire.form import Form, Id, Moment, PersonName, TeamName, example
+from anoncup.schemas.accounts import OneTimeCode
+from anoncup.schemas.fields import Form, Id, Moment, PersonName, TeamName, example
 
 
 class Person(Form):
