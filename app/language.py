@@ -4,24 +4,18 @@ import re
 from collections.abc import Mapping
 from decimal import localcontext
 from functools import cache
-from gettext import GNUTranslations, NullTranslations
-from importlib.metadata import entry_points
-from importlib.util import find_spec
-from io import BytesIO
+from gettext import NullTranslations
 from pathlib import Path
 from types import MappingProxyType
 
 from babel import Locale
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
 
+from anoncup.catalogues import chained, installed
 from anoncup.messages import FIELD, Counted, Message, filled
 
 FOLDER = Path(__file__).parent / "locale"
 DOMAIN = "anoncup"
-ADDED = "anoncup.locale"
-"""Entry points of packages that add parts: a domain's name, and the package whose ``locale`` has it."""
 ENGLISH = "en"
 LANGUAGES = (ENGLISH, *sorted(each.parent.parent.name for each in FOLDER.glob(f"*/LC_MESSAGES/{DOMAIN}.po")))
 COUNTS_TRIED = 200
@@ -141,40 +135,8 @@ class Words:
 
 @cache
 def catalogue(language: str) -> NullTranslations:
-    """A language's texts: ours, then what packages add, each said by the first that has it."""
-    found = NullTranslations()
-    for domain, folder in reversed(domains()):
-        path = folder / language / "LC_MESSAGES" / f"{domain}.po"
-        if path.is_file():
-            more = compiled(path, language)
-            more.add_fallback(found)
-            found = more
-    return found
-
-
-def domains() -> list[tuple[str, Path]]:
-    """Names and folders of all that has catalogues, ours first; no package is imported for them."""
-    added = sorted(entry_points(group=ADDED), key=lambda one: one.name)
-    specs = [(one.name, find_spec(one.value)) for one in added]
-    folders = [(name, Path(spec.origin).parent / "locale") for name, spec in specs if spec and spec.origin]
-    return [(DOMAIN, FOLDER), *folders]
-
-
-def compiled(path: Path, language: str) -> GNUTranslations:
-    """In memory: a catalogue is edited and read as the one file it is.
-
-    A plural is found by itself, too: what is stored may have been said before it had another form.
-    """
-    made = BytesIO()
-    with path.open("rb") as file:
-        texts = read_po(file, locale=language)
-    for one in list(texts):
-        match one.id, one.string:
-            case (_, many), (*_, said) if texts.get(many, one.context) is None:
-                texts.add(many, said, context=one.context)
-    write_mo(made, texts)
-    made.seek(0)
-    return GNUTranslations(made)
+    """A language's texts: ours, then what packages add."""
+    return chained([(DOMAIN, FOLDER), *installed()], language)
 
 
 def in_language(language: str) -> Words:

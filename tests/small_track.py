@@ -24,7 +24,7 @@ from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
 
 if TYPE_CHECKING:
-    from app.scoring.laws import Case
+    from anoncup.testing.parts import Case
 
 Numbers = tuple[float, ...]
 
@@ -263,7 +263,7 @@ def original_file(rows: int = 20) -> bytes:
 def cases(*, more: str = FIRST) -> "list[Case]":
     """A release by each method, with another answer beside; ``install`` comes first."""
     from anoncup.competition.parser import parse_competition
-    from app.scoring.laws import methods_tried
+    from anoncup.testing.parts import methods_tried
 
     return list(methods_tried(SMALL, parse_competition(text(more=more)), original()))
 

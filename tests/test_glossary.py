@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from anoncup.rules.parameters import Parameter
+from anoncup.testing.parts import BrokenLaw
+from anoncup.testing.words import check_words, keys
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
 from app import language
-from app.glossary import check_words, keys
 from app.language import LANGUAGES
-from app.scoring.laws import BrokenLaw
 from tests import small_track
 from tests.riddles import RIDDLES
 from tests.test_plugins import install

@@ -14,9 +14,9 @@ from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tables.csv_text import table_csv
+from anoncup.testing.allocations import check_draw
+from anoncup.testing.parts import BrokenLaw
 from anoncup.tracks.model import Draw
-from app.scoring.laws import BrokenLaw
-from app.scoring.laws_of_draws import check_draw
 from tests.arena import ROWS, competition_file, original_table
 from tests.drawing import HINTS, OWN, drawing_track, labels, rotations
 

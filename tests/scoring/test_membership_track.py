@@ -15,14 +15,14 @@ from anoncup.errors import InvalidCompetition, InvalidInput, InvalidUpload
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
+from anoncup.testing.parts import Case, check_attacker, check_measure, methods_tried
+from anoncup.testing.tracks import check_track
 from anoncup.tracks.generators import generator_for
 from anoncup.tracks.membership.adapter import files_of
 from anoncup.tracks.membership.allocation import assignments
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.tables import Original, Table, frame, written
 from anoncup.tracks.model import About
-from app.scoring.laws import Case, check_attacker, check_measure, methods_tried
-from app.scoring.laws_of_tracks import check_track
 from tests.properties import examples
 from tests.scoring import membership_cases
 from tests.scoring import membership_reference as plain

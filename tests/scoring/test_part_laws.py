@@ -11,13 +11,13 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.rules.parameters import Parameter
+from anoncup.testing.parts import BrokenLaw, Case, check_attacker, check_measure, check_method, methods_tried
+from anoncup.testing.tracks import check_track
 from anoncup.tracks.linkage.attack_rates import OwnCluster
 from anoncup.tracks.model import Track
 from anoncup.tracks.monthly.example import example_data
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.transactions.example import tc400
-from app.scoring.laws import BrokenLaw, Case, check_attacker, check_measure, check_method, methods_tried
-from app.scoring.laws_of_tracks import check_track
 from tests.arena import competition_file, original_table
 from tests.scoring.membership_cases import survey as membership_survey
 

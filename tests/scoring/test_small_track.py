@@ -18,10 +18,10 @@ from anoncup.evaluation.fingerprint import fingerprint
 from anoncup.evaluation.scales import check_scales, scales
 from anoncup.excessive.question import Question, checked
 from anoncup.schemas import read
+from anoncup.testing.parts import BrokenLaw, methods_tried
+from anoncup.testing.tracks import check_track
 from anoncup.tracks.model import About
 from anoncup.tracks.outcomes import Outcome, Rate, rate_of_outcome
-from app.scoring.laws import BrokenLaw, methods_tried
-from app.scoring.laws_of_tracks import check_track
 from app.services.boards.verdicts import numbers
 from tests import small_track
 from tests.small_track import SMALL, Prepared, cases, original, read_answer, text, written

@@ -4,9 +4,9 @@ from anoncup_places import PLACES, PLUGIN
 from anoncup_places.steps import example_data, parse_original
 
 from anoncup import parse_competition, template
-from app.glossary import check_words
-from app.scoring.laws import methods_tried
-from app.scoring.laws_of_tracks import check_track
+from anoncup.testing.parts import methods_tried
+from anoncup.testing.tracks import check_track
+from anoncup.testing.words import check_words
 
 
 def test_the_track_keeps_the_laws():

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from gettext import NullTranslations
 from string import Formatter
 
+from anoncup.catalogues import LANGUAGES, chained, installed
 from anoncup.plugins import BUILT_IN
 from anoncup.rules.parameters import Parameter
+from anoncup.testing.parts import require
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
-from app.language import LANGUAGES, catalogue
-from app.scoring.laws import require
 
 Parts = Mapping[str, Measure] | Mapping[str, Attacker] | Mapping[str, Method]
 
@@ -23,13 +23,13 @@ def check_words(plugin: Plugin) -> None:
     """
     needed = dict.fromkeys(keys(plugin))
     missing = {
-        language: [key for key in needed if text_of(key, catalogue(language)) is None]
+        language: [key for key in needed if text_of(key, chained(installed(), language)) is None]
         for language in LANGUAGES
     }
     lacking = ", ".join(f"{key} in {language}" for language, some in missing.items() for key in some)
     require(not lacking, "words", f"not said are {lacking}")
     for key in needed:
-        said = {language: text_of(key, catalogue(language)) for language in LANGUAGES}
+        said = {language: text_of(key, chained(installed(), language)) for language in LANGUAGES}
         fields = {language: fields_of(text or "") for language, text in said.items()}
         for language, known in fields.items():
             require(known == fields[LANGUAGES[0]], key, f"{language} has the fields of {LANGUAGES[0]}")

@@ -7,9 +7,9 @@ from numpy.random import Generator
 
 from anoncup.errors import InvalidUpload
 from anoncup.rules.model import Rules
+from anoncup.testing.parts import BrokenLaw, require
 from anoncup.tracks.generators import generator_for
 from anoncup.tracks.model import About, Draw, Tables, Track
-from app.scoring.laws import BrokenLaw, require
 
 SEED = b"laws"
 TEAMS = tuple(f"team {number}" for number in range(20))

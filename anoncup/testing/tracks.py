@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from anoncup.errors import InvalidUpload
-from anoncup.tracks.files import FileSpec
-from anoncup.tracks.model import About, Question, Track
-from app.scoring.laws import (
+from anoncup.testing.parts import (
     ROUNDING,
     BrokenLaw,
     Case,
@@ -22,6 +20,8 @@ from app.scoring.laws import (
     require,
     tried,
 )
+from anoncup.tracks.files import FileSpec
+from anoncup.tracks.model import About, Question, Track
 
 BLIND = 60
 """Blind guesses that are judged."""
