@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import func, select
 
+from anoncup.client import Client
 from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.rules.rounds import with_phases
@@ -34,7 +35,6 @@ from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
 from anoncup.tracks.microdata.example import household_table
-from app.client import Client
 from app.db.models import Competition, Evaluation, Member, Submission
 from app.services.contest import competitions
 from app.services.people import accounts, teams

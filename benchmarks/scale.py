@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import func, select
 
+from anoncup.client import Client
 from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
@@ -28,7 +29,6 @@ from anoncup.tracks.linkage.permutation import secret_csv
 from anoncup.tracks.microdata.example import household_table
 from anoncup.tracks.transactions.example import tc400
 from anoncup.tracks.transactions.tables import files_of
-from app.client import Client
 from app.db.models import Evaluation
 from app.local.processes import wait_until_healthy
 from app.transaction import transaction

@@ -9,11 +9,11 @@ from pydantic import ValidationError
 from sqlalchemy import update
 
 from anoncup import schemas
+from anoncup.client import transport
 from anoncup.errors import CompetitionUnavailable
 from anoncup.messages import Message, told
 from anoncup.schemas.advice import EXAMPLE
 from anoncup.schemas.codes import FAILURES
-from app.client import transport
 from app.db.models import Evaluation, State
 from app.services.boards.verdicts import numbers
 from app.services.desk import moves

@@ -16,7 +16,7 @@ from app.cli import credentials
 
 if TYPE_CHECKING:
     from anoncup import schemas
-    from app.client import Client, Refused
+    from anoncup.client import Client, Refused
 
 
 @contextmanager
@@ -25,7 +25,7 @@ def connected(*, anybody: bool = False, password: Callable[[], str] | None = Non
 
     ``anybody``: a visitor may ask; ``password``: asked for what cannot be undone.
     """
-    from app.client import Client
+    from anoncup.client import Client
 
     known = credentials.known()
     if known is None:
@@ -56,7 +56,7 @@ def password_of(*, stdin: bool, new: bool = False) -> str:
 @contextmanager
 def in_words() -> Iterator[None]:
     """Refusals as the command line says them."""
-    from app.client import Refused
+    from anoncup.client import Refused
 
     try:
         yield

@@ -18,7 +18,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from anoncup import schemas
+from anoncup import client, schemas
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.geometry.arrays import IntArray
@@ -29,7 +29,6 @@ from anoncup.schemas.roles import Role
 from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, household_table
 from anoncup.tracks.model import Tables
 from anoncup.tracks.transactions.example import tc400
-from app import client
 from app.cli import duel
 from app.services.people import accounts
 from app.transaction import transaction

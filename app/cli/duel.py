@@ -8,11 +8,11 @@ from itertools import cycle
 import numpy as np
 
 from anoncup import schemas
+from anoncup.client import Client
 from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.attacks import guesses_of
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import Tables
-from app.client import Client
 from app.local import waiting
 
 logger = logging.getLogger(__name__)

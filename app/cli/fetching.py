@@ -19,7 +19,7 @@ from app.cli.unpacking import unpack
 
 if TYPE_CHECKING:
     from anoncup import schemas
-    from app.client import Client
+    from anoncup.client import Client
 
 
 def download(
@@ -67,7 +67,7 @@ def staging(folder: Path) -> Iterator[Path]:
 
 
 def fetch_competition(client: Client, wanted: schemas.Competition, aside: Path) -> list[str]:
-    from app.client import at
+    from anoncup.client import at
 
     slug = wanted.slug
     if wanted.original_rows is None:
@@ -90,7 +90,7 @@ def fetch_file(client: Client, path: str, into: Path, wanted: str) -> None:
 
 def fetch_own(client: Client, wanted: schemas.Competition, aside: Path) -> list[str]:
     """The team's own files, in a folder beside the original's, which may be called the same."""
-    from app.client import at
+    from anoncup.client import at
 
     (aside / "own").mkdir()
     found = client.own(wanted.slug).files
@@ -100,7 +100,7 @@ def fetch_own(client: Client, wanted: schemas.Competition, aside: Path) -> list[
 
 
 def fetch_kit(client: Client, wanted: schemas.Competition, aside: Path) -> list[str]:
-    from app.client import at
+    from anoncup.client import at
 
     with transfer_bar("kit.zip") as progress:
         client.save(at(wanted.slug, "kit.zip"), aside / "kit.zip", progress=progress)
@@ -109,7 +109,7 @@ def fetch_kit(client: Client, wanted: schemas.Competition, aside: Path) -> list[
 
 def fetch_targets(client: Client, wanted: schemas.Competition, aside: Path) -> list[str]:
     """The targets' files by ``targets/NAME/FILE``, as both the archive and the service list them."""
-    from app.client import at
+    from anoncup.client import at
 
     slug = wanted.slug
     listed = client.targets(slug)

@@ -11,7 +11,7 @@ from app.cli.listing import done, plain
 
 if TYPE_CHECKING:
     from anoncup import schemas
-    from app.client import Client
+    from anoncup.client import Client
 
 
 def judge(

@@ -31,7 +31,7 @@ def login(
     token_stdin: TokenStdin = False,
 ) -> None:
     """Sign in: keep the service's address and a token of yours in a file only you can read."""
-    from app.client import Client
+    from anoncup.client import Client
 
     if token_stdin and (password_stdin or name is not None):
         raise InvalidInput("--token-stdin stands alone: the token says who you are")
@@ -53,7 +53,7 @@ def sign_up(
     password_stdin: PasswordStdin = False,
 ) -> None:
     """Make an account by an invite, with a new team or in the invite's, and sign in."""
-    from app.client import Client
+    from anoncup.client import Client
 
     address = address_of(url)
     code = invite or typer.prompt("Invite", err=True)
@@ -66,7 +66,7 @@ def sign_up(
 
 def logout() -> None:
     """Sign out: end the token and forget it."""
-    from app.client import Client
+    from anoncup.client import Client
 
     kept = credentials.stored()
     if kept is None:
@@ -119,7 +119,7 @@ def team(
 
 def remember(address: str, token: str) -> None:
     """Keep the token once the service has said whose it is."""
-    from app.client import Client
+    from anoncup.client import Client
 
     with in_words(), Client(address, token) as client:
         person = client.me()
@@ -129,7 +129,7 @@ def remember(address: str, token: str) -> None:
 
 def address_of(url: str | None) -> str:
     """The address given, else the one that is known, else the one that somebody types."""
-    from app.client.transport import checked_url
+    from anoncup.client.transport import checked_url
 
     known = None if url else credentials.known()
     address = checked_url(url or (known.url if known else typer.prompt("Service", err=True)))

@@ -22,7 +22,7 @@ from app.cli.terminal import progress_bar
 
 if TYPE_CHECKING:
     from anoncup import schemas
-    from app.client import Client
+    from anoncup.client import Client
 
 EXITS = {"SCORED": 0, "REJECTED": 1, "CANCELLED": 2, "ERROR": 70}
 """By how a submission ends; ERROR is the service's fault and must not look like a rejection."""
@@ -80,7 +80,7 @@ def submit(
 @contextmanager
 def taking_refusals() -> Iterator[None]:
     """A service that refuses a dry run for another reason than faults still takes the upload."""
-    from app.client import Refused
+    from anoncup.client import Refused
 
     try:
         yield
@@ -255,7 +255,7 @@ def identifiers(client: Client, slug: str, names: list[str]) -> dict[str, str]:
 
 def handed_in(client: Client, name: str, identifier: str, path: Path, asked: Asked) -> dict[str, object]:
     """The receipt of one guess of several; a refusal does not keep the others from being sent."""
-    from app.client import Refused
+    from anoncup.client import Refused
 
     try:
         return sent(client, name, identifier, path, asked)

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app.client import transport
+from anoncup.client import transport
 from tests.arena import Arena, noisy_release
 from tests.cli.conftest import Anoncup
 

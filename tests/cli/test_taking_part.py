@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from sqlalchemy import func, update
 
+from anoncup.client import transport
 from anoncup.competition.templates import template
 from anoncup.messages import Message, Statement
 from anoncup.rules.toml_text import with_tables
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
-from app.client import transport
 from app.db import engine
 from app.db.models import Evaluation, State
 from tests import test_transactions_commands as shop

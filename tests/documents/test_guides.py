@@ -11,7 +11,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from app.client import Client
+from anoncup.client import Client
 from app.local import waiting
 from tests.documents.blocks import ROOT, blocks
 from tests.e2e.stack import free_port

@@ -18,6 +18,7 @@ import pandas as pd
 import psutil
 from sqlalchemy import select
 
+from anoncup.client import Client
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.rules.rounds import with_phases
@@ -27,7 +28,6 @@ from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
 from anoncup.tracks.microdata.example import household_columns, household_table
-from app.client import Client
 from app.db.models import Competition, Organizer, User
 from app.db.privileges import CLOCK, WEB, WORKER
 from app.local import tethered

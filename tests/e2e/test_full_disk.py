@@ -15,8 +15,8 @@ import httpx2
 import psutil
 import pytest
 
+from anoncup.client import Client
 from anoncup.tables.csv_text import table_csv
-from app.client import Client
 from app.local.embedded import embedded_services
 from app.local.processes import Program, wait_until_healthy
 from app.services.submissions.uploads import LONGEST_COMMENT

@@ -13,8 +13,8 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import select
 
+from anoncup.client import Client
 from anoncup.errors import Unavailable
-from app.client import Client
 from app.config import Settings
 from app.db.models import Evaluation, State
 from app.local.processes import scheduler_program, worker_programs

@@ -13,7 +13,7 @@ import psutil
 import pytest
 from sqlalchemy import select
 
-from app.client import Client
+from anoncup.client import Client
 from app.config import Settings
 from app.db.models import Attempt
 from app.transaction import transaction

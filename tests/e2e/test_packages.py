@@ -12,9 +12,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from anoncup.client import Client
 from anoncup.errors import Unavailable
 from anoncup.tables.csv_text import table_csv
-from app.client import Client
 from app.local import tethered
 from app.local.processes import wait_until_healthy
 from tests.arena import PASSWORD, competition_file, noisy_release, original_table

@@ -6,8 +6,8 @@ import httpx2
 import pytest
 from sqlalchemy import select
 
+from anoncup.client import Client
 from anoncup.tables.csv_text import table_csv
-from app.client import Client
 from app.config import Settings
 from app.db.models import Competition, Guess, State, Target
 from app.transaction import transaction

@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from anoncup import schemas
-from app.client import Client, Refused
+from anoncup.client import Client, Refused
 from tests.arena import PASSWORD
 from tests.e2e.test_packages import organizer_at, serving
 from tests.environments import TRACK, Environment, environment

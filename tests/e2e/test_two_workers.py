@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from anoncup.client import Client
 from anoncup.schemas.roles import Role
 from app import queue
-from app.client import Client
 from app.config import Settings
 from app.db.models import Organizer, User
 from app.db.privileges import CLOCK, WORKER

@@ -1,8 +1,8 @@
 """The HTTP API as Python calls."""
 
-from app.client.organizers import OrganizersCalls
-from app.client.teams import FINAL, TeamsCalls
-from app.client.transport import Refused, at
+from anoncup.client.organizers import OrganizersCalls
+from anoncup.client.teams import FINAL, TeamsCalls
+from anoncup.client.transport import Refused, at
 
 __all__ = ["FINAL", "Client", "Refused", "at"]
 

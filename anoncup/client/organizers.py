@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from anoncup import schemas
-from app.client.transport import (
+from anoncup.client.transport import (
     UPLOAD_TIMEOUT_S,
     Transferred,
     Transport,

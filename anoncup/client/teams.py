@@ -4,15 +4,7 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 
 from anoncup import schemas
-from app.client.transport import (
-    Transferred,
-    Transport,
-    at,
-    part,
-    told,
-    unseen,
-    unwatched,
-)
+from anoncup.client.transport import Transferred, Transport, at, part, told, unseen, unwatched
 
 FINAL = {"SCORED", "REJECTED", "ERROR", "CANCELLED"}
 
