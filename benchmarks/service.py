@@ -33,7 +33,7 @@ def served(
 ) -> Iterator[Service]:
     """The embedded default as a program of its own, and this process connected to its database."""
     data, port = folder / "data", free_port()
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port), "--data", str(data), *more]
+    command = [sys.executable, "-m", "anoncup.cli", "serve", "--port", str(port), "--data", str(data), *more]
     process = tethered.start(command, log=folder / "serve.log", env=os.environ | env)
     try:
         wait_until_healthy(

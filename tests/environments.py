@@ -40,7 +40,7 @@ class Environment:
 
     def anoncup(self, *words: str, cwd: Path) -> Any:
         """What a command answers in JSON."""
-        done = self.run("-m", "app.cli", *words, "--json", cwd=cwd)
+        done = self.run("-m", "anoncup.cli", *words, "--json", cwd=cwd)
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout)
 

@@ -392,7 +392,7 @@ def test_help_is_there_for_every_local_command(tmp_path: Path) -> None:
 
 
 def test_the_module_runs_as_the_command_does(folder: Path) -> None:
-    code = "import sys; from app.cli.main import main; sys.argv[0] = 'anoncup'; main()"
+    code = "import sys; from anoncup.cli.main import main; sys.argv[0] = 'anoncup'; main()"
     python = Path(sys.executable).name
     done = run("-c", code, "score", *options(folder, *FILES), "--json", cwd=folder, program=python)
     assert (done.returncode, json.loads(done.stdout)) == (0, scored(folder))

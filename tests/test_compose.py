@@ -318,7 +318,7 @@ def test_the_image_contains_only_what_is_named() -> None:
 
 
 def test_the_commands_exist(services: dict[str, Compose]) -> None:
-    cli = pytest.importorskip("app.cli.main")
+    cli = pytest.importorskip("anoncup.cli.main")
     from typer.main import get_command
 
     known = set(get_command(cli.app).commands)  # type: ignore[attr-defined]

@@ -33,7 +33,7 @@ def cup(tmp_path: Path) -> Path:
 
 
 def refusal(environment: Environment, cup: Path) -> str:
-    done = environment.run("-m", "app.cli", "score", *RELEASED, "--json", cwd=cup)
+    done = environment.run("-m", "anoncup.cli", "score", *RELEASED, "--json", cwd=cup)
     assert done.returncode == 2, done.stderr
     return str(json.loads(done.stdout)["code"])
 
@@ -63,12 +63,12 @@ def test_the_example_is_listed_scores_anonymizes_and_loads_no_numbers_until_then
     scored = environment.anoncup("score", *RELEASED, cwd=cup)
     assert scored["measures"]["combinations_lost"]["value"] == 0.25
     rounding = ("--method", "round_values", "--set", "step=50", "--into", "mine", "--keep-order")
-    done = environment.run("-m", "app.cli", "anonymize", *CONTEST, *rounding, cwd=cup)
+    done = environment.run("-m", "anoncup.cli", "anonymize", *CONTEST, *rounding, cwd=cup)
     assert done.returncode == 0, done.stderr
     assert (cup / "mine/anonymized.csv").read_text().splitlines()[1:3] == ["f,20,100.0,0.0", "m,30,200.0,0.0"]
     worded = "from anoncup.testing.words import check_words; from anoncup_example import PLUGIN; check_words(PLUGIN)"
     assert environment.run("-c", worded, cwd=cup).returncode == 0
-    light = "import app.cli.main, anoncup.plugins, sys; assert not {'numpy', 'pandas'} & set(sys.modules)"
+    light = "import anoncup.cli.main, anoncup.plugins, sys; assert not {'numpy', 'pandas'} & set(sys.modules)"
     assert environment.run("-c", light, cwd=cup).returncode == 0
 
 
@@ -106,7 +106,7 @@ def test_a_file_has_the_scale_of_its_measure_where_that_weighs_and_is_read_witho
     environment.install(example, tmp_path / "wheels")
     for text, scaled in ((COMPETITION + USED, True), (COMPETITION, False)):
         (cup / "competition.toml").write_text(text, "utf-8")
-        done = environment.run("-m", "app.cli", "scales", *CONTEST, cwd=cup)
+        done = environment.run("-m", "anoncup.cli", "scales", *CONTEST, cwd=cup)
         assert ("combinations_lost = " in done.stdout, done.returncode) == (scaled, 0)
 
 
@@ -122,5 +122,5 @@ def test_what_fails_costs_a_contest_nothing_that_does_not_count_it(
     (cup / "competition.toml").write_text(uncounted, "utf-8")
     assert environment.anoncup("score", *RELEASED, cwd=cup) == before
     (cup / "competition.toml").write_text(COMPETITION + USED, "utf-8")
-    done = environment.run("-m", "app.cli", "score", *RELEASED, cwd=cup)
+    done = environment.run("-m", "anoncup.cli", "score", *RELEASED, cwd=cup)
     assert (done.returncode, "ImportError: not here" in done.stderr) == (70, True)

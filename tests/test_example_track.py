@@ -28,7 +28,7 @@ def cup(environment: Environment, tmp_path: Path) -> Path:
 
 
 def run(environment: Environment, *words: str, cwd: Path) -> str:
-    done = environment.run("-m", "app.cli", *words, cwd=cwd)
+    done = environment.run("-m", "anoncup.cli", *words, cwd=cwd)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -76,7 +76,7 @@ def test_a_release_that_is_none_is_refused_with_its_place(
     environment: Environment, cup: Path, text: str, code: str, row: int | None
 ) -> None:
     (cup / "mine/moved.csv").write_text(text)
-    done = environment.run("-m", "app.cli", "check", *LOCAL, *SENT[:2], "--json", cwd=cup)
+    done = environment.run("-m", "anoncup.cli", "check", *LOCAL, *SENT[:2], "--json", cwd=cup)
     assert done.returncode == 2
     (problem,) = json.loads(done.stdout)["errors"]
     assert (problem["file"], problem["code"], problem["row"]) == ("moved.csv", code, row)

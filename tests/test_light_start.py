@@ -9,7 +9,7 @@ NUMBERS = {"numpy", "pandas", "pyarrow", "scipy", "numba"}
 PROMPTS = {"click_repl", "prompt_toolkit"}
 """What Celery's own command line brings along."""
 STARTED = {
-    "the command line": "import app.cli.main",
+    "the command line": "import anoncup.cli.main",
     "the supervisor": "import app.cli.running",
     "the web application": "from app.main import create_app; create_app()",
     "a worker": "import workers.pool",

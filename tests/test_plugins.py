@@ -63,7 +63,7 @@ def install(folder: Path, package: str, code: str, *, version: str = "1.0") -> N
 
 
 def listed(folder: Path) -> list[dict[str, object]]:
-    return json.loads(said(folder, "-m", "app.cli", "plugins", "--json"))  # type: ignore[no-any-return]
+    return json.loads(said(folder, "-m", "anoncup.cli", "plugins", "--json"))  # type: ignore[no-any-return]
 
 
 def said(folder: Path, *words: str | Path, environment: Mapping[str, str] | None = None) -> str:

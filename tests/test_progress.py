@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from app.cli import terminal
+from anoncup.cli import terminal
 
 
 class Lines:

@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(folder: Path, *words: str, status: int = 0) -> str:
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "app.cli", *words],
+        [sys.executable, "-P", "-m", "anoncup.cli", *words],
         cwd=folder,
         env={"PYTHONPATH": str(folder), "COLUMNS": "120"},
         capture_output=True,

@@ -119,7 +119,7 @@ def test_the_settings_and_commands_named_exist(name: str) -> None:
     assert set(environment(name)) <= known
     started = unit(name)["Service"]["ExecStart"].removeprefix("/opt/anoncup/bin/anoncup ").split()
     helped = subprocess.run(
-        [sys.executable, "-c", "from app.cli.main import main; main()", *started, "--help"],
+        [sys.executable, "-c", "from anoncup.cli.main import main; main()", *started, "--help"],
         capture_output=True,
         text=True,
         check=False,

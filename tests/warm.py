@@ -55,8 +55,8 @@ def serve() -> None:
     """A child for every line of standard input, one after the other; its exit status is the answer."""
     import anoncup
     import app.cli
+    from anoncup.cli import terminal
     from anoncup.geometry import kernels
-    from app.cli import terminal
 
     for package in (anoncup, app.cli):
         for module in walk_packages(package.__path__, f"{package.__name__}."):
@@ -77,7 +77,7 @@ def serve() -> None:
 
 
 def become(asked: dict[str, object]) -> None:
-    from app.cli.main import main
+    from anoncup.cli.main import main
 
     for fd, name in ((1, "out"), (2, "err")):
         os.dup2(os.open(str(asked[name]), os.O_WRONLY), fd)

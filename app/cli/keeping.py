@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.listing import moment
+from anoncup.cli.output import moment
 from app.cli.operate import DEFAULT_DATA, Data, keys
 
 if TYPE_CHECKING:

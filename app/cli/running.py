@@ -175,7 +175,7 @@ def warn_if_unnamed(host: str) -> None:
 
 def command(name: str, *words: str, env: Mapping[str, str]) -> Program:
     """One of our commands as a program of its own: what it loads is gone when it ends."""
-    return Program(name=name, command=[sys.executable, "-m", "app.cli", *words], env=env)
+    return Program(name=name, command=[sys.executable, "-m", "anoncup.cli", *words], env=env)
 
 
 def environment(services: Services, data: Path) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:

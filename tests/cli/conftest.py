@@ -14,8 +14,8 @@ import pytest
 import structlog
 import uvicorn
 
-from app.cli import terminal
-from app.cli.main import main
+from anoncup.cli import terminal
+from anoncup.cli.main import main
 from app.config import Settings
 from app.main import create_app
 from tests.patience import PATIENCE_S, eventually

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from anoncup.cli import draw
 from anoncup.tables.csv_text import table_csv
-from app.cli import redrawing
 from tests.api.test_submissions import score_everything
 from tests.arena import ROWS
 from tests.cli.conftest import Anoncup
@@ -84,4 +84,4 @@ def test_what_is_drawn_for_all_comes_with_the_original_and_may_be_uploaded_by_na
 
 def test_a_seed_that_is_none_is_refused(folder: Path) -> None:
     with pytest.raises(Exception, match="64 hexadecimal digits"):
-        redrawing.seed_in("not a seed")
+        draw.seed_in("not a seed")

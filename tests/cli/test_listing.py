@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.cli.listing import cell, print_fields, print_json, show
+from anoncup.cli.output import cell, print_fields, print_json, show
 
 pytestmark = pytest.mark.full
 

@@ -13,10 +13,10 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from anoncup.cli import terminal
 from anoncup.competition.parser import parse_competition
 from anoncup.rules.rounds import with_phases
 from anoncup.tables.csv_text import table_csv
-from app.cli import terminal
 from app.db import engine
 from app.db.models import State, ThresholdReport
 from app.transaction import transaction

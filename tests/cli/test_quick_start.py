@@ -21,7 +21,7 @@ SLOW = {
 
 PROGRAM = """
 import sys
-from app.cli.main import main
+from anoncup.cli.main import main
 try:
     main()
 finally:

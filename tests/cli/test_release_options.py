@@ -7,13 +7,13 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from anoncup.cli.main import app
+from anoncup.cli.options import NEEDED, Release, originals_of, takes_release
+from anoncup.cli.submit import release_of
 from anoncup.errors import InvalidInput
 from anoncup.plugins import TRACKS
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.model import Draw
-from app.cli.main import app
-from app.cli.options import NEEDED, Release, originals_of, takes_release
-from app.cli.sending import release_of
 
 pytestmark = pytest.mark.full
 

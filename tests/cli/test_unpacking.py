@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from anoncup.cli.archives import SUMS, unpack
 from anoncup.errors import InvalidInput
-from app.cli.unpacking import SUMS, unpack
 
 GOOD = {"T01/anonymized.csv": b"a\n1\n", "T02/anonymized.csv": b"a\n2\n"}
 
@@ -126,7 +126,7 @@ def test_a_damaged_member_is_refused(tmp_path: Path, into: Path) -> None:
 def test_more_than_a_disk_should_take_is_refused_before_anything_is_written(
     tmp_path: Path, into: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.cli.unpacking.LARGEST", 1000)
+    monkeypatch.setattr("anoncup.cli.archives.LARGEST", 1000)
     path = archive(tmp_path, {"T01/a.csv": b"0" * 2000})
     with pytest.raises(InvalidInput, match="unpacks to more"):
         unpack(path, into)

@@ -29,7 +29,7 @@ class Person:
     within: tuple[str, ...]
 
     def run(self, *words: str | Path, typed: str = "") -> Ran:
-        command = (sys.executable, "-c", "from app.cli.main import main; main()", *map(str, words))
+        command = (sys.executable, "-c", "from anoncup.cli.main import main; main()", *map(str, words))
         env = {"XDG_CONFIG_HOME": str(self.folder), "ANONCUP_URL": self.url, "NO_PROXY": "127.0.0.1"}
         return run((*self.within, *command), typed=typed, env=env)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from app.cli.main import app
+from anoncup.cli.main import app
 from app.services.data.kit_words import INSTALL
 from tests.documents.blocks import DOCUMENTS, ROOT, blocks, command_lines, linked_paths
 

@@ -225,7 +225,7 @@ def local_score(
     for option, name, content in parts:
         (folder / name).write_bytes(content)
         arguments += [f"--{option}", str(folder / name)]
-    run = [sys.executable, "-c", "from app.cli.main import main; main()", "score", "--json", "--methods"]
+    run = [sys.executable, "-c", "from anoncup.cli.main import main; main()", "score", "--json", "--methods"]
     printed = json.loads(subprocess.run([*run, *arguments], capture_output=True, check=False).stdout)
     warnings = [each for each in printed.pop("warnings") if each["code"] == "secret_of_another_file"]
     if warnings:  # what reading remarks stands with the receipt, not with the result

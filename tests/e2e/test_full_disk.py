@@ -70,7 +70,7 @@ def fill(disk: Path) -> Path:
 
 def create_organizer(data: Path) -> None:
     words = ["admin", "create-user", "Ada", "--role", "organizer", "--password-stdin", "--data", str(data)]
-    command = [sys.executable, "-m", "app.cli", *words]
+    command = [sys.executable, "-m", "anoncup.cli", *words]
     subprocess.run(command, input=PASSWORD + "\n", text=True, capture_output=True, check=True)
 
 
@@ -108,7 +108,7 @@ class Served:
 def served(folder: Path, data: Path) -> Iterator[Served]:
     """The whole service, with a competition."""
     port, log = free_port(), folder / "serve.log"
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port), "--data", str(data)]
+    command = [sys.executable, "-m", "anoncup.cli", "serve", "--port", str(port), "--data", str(data)]
     url = f"http://127.0.0.1:{port}"
     env = QUICK | {"ANONCUP_WEB_PROCESSES": "1"}
     with running(Program(name="serve", command=command, env=env, log=log)) as process:

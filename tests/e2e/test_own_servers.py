@@ -84,7 +84,7 @@ def works(act: Callable[[], object], error: type[Exception]) -> bool:
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-c", "from app.cli.main import main; main()", *arguments]
+    return [sys.executable, "-c", "from anoncup.cli.main import main; main()", *arguments]
 
 
 def start(stack: ExitStack, name: str, env: dict[str, str], log: Path, *arguments: str) -> Callable[[], None]:

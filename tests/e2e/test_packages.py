@@ -105,7 +105,7 @@ def serving(installed: Environment, data: Path, log: Path) -> Iterator[str]:
 
 def organizer_at(installed: Environment, data: Path, url: str) -> str:
     made = ("admin", "create-user", "Ada", "--role", "organizer", "--password-stdin", "--data", str(data))
-    program = [str(installed.python), "-P", "-m", "app.cli", *made]
+    program = [str(installed.python), "-P", "-m", "anoncup.cli", *made]
     subprocess.run(program, env=installed.variables, input=PASSWORD.encode(), check=True, capture_output=True)
     with Client(url) as client:
         return client.token("Ada", PASSWORD)

@@ -37,7 +37,7 @@ def test_a_contest_goes_from_sign_up_to_reveal_with_a_role_for_each_process(
     tmp_path: Path, alone: pytest.MonkeyPatch
 ) -> None:
     data, port = tmp_path / "data", free_port()
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port), "--data", str(data)]
+    command = [sys.executable, "-m", "anoncup.cli", "serve", "--port", str(port), "--data", str(data)]
     log = tmp_path / "serve.log"
     url = f"http://127.0.0.1:{port}"
     with running(Program(name="serve", command=command, env=QUICK, log=log)) as process:

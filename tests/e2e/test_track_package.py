@@ -78,7 +78,7 @@ class Cup:
             client.put_competition_file("places", self.file)
 
     def run(self, *words: str) -> str:
-        done = self.installed.run("-m", "app.cli", *words, cwd=self.folder)
+        done = self.installed.run("-m", "anoncup.cli", *words, cwd=self.folder)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.full
 @contextmanager
 def workers(folder: Path, *environments: dict[str, str]) -> Iterator[list["subprocess.Popen[bytes]"]]:
     """A clock, and `anoncup worker` once in each environment; back when all of them answer."""
-    command = [sys.executable, "-m", "app.cli", "worker", "--queues", "scores,guesses"]
+    command = [sys.executable, "-m", "anoncup.cli", "worker", "--queues", "scores,guesses"]
     clock = scheduler_program(env=QUICK | acting(CLOCK), log=folder / "clock.log")
     with ExitStack() as started:
         started.enter_context(running(clock))

@@ -102,7 +102,7 @@ class Ground:
         if running is not None and running.poll() is None:
             return
         self.starts[name] = self.starts.get(name, 0) + 1
-        command = [sys.executable, "-c", "from app.cli.main import main; main()", *arguments]
+        command = [sys.executable, "-c", "from anoncup.cli.main import main; main()", *arguments]
         log = self.logs / f"{name.replace(' ', '-')}.log"
         end_with = signal.SIGTERM if name == "serve" else signal.SIGQUIT
         self.commands[name] = tethered.start(command, log=log, env=env, end_with=end_with)

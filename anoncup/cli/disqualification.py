@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from anoncup.cli.connection import connected
+from anoncup.cli.output import done, plain
 from anoncup.errors import InvalidInput
-from app.cli.connection import connected
-from app.cli.listing import done, plain
 
 if TYPE_CHECKING:
     from anoncup import schemas

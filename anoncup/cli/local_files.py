@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from anoncup.cli.options import Release, originals_of, read_text
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidInput, InvalidUpload
 from anoncup.evaluation.reidentified import Fallen, Shared, fallen, individuals_of, known_of, shared
@@ -17,7 +18,6 @@ from anoncup.tables.files import Remark, too_large
 from anoncup.tracks.files import SECRET
 from anoncup.tracks.model import About, Tables, Track
 from anoncup.tracks.uploads import ParsedUpload, parse_upload
-from app.cli.options import Release, originals_of, read_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from anoncup.cli.connection import connected
+from anoncup.cli.options import AsJson, Slug
+from anoncup.cli.output import Columns, Row, print_json, print_table, value_of
 from anoncup.errors import InvalidInput
-from app.cli.connection import connected
-from app.cli.listing import Columns, Row, print_json, print_table, value_of
-from app.cli.options import AsJson, Slug
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

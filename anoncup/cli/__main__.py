@@ -1,5 +1,5 @@
 """``python -m app.cli`` is ``anoncup``, wherever its script is."""
 
-from app.cli.main import main
+from anoncup.cli.main import main
 
 main()

@@ -6,22 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from anoncup.cli.connection import connected
+from anoncup.cli.options import AsJson, Identifier, Slug
+from anoncup.cli.output import Columns, done, plain, print_fields, print_json, print_table, show, time_of
+from anoncup.cli.terminal import show_verdict
 from anoncup.errors import InvalidInput
-from app.cli.connection import connected
-from app.cli.listing import (
-    Columns,
-    cell,
-    done,
-    plain,
-    print_fields,
-    print_json,
-    print_table,
-    show,
-    time_of,
-    title_of,
-)
-from app.cli.options import AsJson, Identifier, Slug
-from app.cli.terminal import show_verdict
 
 if TYPE_CHECKING:
     from anoncup import schemas
@@ -51,20 +40,6 @@ STANDING: Columns[schemas.Submission] = {
     "comment": "comment",
     "failure": "failure",
 }
-
-
-def competitions(as_json: AsJson = False) -> None:
-    """List the competitions of the service."""
-    columns: Columns[schemas.Listed] = {
-        "slug": "slug",
-        "title": title_of,
-        "track": "track",
-        "state": "state",
-        "rows": "original_rows",
-        "phases": lambda entry: [f"{one.name} {cell(one.start)} to {cell(one.end)}" for one in entry.phases],
-    }
-    with connected(anybody=True) as client:
-        show(client.competitions(), columns, as_json=as_json, empty="no competitions")
 
 
 def submissions(
@@ -135,51 +110,3 @@ def quota(slug: Slug, as_json: AsJson = False) -> None:
         "resets": time_of("resets_at"),
     }
     print_table(found.caps, columns)
-
-
-def announcements(slug: Slug, as_json: AsJson = False) -> None:
-    """Read what the organizers have announced."""
-    with connected(anybody=True) as client:
-        found = client.announcements(slug)
-    if as_json:
-        print_json(found)
-        return
-    for entry in found:
-        print(cell(entry.at))
-        for text in entry.text.values():
-            print("\n".join(f"  {plain(line)}" for line in text.splitlines()))
-
-
-def targets(slug: Slug, as_json: AsJson = False) -> None:
-    """List the targets: the releases that may be attacked."""
-    columns: Columns[schemas.Target] = {
-        "name": "name",
-        "team": "team",
-        "id": "id",
-        "rows": "rows",
-        "own": "own",
-        "guesses left": "guesses_left",
-    }
-    with connected() as client:
-        found = client.targets(slug)
-    if any(len(one.guesses_left_by_question or ()) > 1 for one in found):
-        columns = {**columns, "left by question": "guesses_left_by_question"}
-    show(found, columns, as_json=as_json, empty="no targets")
-
-
-def guesses(slug: Slug, as_json: AsJson = False) -> None:
-    """List your team's guesses. How many rows they hit is told when the competition tells it."""
-    columns: Columns[schemas.Guess] = {
-        "target": "target",
-        "received": time_of("received_at"),
-        "status": "status",
-        "rows": "rows",
-        "answered": "answered",
-        "correct": "correct",
-        "rate": "rate",
-    }
-    with connected() as client:
-        found = client.guesses(slug)
-    if len({one.question for one in found}) > 1:
-        columns = {"target": "target", "question": "question", **columns}
-    show(found, columns, as_json=as_json, empty="no guesses")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from app.cli.terminal import digits, numbered
+from anoncup.cli.terminal import digits, numbered
 
 if TYPE_CHECKING:
     from anoncup import schemas

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from anoncup import schemas
+from anoncup.cli.local_files import LocalContest
+from anoncup.cli.terminal import progress_bar
 from anoncup.errors import InvalidInput
 from anoncup.evaluation.attacks import asked, rate_of_attack, said_to
 from anoncup.evaluation.evaluate import attacker_json
 from anoncup.tracks.model import Tables
 from anoncup.tracks.parts import Attacker
-from app.cli.files import LocalContest
-from app.cli.terminal import progress_bar
 
 
 def answers_of(contest: LocalContest, release: Tables, names: list[str]) -> dict[str, Any]:

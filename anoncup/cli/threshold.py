@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import AsJson, CompetitionFile, GroupColumns, OriginalFiles, names_in
-from app.cli.terminal import console, progress_bar
+from anoncup.cli.options import AsJson, CompetitionFile, GroupColumns, OriginalFiles, names_in
+from anoncup.cli.terminal import console, progress_bar
 
 
 def threshold(
@@ -28,10 +28,10 @@ def threshold(
 ) -> None:
     """Advise on the threshold of the rule against excessive anonymization."""
     from anoncup import schemas
+    from anoncup.cli.local_files import contest_of
+    from anoncup.cli.threshold_report import show_advice
     from anoncup.excessive import DRAWS
     from anoncup.excessive.question import Question, answer, checked
-    from app.cli.advice import show_advice
-    from app.cli.files import contest_of
 
     contest = contest_of(competition, original)
     asked = Question(names_in(groups), distance, bits, DRAWS if draws is None else draws, seconds)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.connection import asking, connected
-from app.cli.listing import Columns, cell, print_json, print_table, show, time_of, value_of
-from app.cli.options import AsJson, PasswordStdin, Slug, TomlFile
+from anoncup.cli.connection import asking, connected
+from anoncup.cli.options import AsJson, PasswordStdin, Slug, TomlFile
+from anoncup.cli.output import Columns, cell, print_json, print_table, show, time_of, value_of
 
 if TYPE_CHECKING:
     from anoncup import schemas

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from anoncup.cli.archives import unpack
+from anoncup.cli.connection import connected, transfer_bar
+from anoncup.cli.options import AsJson, Slug
+from anoncup.cli.output import plain, print_json
 from anoncup.errors import InvalidInput
-from app.cli.connection import connected, transfer_bar
-from app.cli.listing import plain, print_json
-from app.cli.options import AsJson, Slug
-from app.cli.unpacking import unpack
 
 if TYPE_CHECKING:
     from anoncup import schemas
@@ -124,7 +124,7 @@ def fetch_targets(client: Client, wanted: schemas.Competition, aside: Path) -> l
 
 def compare(listed: list[schemas.Target], unpacked: Path, names: list[str]) -> None:
     """What was unpacked against the digests that the service's own list gives."""
-    from app.cli.unpacking import digest_of
+    from anoncup.cli.archives import digest_of
 
     known = {f"{one.name}/{file}": digest for one in listed for file, digest in one.files.items()}
     for name in names:
@@ -136,7 +136,7 @@ def compare(listed: list[schemas.Target], unpacked: Path, names: list[str]) -> N
 
 def safe(name: str) -> str:
     """A file's name that stays in its folder."""
-    from app.cli.unpacking import NAME
+    from anoncup.cli.archives import NAME
 
     if not NAME.fullmatch(name):
         raise InvalidInput("the service names a file {name!r}", code="unsafe_name", name=plain(name))

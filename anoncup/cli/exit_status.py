@@ -11,9 +11,9 @@ import sys
 import traceback
 from collections.abc import Callable
 
+from anoncup.cli import options
 from anoncup.errors import DomainError, InvalidUpload, Unavailable, particulars
 from anoncup.messages import Message, visible
-from app.cli import options
 
 WRONG_INPUT = 2
 UNREACHABLE = 3

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from rich.table import Table
 
+from anoncup.cli.local_files import LocalContest
+from anoncup.cli.terminal import numbered
 from anoncup.errors import InvalidInput
 from anoncup.tracks.parts import Method
-from app.cli.files import LocalContest
-from app.cli.terminal import numbered
 
 
 def empty_place(contest: LocalContest, into: Path | None) -> Path:

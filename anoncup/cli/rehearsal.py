@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from app.cli.connection import asking, connected
-from app.cli.listing import Columns, plain, print_json, print_table, time_of
-from app.cli.options import AsJson, PasswordStdin, Slug
+from anoncup.cli.connection import asking, connected
+from anoncup.cli.options import AsJson, PasswordStdin, Slug
+from anoncup.cli.output import Columns, plain, print_json, print_table, time_of
 
 if TYPE_CHECKING:
     from anoncup import schemas

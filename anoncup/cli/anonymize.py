@@ -8,17 +8,8 @@ from typing import Annotated
 
 import typer
 
-from anoncup.errors import InvalidInput
-from app.cli.listing import print_json
-from app.cli.options import (
-    AsJson,
-    CompetitionFile,
-    MaybeSecretFile,
-    OriginalFiles,
-    Release,
-    takes_release,
-)
-from app.cli.terminal import console, show_attackers
+from anoncup.cli.options import CompetitionFile, OriginalFiles
+from anoncup.cli.terminal import console
 
 Seed = Annotated[int, typer.Option(min=0, help="seed of the random choices")]
 
@@ -46,8 +37,8 @@ def anonymize(
     """
     import numpy as np
 
-    from app.cli.files import contest_of, own_file
-    from app.cli.sampling import empty_place, method_of, methods_table, read_parameters
+    from anoncup.cli.local_files import contest_of, own_file
+    from anoncup.cli.sample_methods import empty_place, method_of, methods_table, read_parameters
 
     contest = contest_of(competition, original)
     if method == "help":
@@ -67,36 +58,3 @@ def anonymize(
     for name, content in contents.items():
         (folder / f"{name}.csv").write_bytes(content)
     print(f"wrote {', '.join(f'{name}.csv' for name in contents)} into {folder}")
-
-
-@takes_release
-def attack(
-    competition: CompetitionFile,
-    original: OriginalFiles,
-    *,
-    release: Release,
-    secret: MaybeSecretFile = None,
-    attackers: Annotated[
-        list[str] | None, typer.Option("--attacker", help="name of an attacker; default: all")
-    ] = None,
-    into: Annotated[Path | None, typer.Option(help="a folder to write the guesses into")] = None,
-    seed: Seed = 0,
-    as_json: AsJson = False,
-) -> None:
-    """Run the built-in attackers on a release: their guesses as files, and, given the secret, their rates."""
-    if secret is None and into is None:
-        raise InvalidInput("give --secret to see rates, or --into to keep the guesses", code="files")
-    from app.cli.attacking import answers_of, chosen_attackers, rates_of, write_guesses
-    from app.cli.files import contest_of, release_in, secret_in, target_in
-
-    contest = contest_of(competition, original)
-    table = target_in(contest, release) if secret is None else release_in(contest, release)[0]
-    answers = answers_of(contest, table, chosen_attackers(contest, attackers or []))
-    if into is not None:
-        write_guesses(answers, contest, into, seed)
-    if secret is not None:
-        rates = rates_of(answers, contest, table, secret_in(secret, contest, table)[0])
-        if as_json:
-            print_json(rates)
-        else:
-            show_attackers(console(), rates)

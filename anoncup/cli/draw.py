@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from anoncup.cli.options import CompetitionFile, OriginalFiles
 from anoncup.errors import InvalidInput
-from app.cli.options import CompetitionFile, OriginalFiles
 
 
 def draw(
@@ -25,11 +26,10 @@ def draw(
     into: Annotated[Path, typer.Option(help="the folder to write into")] = Path("drawn"),
 ) -> None:
     """Draw again what the service drew for a team, and tell its SHA-256 and that of the seed."""
+    from anoncup.cli.local_files import contest_of
+    from anoncup.cli.options import named_paths
     from anoncup.tracks.generators import generator_for
     from anoncup.tracks.seeds import commitment
-    from app.cli.files import contest_of
-    from app.cli.options import named_paths
-    from app.storage import digest_of
 
     contest, secret = contest_of(competition, original), seed_in(seed)
     if contest.track.draw is None:
@@ -42,7 +42,7 @@ def draw(
     print(f"{commitment(secret)}  the seed")
     for file in contest.track.draw.files:
         (into / f"{file.name}.csv").write_bytes(made[file.name])
-        print(f"{digest_of(made[file.name])}  {into / file.name}.csv")
+        print(f"{sha256(made[file.name]).hexdigest()}  {into / file.name}.csv")
 
 
 def seed_in(text: str) -> bytes:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from anoncup.cli import credentials
 from anoncup.errors import DomainError, InvalidInput, InvalidUpload, NotSignedIn, Problem, TooMany
 from anoncup.messages import Heard
-from app.cli import credentials
 
 if TYPE_CHECKING:
     from anoncup import schemas

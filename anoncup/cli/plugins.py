@@ -1,7 +1,7 @@
 """What installed packages add to the tracks."""
 
-from app.cli.listing import show
-from app.cli.options import AsJson
+from anoncup.cli.options import AsJson
+from anoncup.cli.output import show
 
 
 def plugins(*, as_json: AsJson = False) -> None:

@@ -8,24 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anoncup.errors import InvalidInput
-from app.cli import rehearsing, rescoring
-from app.cli.connection import asking, connected, transfer_bar
-from app.cli.endings import BROKEN
-from app.cli.judging import judge, team_in
-from app.cli.listing import (
-    Columns,
-    Row,
-    cell,
-    done,
-    plain,
-    print_fields,
-    print_json,
-    print_table,
-    show,
-    time_of,
-)
-from app.cli.options import (
+from anoncup.cli import rehearsal, rejudgings
+from anoncup.cli.connection import asking, connected, transfer_bar
+from anoncup.cli.disqualification import judge, team_in
+from anoncup.cli.exit_status import BROKEN
+from anoncup.cli.options import (
     AsJson,
     GroupColumns,
     PasswordStdin,
@@ -39,14 +26,27 @@ from app.cli.options import (
     read_text,
     takes_release,
 )
-from app.cli.sending import called_by_path, paths_of, release_of
+from anoncup.cli.output import (
+    Columns,
+    Row,
+    cell,
+    done,
+    plain,
+    print_fields,
+    print_json,
+    print_table,
+    show,
+    time_of,
+)
+from anoncup.cli.submit import called_by_path, paths_of, release_of
+from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:
     from anoncup import schemas
 
 organize = typer.Typer(no_args_is_help=True, help="Organize a competition at a service.")
-organize.add_typer(rescoring.rescore, name="rescore")
-organize.add_typer(rehearsing.rehearsal, name="rehearsal")
+organize.add_typer(rejudgings.rescore, name="rescore")
+organize.add_typer(rehearsal.rehearsal, name="rehearsal")
 
 REPORTED = {"QUEUED": "queued", "SCORING": "being made"}
 PhaseName = Annotated[str, typer.Argument(metavar="PHASE", help="anonymization or reidentification")]
@@ -349,9 +349,9 @@ def threshold(
     as_json: AsJson = False,
 ) -> None:
     """Have the service advise on the threshold, on its data and rules; wait for the report."""
-    from app.cli.advice import show_advice
-    from app.cli.sending import LONGEST_WAIT_S, PATIENCE_S
-    from app.cli.terminal import console, progress_bar
+    from anoncup.cli.submit import LONGEST_WAIT_S, PATIENCE_S
+    from anoncup.cli.terminal import console, progress_bar
+    from anoncup.cli.threshold_report import show_advice
 
     question = {"groups": names_in(groups), "draws": draws}
     with connected() as client, progress_bar("threshold report") as progress:

@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 
 import typer
 
+from anoncup.cli import credentials
+from anoncup.cli.connection import asking, connected, in_words, password_of
+from anoncup.cli.credentials import Credentials
+from anoncup.cli.options import AsJson, Slug
+from anoncup.cli.output import done, plain
 from anoncup.errors import InvalidInput, NotSignedIn
-from app.cli import credentials
-from app.cli.connection import asking, connected, in_words, password_of
-from app.cli.credentials import Credentials
-from app.cli.listing import done, plain
-from app.cli.options import AsJson, Slug
 
 Url = Annotated[str | None, typer.Option(help="the service's address, such as https://cup.example.org")]
 PasswordStdin = Annotated[

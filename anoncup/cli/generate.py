@@ -1,0 +1,53 @@
+"""``anoncup generate``: example data of a track."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from anoncup.cli.options import EXAMPLES
+from anoncup.errors import InvalidInput
+
+CREDIT = """Data: Chen, D. (2015). Online Retail. UCI Machine Learning Repository, CC BY 4.0;
+a selection, with invented sex and birthday."""
+
+
+def generate(
+    folder: Annotated[
+        Path | None, typer.Argument(help="the folder to write into; a single file is printed without it")
+    ] = None,
+    *,
+    rows: Annotated[
+        int | None,
+        typer.Option(min=1, max=1_000_000, help="number of rows; default: as in the contest of the track"),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    track: Annotated[str, typer.Option(help=f"the track: {', '.join(EXAMPLES)}")] = EXAMPLES[0],
+) -> None:
+    """Print a generated table of the 2015 contest's shape, or write the example data of a track."""
+    from anoncup.plugins import TRACKS
+
+    if track not in EXAMPLES:
+        raise InvalidInput("tracks with generated data: {names}", code="unknown_track", names=EXAMPLES)
+    made = TRACKS[track].example_data
+    assert made is not None  # noqa: S101  # EXAMPLES has those that do
+    files = made(rows, seed)
+    if folder is not None:
+        written(files, folder)
+        if TRACKS[track].shipped:
+            print(CREDIT)
+    elif len(files) == 1:
+        print(*(content.decode() for content in files.values()), end="")
+    else:
+        names = tuple(f"{name}.csv" for name in files)
+        raise InvalidInput("name a folder for {names}", code="folder_missing", names=names)
+
+
+def written(files: Mapping[str, bytes], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / f"{name}.csv").write_bytes(content)
+    print(f"wrote {' and '.join(f'{name}.csv' for name in files)} into {folder}")

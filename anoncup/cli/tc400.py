@@ -1,0 +1,19 @@
+"""``anoncup tc400``: the data of PWS Cup 2016."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from anoncup.cli.generate import CREDIT, written
+
+
+def tc400(folder: Annotated[Path, typer.Argument(help="the folder to write into")] = Path()) -> None:
+    """Write the 2016 contest's data, customers.csv and transactions.csv, into a folder."""
+    from anoncup.tracks.transactions.example import tc400 as tc400_tables
+    from anoncup.tracks.transactions.tables import files_of
+
+    written(files_of(tc400_tables()), folder)
+    print(CREDIT)
