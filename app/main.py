@@ -32,7 +32,8 @@ from app.api.documentation import document
 from app.api.documentation.answers import STORED, refusing
 from app.api.documentation.bodies import raw
 from app.config import get_settings
-from app.db.might import warn_of_might
+from app.db.privileges import warn_of_might
+from app.db.transaction import transaction
 from app.http import live, problems
 from app.http.admission import Admission
 from app.http.bodies import spool_to
@@ -44,7 +45,6 @@ from app.http.readiness import WriteTest
 from app.http.unchanged import Boards
 from app.services.work import health
 from app.services.work.known_files import check_store
-from app.transaction import transaction
 from app.web import organizer, team, visitor
 from app.web.site import pages
 from app.web.visitor import reference

@@ -1,6 +1,6 @@
 """The one Celery application, and how the rest of ``app`` asks for work.
 
-Services call :func:`defer`; only :mod:`app.transaction` calls :func:`publish`, after COMMIT.
+Services call :func:`defer`; only :mod:`app.db.transaction` calls :func:`publish`, after COMMIT.
 A message says that there is work of a kind, not which: the queue is a doorbell, and the database says what
 is next.
 """
@@ -18,6 +18,7 @@ from redis.exceptions import RedisError
 from sqlalchemy.orm import Session
 
 from app.config import get_settings
+from app.db.transaction import AFTER_COMMIT
 
 log = structlog.get_logger(__name__)
 
@@ -27,7 +28,6 @@ SCORE, JUDGE, ADVISE = "score", "guesses.judge", "threshold_reports.advise"
 QUEUES = {SCORE: "celery", JUDGE: "guesses", ADVISE: "reports"}
 """Where each task's messages wait, so that none stands before another kind."""
 
-RINGS = "rings"
 SANDBOX = "sandbox"
 """What a worker is asked: how its scoring processes are sandboxed."""
 DUTIES = "duties"
@@ -80,7 +80,7 @@ celery.add_defaults(configuration)
 
 def defer(session: Session, task: str) -> None:
     """Ring for ``task`` once ``session`` has committed."""
-    session.info.setdefault(RINGS, []).append(task)
+    session.info.setdefault(AFTER_COMMIT, {}).setdefault(publish, []).append(task)
 
 
 def publish(tasks: Sequence[str]) -> None:

@@ -30,13 +30,13 @@ from app.config import get_settings
 from app.contest import parsed
 from app.db import engine
 from app.db.models import Competition, Submission, Target, Team
+from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
 from app.local.embedded import embedded_services
 from app.main import create_app, served_app
 from app.services.boards import verdicts
 from app.services.contest import competitions
 from app.services.people import accounts
-from app.transaction import transaction
 from migrations.run import migrate
 from tests import crowd
 from tests.asked import asked

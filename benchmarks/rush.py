@@ -36,10 +36,10 @@ from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
 from anoncup.tracks.microdata.example import household_table
 from app.db.models import Competition, Evaluation, Member, Submission
+from app.db.transaction import transaction
 from app.services.contest import competitions
 from app.services.people import accounts, teams
 from app.services.work.leases import UNFINISHED
-from app.transaction import transaction
 from benchmarks.bare import BareScoring
 from benchmarks.load import Answer, ask, polled, spread, upload
 from benchmarks.processes import Usage, watched

@@ -30,8 +30,8 @@ from anoncup.tracks.microdata.example import household_table
 from anoncup.tracks.transactions.example import tc400
 from anoncup.tracks.transactions.tables import files_of
 from app.db.models import Evaluation
+from app.db.transaction import transaction
 from app.local.processes import wait_until_healthy
-from app.transaction import transaction
 from benchmarks import rush, stored
 from benchmarks.hosts import Plant, networked, planted, programs
 from benchmarks.load import Answer, spread

@@ -22,15 +22,15 @@ from sqlalchemy.orm import Session
 
 from app.backup import service as backups
 from app.config import get_settings
-from app.db import engine
+from app.db import engine, now
 from app.db.models import Evaluation, Submission, Team
+from app.db.transaction import transaction
 from app.services.attacks import transitions
 from app.services.boards import anonymization, verdicts
 from app.services.contest import competitions, visibility
 from app.services.submissions import progress, quota, submissions
 from app.services.work import health, known_files, leases
 from app.storage import store
-from app.transaction import transaction
 
 CONTESTS, TEAMS = 10, 200
 BACKLOGS = (1_000, 10_000, 100_000)
@@ -211,7 +211,7 @@ def doings() -> dict[str, Callable[[Session], Any]]:
         "the first board of a process": first_board,
         "claim": lambda it: leases.claim_next(it, Evaluation, lease=LEASE, attempts=3),
         "progress of one": lambda it: progress.of_submissions(it, {latest}),
-        "quota": lambda it: quota.caps(it, contest, team, "anonymization", leases.clock(it)),
+        "quota": lambda it: quota.caps(it, contest, team, "anonymization", now.clock(it)),
         "same release before?": lambda it: it.scalars(
             select(Submission.sent).where(Submission.team_id == team)
         ).all(),

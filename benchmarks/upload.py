@@ -19,7 +19,7 @@ from sqlalchemy import select
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.microdata.example import household_table
 from app.db.models import Evaluation
-from app.transaction import transaction
+from app.db.transaction import transaction
 from benchmarks import rush
 from benchmarks.bare import BareScoring
 from benchmarks.load import ask

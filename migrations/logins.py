@@ -8,7 +8,7 @@ from sqlalchemy import NullPool, create_engine
 from sqlalchemy.exc import OperationalError
 
 from anoncup.errors import NotAllowed
-from app import logins
+from app.db import logins
 from migrations.run import unreachable
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.db.privileges import CLOCK, WEB, WORKER
-from app.transaction import transaction
+from app.db.transaction import transaction
 from workers import clock, drawing, guesses, leased, rehearsals, scoring, threshold_reports, transitions
 
 ROLE: ContextVar[str | None] = ContextVar("ROLE", default=None)

@@ -20,7 +20,7 @@ from anoncup.tracks.linkage.permutation import guess_csv, source_from_secret
 from anoncup.tracks.outcomes import Outcome
 from app.config import get_settings
 from app.db.models import Competition, Evaluation, Guess, State, Submission
-from app.transaction import transaction
+from app.db.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import ROWS, Arena, competition_file, noisy_release
 from workers import clock, guesses, transitions

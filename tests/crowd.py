@@ -22,9 +22,9 @@ from app.db.models import (
     Target,
     Team,
 )
+from app.db.transaction import transaction
 from app.names import columns
 from app.storage import digest_of
-from app.transaction import transaction
 from tests.arena import ROWS
 from tests.contest import Contest, linked
 

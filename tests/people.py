@@ -10,10 +10,10 @@ from httpx2 import Response
 from sqlalchemy import func, select
 
 from anoncup.schemas.roles import Role
+from app.db import now
 from app.db.models import AuditEntry, Base, Invite
+from app.db.transaction import transaction
 from app.services.people import accounts
-from app.services.work import leases
-from app.transaction import transaction
 from tests.arena import API, PASSWORD, Arena, numbers
 
 AT_ONCE = 10
@@ -55,7 +55,7 @@ def token_for(client: TestClient, **fields: Any) -> Response:
 def database_time() -> datetime:
     """By the one clock that counts."""
     with transaction() as session:
-        return leases.clock(session)
+        return now.clock(session)
 
 
 def me(client: TestClient, token: str) -> Response:

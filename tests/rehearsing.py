@@ -16,10 +16,10 @@ from anoncup.tracks.microdata.example import household_table
 from anoncup.tracks.transactions.example import tc400
 from anoncup.tracks.transactions.tables import TransactionTables
 from app.db.models import Competition, RehearsalMove, State
+from app.db.transaction import transaction
 from app.services.contest import due_moves, guess_terms, phases
 from app.services.desk import rehearsals
 from app.services.people import accounts
-from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena
 from tests.contest import judge_everything, turn

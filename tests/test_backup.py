@@ -18,10 +18,10 @@ from app.backup.keys import Places
 from app.config import Settings
 from app.db import engine
 from app.db.models import AuditEntry, Base, Evaluation, Submission
+from app.db.transaction import transaction
 from app.local.embedded import embedded_services
 from app.services.people import audit
 from app.storage import opened, store
-from app.transaction import transaction
 from migrations.run import migrate
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, noisy_release

@@ -12,8 +12,8 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from app.config import Settings
+from app.db.logins import ROLES, login_file
 from app.local.processes import QUEUES, worker_programs
-from app.logins import ROLES, login_file
 
 ROOT = Path(__file__).parent.parent
 ONE_SHOTS = {"keys", "migrate"}

@@ -6,8 +6,8 @@ from pathlib import Path
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
+from app.db.logins import ROLES
 from app.local.embedded import embedded_services
-from app.logins import ROLES
 from migrations import logins
 from migrations.run import migrate
 from tests.data_folders import data, made_once

@@ -14,9 +14,9 @@ from sqlalchemy import func, select
 from anoncup.errors import InvalidInput, NotFound, Unavailable
 from app.config import Settings
 from app.db.models import Submission
+from app.db.transaction import transaction
 from app.http import intake
 from app.storage import Store, bucket, digest_of, opened
-from app.transaction import transaction
 from tests.arena import Arena
 from tests.s3 import BUCKET, S3Server
 

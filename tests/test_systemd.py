@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.config import Settings
-from app.logins import ROLES, login_file
+from app.db.logins import ROLES, login_file
 
 SHIPPED = Path(__file__).parent.parent / "deploy" / "systemd"
 UNITS = sorted(path.name for path in SHIPPED.glob("anoncup*.*") if path.is_file())

@@ -15,10 +15,10 @@ from anoncup.messages import Message, told
 from anoncup.schemas.advice import EXAMPLE
 from anoncup.schemas.codes import FAILURES
 from app.db.models import Evaluation, State
+from app.db.transaction import transaction
 from app.services.boards.verdicts import numbers
 from app.services.desk import moves
 from app.services.work import leases
-from app.transaction import transaction
 from tests import recorded
 from tests.arena import Arena
 from tests.recorded import ANSWERS, verdict

@@ -23,14 +23,14 @@ from sqlalchemy.orm import Session
 from anoncup.errors import DatabaseUnavailable, DomainError, Unavailable
 from app import logs, queue, witnessing
 from app.config import Settings, get_settings
-from app.db.might import warn_of_might
 from app.db.models import WitnessedEnd
+from app.db.privileges import warn_of_might
+from app.db.transaction import transaction
 from app.processes import sandbox
 from app.services.attacks import transitions
 from app.services.contest import guess_terms, witnesses
 from app.services.work import health, upkeep
 from app.storage import waiting
-from app.transaction import transaction
 from workers.crew import Crew
 
 log = structlog.get_logger(__name__)

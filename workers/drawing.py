@@ -8,11 +8,11 @@ from anoncup.tracks import seeds
 from app import sealing
 from app.config import Settings
 from app.contest import read_file
+from app.db.transaction import transaction
 from app.services.attacks import drawing
 from app.services.attacks.drawing import Undrawn
 from app.services.contest.held import Box, Means
 from app.storage import store
-from app.transaction import transaction
 from workers import child
 from workers.work import Aids, Drawing
 

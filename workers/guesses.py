@@ -7,10 +7,10 @@ from anoncup.errors import Unavailable
 from app import sealing
 from app.config import Settings, get_settings
 from app.db.models import Guess
+from app.db.transaction import transaction
 from app.queue import JUDGE, celery
 from app.services.attacks import guesses
 from app.services.attacks.guesses import Claim
-from app.transaction import transaction
 from workers import child, leased
 from workers.child import Step, Verdict
 from workers.drawing import aids

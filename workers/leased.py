@@ -15,8 +15,8 @@ from anoncup.errors import CompetitionUnavailable, DatabaseUnavailable, DomainEr
 from app.config import get_settings
 from app.db.models import ThresholdReport
 from app.db.models.declarations import Work
+from app.db.transaction import transaction
 from app.services.work import leases
-from app.transaction import transaction
 from workers.child import ChildDied, ScoringFailed, Step
 from workers.fitness import Fitness
 

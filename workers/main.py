@@ -17,7 +17,7 @@ from celery.worker.control import inspect_command
 
 from app import logs
 from app.config import get_settings
-from app.db.might import warn_of_might
+from app.db.privileges import warn_of_might
 from app.local.processes import QUEUES
 from app.processes import parser_process, sandbox
 from app.queue import DUTIES, SANDBOX, celery

@@ -11,6 +11,7 @@ from anoncup.tracks.files import SECRET
 from app import sealing
 from app.config import Settings, get_settings
 from app.db.models import RehearsalMove
+from app.db.transaction import transaction
 from app.services.attacks import guesses
 from app.services.attacks.guesses import Given
 from app.services.desk import moves
@@ -18,7 +19,6 @@ from app.services.desk.moves import Claim
 from app.services.submissions import uploads
 from app.services.submissions.submissions import Seal
 from app.services.submissions.uploads import Upload
-from app.transaction import transaction
 from workers import child, leased
 from workers.child import ScoringFailed, Step
 from workers.fitness import FOR_SECRETS

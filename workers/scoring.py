@@ -10,10 +10,10 @@ from app import sealing
 from app.config import Settings, get_settings
 from app.contest import read_file
 from app.db.models import Evaluation
+from app.db.transaction import transaction
 from app.queue import SCORE, celery
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import Claim
-from app.transaction import transaction
 from workers import child, leased
 from workers.child import Step, Verdict
 from workers.drawing import aids

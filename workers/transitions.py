@@ -19,12 +19,12 @@ from anoncup.tracks.model import Track
 from app import logs, sealing
 from app.config import Settings, get_settings
 from app.contest import read_file
+from app.db.transaction import transaction
 from app.services.attacks import drawing, transitions
 from app.services.attacks.transitions import Unrevealed, Unwritten
 from app.services.contest import held
 from app.services.contest.held import Box
 from app.storage import store
-from app.transaction import transaction
 from workers import child
 from workers.drawing import aids, draw, opened_seed
 from workers.fitness import FOR_REPORTS, FOR_SECRETS

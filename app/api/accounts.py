@@ -11,12 +11,12 @@ from anoncup import schemas
 from anoncup.schemas.fields import PersonName, example
 from app import throttle
 from app.api.documentation.answers import NEW_NAME, refusing
+from app.db.transaction import transaction
 from app.http.dependencies import Address, SignedIn
 from app.http.paging import Cursor, Limit, cursor_of, link_to_next, place_of
 from app.http.passwords import change, few_at_a_time, proven
 from app.services.membership import invites, members, organizers
 from app.services.people import accounts, passwords, teams
-from app.transaction import transaction
 
 router = APIRouter(tags=["accounts"])
 

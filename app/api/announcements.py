@@ -11,11 +11,11 @@ from anoncup import schemas
 from anoncup.schemas.fields import example
 from app.api.documentation.answers import ORGANIZER, refusing
 from app.db.models import Announcement
+from app.db.transaction import transaction
 from app.http.confirming import Confirming
 from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.http.paging import AskedPage, place_of
 from app.services.contest import announcements
-from app.transaction import transaction
 
 router = APIRouter(tags=["announcements"])
 

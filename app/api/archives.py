@@ -11,6 +11,7 @@ from fastapi.responses import StreamingResponse
 from anoncup.errors import NotFound
 from app.api.documentation.answers import ORGANIZER, READ, refusing
 from app.api.documentation.bodies import ZIP, raw
+from app.db.transaction import transaction
 from app.http.archives import Content, sent, tag_of, zipped
 from app.http.dependencies import AppSettings, MaybeSignedIn, SignedIn, lasting_address
 from app.http.shelf import Shelf
@@ -22,7 +23,6 @@ from app.services.data.kits import Kit
 from app.services.desk import exports
 from app.services.people.accounts import Principal
 from app.services.submissions import uploads
-from app.transaction import transaction
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["competitions"])
 

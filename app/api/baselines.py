@@ -11,6 +11,7 @@ from app.api.documentation.answers import BUSY, NEW_NAME, ORGANIZER, refusing
 from app.api.documentation.bodies import Json, multipart
 from app.api.submissions import NEEDED, PARTS, SENT, receipt
 from app.config import get_settings
+from app.db.transaction import transaction
 from app.http.bodies import Parts
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
@@ -19,7 +20,6 @@ from app.services.desk import baselines
 from app.services.people.accounts import Principal
 from app.services.submissions import uploads
 from app.services.submissions.uploads import Entrance
-from app.transaction import transaction
 
 router = APIRouter(tags=["baselines"])
 

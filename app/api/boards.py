@@ -6,12 +6,12 @@ from sqlalchemy.orm import Session
 from anoncup import schemas
 from app.api.documentation.answers import BOARD, refusing
 from app.api.documentation.bodies import example_as, raw
+from app.db.transaction import transaction
 from app.http import unchanged
 from app.http.dependencies import MaybeSignedIn, ShownBy
 from app.services.boards import anonymization, attack_history, history, matrix, reidentification
 from app.services.contest import visibility
 from app.services.contest.visibility import Sight
-from app.transaction import transaction
 
 router = APIRouter(prefix="/competitions/{slug}/boards", tags=["boards"], responses=refusing(BOARD))
 

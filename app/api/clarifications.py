@@ -10,11 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from anoncup import schemas
 from anoncup.schemas.fields import example
 from app.api.documentation.answers import ORGANIZER, TEAM, refusing
+from app.db.transaction import transaction
 from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.http.paging import AskedPage, place_of
 from app.services.contest import clarifications
 from app.services.contest.clarifications import Asked
-from app.transaction import transaction
 
 router = APIRouter(tags=["clarifications"])
 

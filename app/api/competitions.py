@@ -17,6 +17,8 @@ from app.api.documentation.answers import COMPETITION_FILE, ORGANIZER, REVISION,
 from app.api.documentation.bodies import Json, raw, taking
 from app.contest import Contest
 from app.db.models import Competition
+from app.db.now import clock
+from app.db.transaction import transaction
 from app.http.confirming import Confirming
 from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.http.intake import admission
@@ -24,9 +26,7 @@ from app.services.contest import competitions, held, phases, revisions, witnesse
 from app.services.contest.phases import Standing
 from app.services.data import draws
 from app.services.membership import invites
-from app.services.work.leases import clock
 from app.storage import store
-from app.transaction import transaction
 
 router = APIRouter(prefix="/competitions", tags=["competitions"])
 

@@ -9,11 +9,11 @@ from app.api.documentation import examples
 from app.api.documentation.answers import ORGANIZER, TEAM, refusing
 from app.api.documentation.bodies import raw, taking
 from app.config import get_settings
+from app.db.transaction import transaction
 from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.services.contest import competitions
 from app.services.data import draws, truths
 from app.storage import store
-from app.transaction import transaction
 
 router = APIRouter(prefix="/competitions", tags=["draws"])
 

@@ -12,13 +12,13 @@ from anoncup import schemas
 from anoncup.schemas.fields import ID
 from app.api.documentation.answers import refusing
 from app.api.documentation.bodies import example_as, raw
+from app.db.transaction import transaction
 from app.http import live
 from app.http.dependencies import SignedIn
 from app.http.live import Watcher
 from app.services.people.accounts import Principal
 from app.services.submissions import progress
 from app.services.submissions.progress import Follower, Progress
-from app.transaction import transaction
 
 router = APIRouter(tags=["submissions"])
 

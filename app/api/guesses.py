@@ -13,13 +13,13 @@ from app.api.documentation import examples
 from app.api.documentation.answers import CHECK, TEAM, UPLOAD, refusing
 from app.api.documentation.bodies import Json, files_said, multipart
 from app.db.models import Guess, State
+from app.db.transaction import transaction
 from app.http import intake
 from app.http.dependencies import IdempotencyKey, SignedIn
 from app.http.intake import A_GUESS, dry_run, take_in
 from app.http.paging import AskedPage, place_of
 from app.services.attacks import guesses
 from app.services.attacks.guesses import Entrance
-from app.transaction import transaction
 
 router = APIRouter(tags=["guesses"])
 

@@ -11,12 +11,12 @@ from anoncup.schemas.fields import example
 from app.api.competitions import described
 from app.api.documentation.answers import JUDGED, ORGANIZER, refusing
 from app.api.submissions import shown
+from app.db.transaction import transaction
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.services.contest import schedule
 from app.services.desk import rulings
 from app.services.submissions import submissions
-from app.transaction import transaction
 
 router = APIRouter(tags=["organizing"])
 

@@ -7,12 +7,12 @@ from anoncup.schemas.roles import Role
 from app import queue
 from app.api.documentation.answers import ORGANIZER, refusing
 from app.db.models import AuditEntry
+from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
 from app.http.paging import AskedPage, number, place_of
 from app.services.contest import competitions
 from app.services.desk import load
 from app.services.people.accounts import Principal
-from app.transaction import transaction
 
 HIDDEN_REASON = "takes no work; administrators can read why"
 

@@ -8,12 +8,12 @@ from anoncup import schemas
 from anoncup.rules.toml_text import text_of
 from app.api.competitions import Toml
 from app.api.documentation.answers import ORGANIZER, REVISION, refusing
+from app.db.transaction import transaction
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.services.contest import competitions, revisions
 from app.services.desk import rescores
 from app.services.desk.rescores import Change, Judged, Preview
-from app.transaction import transaction
 
 router = APIRouter(tags=["re-scoring"])
 

@@ -18,13 +18,13 @@ from app.api.documentation import examples
 from app.api.documentation.answers import CHECK, ORGANIZER, TEAM, UPLOAD, refusing
 from app.api.documentation.bodies import Json, files_said, multipart, raw
 from app.db.models import State, Submission
+from app.db.transaction import transaction
 from app.http.dependencies import IdempotencyKey, SignedIn
 from app.http.intake import RELEASE, check_release, dry_run, take_in
 from app.http.paging import AskedPage, place_of
 from app.services.submissions import finals, progress, quota, submissions, uploads
 from app.services.submissions.uploads import Entrance
 from app.storage import store
-from app.transaction import transaction
 
 router = APIRouter(tags=["submissions"])
 

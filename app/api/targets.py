@@ -14,11 +14,11 @@ from app.api.documentation import examples
 from app.api.documentation.answers import READ, TEAM, refusing
 from app.api.documentation.bodies import ZIP, raw
 from app.db.models import Target
+from app.db.transaction import transaction
 from app.http.archives import Content, sent, zipped
 from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.services.attacks import targets
 from app.storage import store
-from app.transaction import transaction
 
 router = APIRouter(tags=["targets"])
 

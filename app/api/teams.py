@@ -13,11 +13,11 @@ from app.api.competitions import InviteIn
 from app.api.documentation.answers import NEW_NAME, ORGANIZER, TEAM, refusing
 from app.api.users import ByName
 from app.db.models import Team
+from app.db.transaction import transaction
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.services.membership import invites, members, organizers
 from app.services.people.teams import Person
-from app.transaction import transaction
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["teams"])
 

@@ -12,9 +12,9 @@ from anoncup.excessive.question import Question
 from anoncup.schemas.fields import example
 from app.api.documentation.answers import ORGANIZER, refusing
 from app.db.models import ThresholdReport
+from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
 from app.services.data import threshold_reports
-from app.transaction import transaction
 
 router = APIRouter(tags=["threshold reports"])
 

@@ -10,11 +10,11 @@ from anoncup.schemas.fields import example
 from anoncup.schemas.roles import Role
 from app.api.accounts import Name, NewName, Password
 from app.api.documentation.answers import NEW_NAME, refusing
+from app.db.transaction import transaction
 from app.http.confirming import Confirming
 from app.http.passwords import few_at_a_time
 from app.services.membership import organizers
 from app.services.people import accounts, passwords
-from app.transaction import transaction
 
 router = APIRouter(prefix="/users", tags=["users"])
 

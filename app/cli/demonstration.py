@@ -30,8 +30,8 @@ from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, household_table
 from anoncup.tracks.model import Tables
 from anoncup.tracks.transactions.example import tc400
 from app.cli import duel
+from app.db.transaction import transaction
 from app.services.people import accounts
-from app.transaction import transaction
 
 logger = logging.getLogger(__name__)
 

@@ -13,11 +13,11 @@ from anoncup.errors import InvalidInput
 from anoncup.schemas.roles import Role
 from app.cli.running import addresses, given_services, require_services
 from app.config import get_settings
+from app.db.transaction import transaction
 from app.local.embedded import Services, embedded_services, running_services
 from app.services.people import accounts
 from app.services.work import health
 from app.storage import Store, opened
-from app.transaction import transaction
 from migrations.run import migrate as migrate_database
 
 PAUSE_S = 0.5

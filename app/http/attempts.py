@@ -9,9 +9,9 @@ from starlette.concurrency import run_in_threadpool
 
 from anoncup.errors import Conflict, DomainError, TooMany, TooSlow, Unavailable
 from app.db.models import Attempt
+from app.db.transaction import transaction
 from app.http.problems import Refused
 from app.services.submissions import attempts
-from app.transaction import transaction
 
 
 @dataclass

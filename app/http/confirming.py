@@ -11,11 +11,11 @@ from anyio import from_thread
 from fastapi import Depends, Form, Header
 
 from app import throttle
+from app.db.transaction import transaction
 from app.http.dependencies import Address, SignedIn
 from app.http.passwords import few_at_a_time
 from app.services.people import accounts, passwords
 from app.services.people.accounts import Principal
-from app.transaction import transaction
 
 HEADER = "X-Confirm-Password"
 

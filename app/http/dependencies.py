@@ -11,10 +11,10 @@ from starlette.concurrency import run_in_threadpool
 from anoncup.errors import NotAllowed, NotSignedIn
 from app.config import Settings, get_settings
 from app.db.models import TokenKind
+from app.db.transaction import transaction
 from app.http.middleware import host_of
 from app.services.people import accounts
 from app.services.people.accounts import Opened, Principal, Shown
-from app.transaction import transaction
 
 COOKIE = "anoncup_session"
 ONLY_HTTPS = f"__Host-{COOKIE}"

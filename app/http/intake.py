@@ -18,6 +18,7 @@ from anoncup.tracks.files import GUESS, SECRET
 from app import throttle
 from app.config import get_settings
 from app.db.models import Guess
+from app.db.transaction import transaction
 from app.http.admission import Admission
 from app.http.attempts import Counted, counted
 from app.http.bodies import Parts, multipart
@@ -25,7 +26,6 @@ from app.services.attacks import guesses
 from app.services.people.accounts import Principal
 from app.services.submissions import submissions, uploads
 from app.services.work.known_files import check_store
-from app.transaction import transaction
 
 At = TypeVar("At", uploads.Entrance, guesses.Entrance)
 Made = TypeVar("Made")

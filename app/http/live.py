@@ -14,9 +14,9 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI
 
 from anoncup.errors import TooMany
+from app.db.transaction import transaction
 from app.services.submissions import progress
 from app.services.submissions.progress import Follower, Progress
-from app.transaction import transaction
 
 log = structlog.get_logger(__name__)
 

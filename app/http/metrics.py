@@ -18,9 +18,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from anoncup.errors import Unavailable
 from app import queue
 from app.db.models import State
+from app.db.transaction import transaction
 from app.services.work import health
 from app.services.work.health import Work
-from app.transaction import transaction
 
 log = structlog.get_logger(__name__)
 

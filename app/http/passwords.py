@@ -12,9 +12,9 @@ from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
 from app.config import get_settings
+from app.db.transaction import transaction
 from app.services.people import accounts, passwords
 from app.services.people.accounts import Principal
-from app.transaction import transaction
 
 P = ParamSpec("P")
 T = TypeVar("T")

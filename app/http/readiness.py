@@ -4,8 +4,8 @@ import time
 from dataclasses import dataclass, field
 from threading import Lock
 
+from app.db.transaction import transaction
 from app.services.work import health
-from app.transaction import transaction
 
 EVERY_S = 10.0
 """Seconds for which a passed test stands. A failed one is repeated with the next request."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import psycopg
 
-from app import logins
+from app.db import logins
 
 TRUSTING, LOCKED = "local all all trust\n", "local all all scram-sha-256\n"
 """What Postgres is told of sign-ins: over its socket, whose folder lets nobody else in; over nothing else."""

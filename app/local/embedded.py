@@ -22,7 +22,7 @@ from urllib.parse import quote
 import psycopg
 
 from anoncup.errors import Unavailable
-from app import logins
+from app.db import logins
 from app.local import doors, tethered, waiting
 from app.local.data_folder import held, in_use, runs_in, socket_folder
 from app.local.server import Server, stopped_after, wait

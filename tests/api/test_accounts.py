@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import update
 
 from app.db.models import Invite, Member, Team, User
-from app.transaction import transaction
+from app.db.transaction import transaction
 from tests.arena import PASSWORD, Arena, competition_file
 from tests.people import AT_ONCE, at_once, counted, invite, me, sign_up, token_for, uses_left
 

@@ -18,10 +18,10 @@ from anoncup.tables.csv_text import table_csv
 from app import turns
 from app.config import Settings, get_settings
 from app.db.models import Attempt
+from app.db.transaction import transaction
 from app.http.admission import Admission
 from app.http.dependencies import COOKIE
 from app.services.submissions import uploads
-from app.transaction import transaction
 from tests.arena import Arena, competition_file, noisy_release
 from tests.patience import eventually
 from tests.sending import Process, Sending, process, sending

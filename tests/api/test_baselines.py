@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import update
 
 from app.db.models import Competition
-from app.transaction import transaction
+from app.db.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import noisy_release
 from tests.contest import Contest

@@ -16,13 +16,13 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import with_tables
 from app.contest import parsed
 from app.db.models import Competition, Evaluation, Guess, Rescore, State, Submission, Target, Team
+from app.db.transaction import transaction
 from app.services.attacks import guesses
 from app.services.boards import spreadsheet, verdicts
 from app.services.contest import competitions
 from app.services.desk import rescores
 from app.services.submissions import evaluations
 from app.services.work import leases
-from app.transaction import transaction
 from tests import board_facts
 from tests.application import application
 from tests.arena import API, ROWS

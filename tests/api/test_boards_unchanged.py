@@ -15,14 +15,14 @@ from anoncup.schemas.roles import Role
 from app.contest import Contest
 from app.db import engine
 from app.db.models import Competition, Member, Team, Token, TokenKind, User
+from app.db.now import clock
 from app.db.snapshot import Seen, seen
+from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
 from app.http.unchanged import Boards, Shared, owned
 from app.main import create_app
 from app.services.contest.visibility import Audience, Sight, hour_of, view_at
 from app.services.people.accounts import Shown, authenticate, digest
-from app.services.work.leases import clock
-from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena
 from tests.asked import asked

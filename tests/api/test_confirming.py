@@ -28,10 +28,10 @@ from app.db.models import (
     Token,
     User,
 )
+from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
 from app.services.people import accounts
 from app.throttle import PER_ACCOUNT
-from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, noisy_release
 from tests.contest import Contest, competition_row

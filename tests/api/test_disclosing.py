@@ -14,7 +14,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.writer import with_publication
 from anoncup.rules.rounds import with_phases
 from app.db.models import Competition, Team
-from app.transaction import transaction
+from app.db.transaction import transaction
 from tests.api.test_confirming import Act, Form, ask, needs_the_password, state
 from tests.contest import Contest, competition_row
 from tests.web.reader import page, send

@@ -18,6 +18,7 @@ from anoncup.errors import NotAllowed, NotFound, TooMany
 from anoncup.schemas.roles import Role
 from app.db import engine
 from app.db.models import Evaluation, Member, Submission, Token, User
+from app.db.transaction import transaction
 from app.http import live
 from app.http.live import STREAMS_PER_USER, Live, Watcher, told
 from app.services.people import accounts
@@ -26,7 +27,6 @@ from app.services.submissions import evaluations, progress, submissions
 from app.services.submissions.evaluations import Claim
 from app.services.submissions.progress import Follower, Progress
 from app.services.work import leases
-from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, numbers
 from tests.claims import claim_evaluation

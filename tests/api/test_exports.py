@@ -15,8 +15,8 @@ from sqlalchemy import select, text
 from app.config import Settings
 from app.db import engine
 from app.db.models import Secret, Token, User
+from app.db.transaction import transaction
 from app.http import archives
-from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import PASSWORD, Arena, competition_file, noisy_release
 from tests.contest import Contest

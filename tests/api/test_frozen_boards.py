@@ -11,7 +11,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from anoncup.rules.toml_text import with_tables
 from app.db.models import Competition, Evaluation, Guess, Rescore, Submission
-from app.transaction import transaction
+from app.db.transaction import transaction
 from tests.api.test_rescores import applied, begun, end, end_set_evaluation, file_of, reweighed, strict
 from tests.api.test_submissions import score_everything
 from tests.contest import Contest, held, judge_everything

@@ -10,8 +10,8 @@ from sqlalchemy import func, select, update
 
 from anoncup.schemas.roles import Role
 from app.db.models import Invite, Member, User
+from app.db.transaction import transaction
 from app.services.people import accounts
-from app.transaction import transaction
 from tests.arena import Arena
 from tests.people import (
     AT_ONCE,

@@ -17,8 +17,8 @@ from structlog.testing import capture_logs
 from app import queue
 from app.config import Settings, get_settings
 from app.db import engine, failures
+from app.db.transaction import transaction
 from app.http import operators
-from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import PASSWORD, Arena
 from tests.conftest import empty_queue

@@ -8,8 +8,8 @@ import pytest
 
 from anoncup.schemas.roles import Role
 from app.db.models import Organizer, User
+from app.db.transaction import transaction
 from app.services.people import accounts
-from app.transaction import transaction
 from tests.arena import API, PASSWORD, Arena
 from tests.people import acts, counted, me, person, signed_in, team_invite, token_for, told
 

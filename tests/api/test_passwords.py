@@ -11,9 +11,9 @@ from sqlalchemy import select, text, update
 
 from anoncup.schemas.roles import Role
 from app.db.models import PasswordLink, Token, User
+from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
 from app.services.people import accounts
-from app.transaction import transaction
 from tests.arena import API, PASSWORD, Arena
 from tests.people import (
     acts,

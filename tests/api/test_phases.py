@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 from anoncup.competition.parser import parse_competition
 from anoncup.tables.csv_text import table_csv
 from app.db.models import Competition, Team
-from app.transaction import transaction
+from app.db.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
 from tests.contest import Contest, competition_row, turn

@@ -253,7 +253,7 @@ def team_list(contest: Contest) -> list[dict[str, str]]:
     from sqlalchemy import select
 
     from app.db.models import Team
-    from app.transaction import transaction
+    from app.db.transaction import transaction
 
     with transaction() as session:
         return [{"id": str(team.id), "name": team.name} for team in session.scalars(select(Team))]

@@ -13,8 +13,8 @@ from anoncup.tables.csv_text import table_csv
 from app import sealing
 from app.config import Settings
 from app.db.models import Evaluation, Secret, State, Submission
+from app.db.transaction import transaction
 from app.services.submissions import uploads
-from app.transaction import transaction
 from tests.arena import API, Arena, competition_file, noisy_release, original_table
 from workers import scoring
 

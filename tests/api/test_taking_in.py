@@ -11,11 +11,11 @@ from sqlalchemy import QueuePool
 from app import queue
 from app.config import Settings
 from app.db import engine
+from app.db.transaction import transaction
 from app.redis_client import redis_py_url
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import Claim
 from app.storage.store import Store
-from app.transaction import transaction
 from tests.arena import Arena
 from tests.asked import asked
 from tests.contest import Contest

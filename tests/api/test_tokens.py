@@ -11,8 +11,8 @@ from sqlalchemy import func, select, update
 from anoncup.schemas.roles import Role
 from app.config import Settings
 from app.db.models import Token, User
+from app.db.transaction import transaction
 from app.services.people import accounts
-from app.transaction import transaction
 from tests.arena import API, PASSWORD, Arena
 from tests.people import counted, database_time, me, person, token_for, told
 

@@ -21,8 +21,8 @@ from anoncup.plugins import TRACKS
 from anoncup.tracks.linkage.permutation import source_from_secret
 from app.contest import parsed
 from app.db.models import Competition, Evaluation, Submission
+from app.db.transaction import transaction
 from app.services.attacks import candidates
-from app.transaction import transaction
 from tests import upgrades
 from tests.api.test_baselines import add
 from tests.api.test_submissions import score_everything

@@ -19,7 +19,7 @@ from anoncup.rules.rounds import with_phases
 from anoncup.tables.csv_text import table_csv
 from app.db import engine
 from app.db.models import State, ThresholdReport
-from app.transaction import transaction
+from app.db.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import PASSWORD, Arena, competition_file, noisy_release
 from tests.cli.conftest import Anoncup, working

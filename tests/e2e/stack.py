@@ -30,10 +30,10 @@ from anoncup.tracks.linkage.permutation import secret_csv
 from anoncup.tracks.microdata.example import household_columns, household_table
 from app.db.models import Competition, Organizer, User
 from app.db.privileges import CLOCK, WEB, WORKER
+from app.db.transaction import transaction
 from app.local import tethered
 from app.local.processes import Program, scheduler_program, wait_until_healthy, web_program, worker_programs
 from app.services.people import accounts
-from app.transaction import transaction
 from tests.acting import url_as
 from tests.arena import PASSWORD, competition_file, noisy_release, numbers, original_table
 from tests.patience import PATIENCE_S, eventually

@@ -16,10 +16,10 @@ from app import queue
 from app.config import Settings
 from app.db import engine
 from app.db.models import AuditEntry
+from app.db.transaction import transaction
 from app.local.embedded import embedded_services
 from app.local.processes import scheduler_program
 from app.services.attacks import transitions
-from app.transaction import transaction
 from migrations.run import migrate
 from tests.contest import Contest, competition_id
 from tests.e2e.stack import QUICK, kill, running, small_contest, web, worker

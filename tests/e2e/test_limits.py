@@ -16,7 +16,7 @@ from sqlalchemy import select
 from anoncup.client import Client
 from app.config import Settings
 from app.db.models import Attempt
-from app.transaction import transaction
+from app.db.transaction import transaction
 from tests.e2e.lines import Line, line, watching
 from tests.e2e.stack import Contest, command_line, small_contest, web
 from tests.patience import PATIENCE_S

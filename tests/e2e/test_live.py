@@ -16,11 +16,11 @@ from sqlalchemy import select, text
 from app.config import Settings
 from app.db import engine
 from app.db.models import Evaluation, Member
+from app.db.transaction import transaction
 from app.http.live import STREAMS_PER_USER
 from app.local.embedded import NAME, Services
 from app.services.people import accounts
 from app.services.submissions import evaluations
-from app.transaction import transaction
 from tests.arena import PASSWORD, numbers
 from tests.claims import claim_evaluation
 from tests.e2e.lines import line

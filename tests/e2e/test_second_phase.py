@@ -10,7 +10,7 @@ from anoncup.client import Client
 from anoncup.tables.csv_text import table_csv
 from app.config import Settings
 from app.db.models import Competition, Guess, State, Target
-from app.transaction import transaction
+from app.db.transaction import transaction
 from tests.arena import PASSWORD, ROWS, numbers, original_table
 from tests.conftest import empty_queue
 from tests.contest import two_phase_file

@@ -16,6 +16,7 @@ from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
 from app.contest import Contest
+from app.db import now as db_now
 from app.db.models import (
     Attempt,
     Competition,
@@ -28,11 +29,10 @@ from app.db.models import (
     Team,
     ThresholdReport,
 )
+from app.db.transaction import transaction
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.submissions import quota
-from app.services.work import leases
 from app.services.work.leases import UNFINISHED
-from app.transaction import transaction
 from tests.faults.calls import Caller
 from tests.faults.ledger import Kind, Ledger, Upload
 
@@ -199,7 +199,7 @@ def counted_exactly(ledger: Ledger) -> Iterator[str]:
     """The quota is what the team's own uploads come to, and never more valid ones than its cap."""
     row = row_of(ledger.slug)
     with transaction() as session:
-        now = leases.clock(session)
+        now = db_now.clock(session)
         for team in session.scalars(select(Team).where(Team.competition_id == row.id)):
             first = {cap.name: cap for cap in quota.caps(session, Contest(row), team.id, ANONYMIZATION, now)}
             valid = (

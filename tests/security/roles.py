@@ -10,8 +10,8 @@ from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.exc import ProgrammingError
 
-from app import logins
 from app.config import Settings
+from app.db import logins
 from migrations.logins import let_in
 
 SignedIn = Callable[[str], AbstractContextManager[Connection]]

@@ -25,9 +25,9 @@ from app.db.models import (
     ThresholdReport,
     User,
 )
+from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
 from app.services.people import accounts
-from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, ROWS, Arena, competition_file, noisy_release, numbers
 from tests.contest import Contest, turn

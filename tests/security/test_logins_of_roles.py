@@ -8,11 +8,10 @@ from sqlalchemy.exc import OperationalError
 from structlog.testing import capture_logs
 
 from anoncup.errors import NotAllowed
-from app import logins
 from app.backup import service
 from app.config import Settings, get_settings
-from app.db.might import warn_of_might
-from app.db.privileges import CLOCK, ROLES, WEB, WORKER
+from app.db import logins
+from app.db.privileges import CLOCK, ROLES, WEB, WORKER, warn_of_might
 from app.local.embedded import embedded_services
 from app.storage import store
 from migrations.logins import let_in

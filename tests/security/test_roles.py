@@ -362,7 +362,7 @@ def test_a_web_session_writes_its_own_heartbeat_and_never_the_clocks(
 
 def test_a_process_in_another_role_is_kept_from_what_it_does_not_need(contest: Contest) -> None:
     """That the tests' own web application, tasks and clock act as those of a service do."""
-    from app.transaction import transaction
+    from app.db.transaction import transaction
 
     with acting_as(WEB), pytest.raises(ProgrammingError), transaction() as session:
         session.execute(text("SELECT sealed FROM secrets"))

@@ -20,11 +20,11 @@ from sqlalchemy import select
 
 from app.config import Settings
 from app.db.models import Evaluation, State
+from app.db.transaction import transaction
 from app.local.embedded import Services
 from app.processes.inside import LIMITS
 from app.processes.sandbox import landlock, privileges, seccomp
 from app.storage import store
-from app.transaction import transaction
 from tests.arena import Arena
 from tests.deeds import NUMBERS
 from tests.hostile import Deed

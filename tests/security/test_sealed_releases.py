@@ -14,9 +14,9 @@ from anoncup.plugins import TRACKS
 from app import sealing
 from app.config import Settings
 from app.db.models import Evaluation, State, Submission
+from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
 from app.storage import digest_of, store
-from app.transaction import transaction
 from tests.arena import API, noisy_release
 from tests.contest import Contest
 from tests.security.test_secrets import cells_of_the_database, files_below

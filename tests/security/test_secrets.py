@@ -22,9 +22,9 @@ from app.cli.running import environment
 from app.config import Settings
 from app.db import engine
 from app.db.models import Evaluation, Secret, State, Submission
+from app.db.transaction import transaction
 from app.local.embedded import Services
 from app.storage import digest_of
-from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, noisy_release
 from tests.security.stage import Stage

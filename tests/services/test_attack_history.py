@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sqlalchemy import select, update
 
 from app.db.models import Competition, Guess, Target, Team
+from app.db.transaction import transaction
 from app.services.boards.attack_history import Sent, counted
-from app.transaction import transaction
 from tests.arena import ROWS
 from tests.contest import Contest
 from tests.services.test_boards_of_outcomes import Played, best, played, together

@@ -25,11 +25,11 @@ from anoncup.plugins import TRACKS
 from anoncup.schemas import Cell
 from anoncup.tracks.outcomes import Outcome
 from app.db.models import Guess, State, Submission, Target, Team
+from app.db.transaction import transaction
 from app.services.boards.matrix import built_in_cell
 from app.services.boards.reidentification import ranked
 from app.services.boards.trials import Attacks
 from app.services.boards.verdicts import numbers
-from app.transaction import transaction
 from tests import small_track
 from tests.arena import Arena
 from tests.contest import Contest, two_phase_file

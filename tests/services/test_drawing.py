@@ -24,12 +24,12 @@ from anoncup.tracks.model import Draw
 from app.backup import service as backup
 from app.config import Settings, get_settings
 from app.db.models import AuditEntry, Drawn, Seed
+from app.db.transaction import transaction
 from app.language import LANGUAGES
 from app.services.attacks import drawing
 from app.services.data import draws as data_draws
 from app.services.people import accounts
 from app.storage import store
-from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import PASSWORD, ROWS, Arena
 from tests.contest import Contest, competition_id, competition_row, turn, two_phase_file

@@ -12,9 +12,9 @@ import workers.transitions
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
 from app.db.models import Seed, SeedOpening
+from app.db.transaction import transaction
 from app.services.attacks import drawing
 from app.storage.store import Store
-from app.transaction import transaction
 from tests.arena import ROWS
 from tests.contest import Contest, competition_row, turn
 from tests.drawing import OWN, draws, evaluated_here, labels

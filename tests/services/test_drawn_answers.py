@@ -9,11 +9,11 @@ from anoncup.errors import InvalidUpload
 from anoncup.plugins import BUILT_IN, TRACKS
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.model import Draw
+from app.db.transaction import transaction
 from app.http.bodies import Parts
 from app.http.intake import submitted
 from app.services.submissions import uploads
 from app.storage import store
-from app.transaction import transaction
 from tests.arena import Arena, competition_file, noisy_release
 from tests.services.test_transitions import member
 from tests.web.reader import page

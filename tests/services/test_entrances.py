@@ -10,8 +10,8 @@ from sqlalchemy import select, update
 
 from app.config import Settings
 from app.db.models import Attempt, Guess, Submission
+from app.db.transaction import transaction
 from app.services.submissions import attempts, uploads
-from app.transaction import transaction
 from tests.arena import noisy_release
 from tests.contest import Contest, competition_row, judge_everything, turn
 from tests.sending import Sending, process, sending

@@ -16,9 +16,9 @@ from app import queue
 from app.config import Settings
 from app.db import engine
 from app.db.models import Evaluation, State, ThresholdReport
+from app.db.transaction import transaction
 from app.services.submissions import submissions
 from app.services.work import fairness, leases, upkeep
-from app.transaction import transaction
 from tests import queued
 from tests.conftest import empty_queue
 from tests.queued import Contest, Piece, contests

@@ -11,9 +11,9 @@ from structlog.testing import capture_logs
 from app import queue, sealing
 from app.config import Settings, get_settings
 from app.db.models import Evaluation, State, Submission, ThresholdReport
+from app.db.transaction import transaction
 from app.services.work.known_files import known_files
 from app.storage import store
-from app.transaction import transaction
 from tests import queued
 from tests.arena import Arena
 from tests.conftest import empty_queue, rested

@@ -17,8 +17,8 @@ from app import queue
 from app.config import Settings
 from app.db import engine
 from app.db.models import Guess, State
+from app.db.transaction import transaction
 from app.services.attacks.guesses import Claim, claim_next, record
-from app.transaction import transaction
 from tests.conftest import empty_queue, rested
 from tests.contest import Contest, judge_everything, linked, turn
 from tests.stored import file_of

@@ -9,9 +9,9 @@ from sqlalchemy import insert, select
 
 from app.contest import parsed
 from app.db.models import Competition
+from app.db.transaction import transaction
 from app.services.attacks import transitions
 from app.services.contest import competitions, phases
-from app.transaction import transaction
 from tests.arena import API, competition_file
 from tests.asked import asked
 

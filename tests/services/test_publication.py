@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 from app.db.models import Guess, Target, Team, User
-from app.transaction import transaction
+from app.db.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.contest import Contest, competition_row, turn
 from tests.web.reader import page

@@ -21,10 +21,10 @@ from app.db.models import (
     Target,
     Team,
 )
+from app.db.transaction import transaction
 from app.services.desk import moves, rehearsals
 from app.services.work import fairness
 from app.storage import store
-from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
 from tests.contest import Contest, turn

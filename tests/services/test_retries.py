@@ -13,10 +13,10 @@ from sqlalchemy import select, update
 
 from app import turns
 from app.db.models import Attempt
+from app.db.transaction import transaction
 from app.http.admission import Admission
 from app.services.attacks import guesses
 from app.services.submissions import attempts, uploads
-from app.transaction import transaction
 from tests.arena import noisy_release
 from tests.contest import Contest, competition_row, judge_everything, turn
 from tests.patience import eventually

@@ -19,12 +19,12 @@ from app import sealing
 from app.config import Settings
 from app.db import engine
 from app.db.models import AuditEntry, Competition, Evaluation, Guess, Opening, Secret, Submission, Target
+from app.db.transaction import transaction
 from app.services.attacks import transitions
 from app.services.people import accounts
 from app.services.people.accounts import Principal
 from app.services.submissions import evaluations, submissions, uploads
 from app.services.submissions.uploads import Upload
-from app.transaction import transaction
 from tests.arena import ROWS, Arena, noisy_release
 from tests.claims import claim_evaluation
 from tests.contest import Contest, competition_id, competition_row, judge_everything, turn

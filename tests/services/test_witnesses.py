@@ -15,11 +15,11 @@ from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidInput, Unavailable
 from app import witnessing
 from app.config import Settings
+from app.db import now
 from app.db.models import Announcement, AuditEntry, Competition, Opening, Target, WitnessedEnd
+from app.db.transaction import transaction
 from app.services.attacks import transitions
 from app.services.contest import announcements, witnesses
-from app.services.work import leases
-from app.transaction import transaction
 from app.witnessing import Ring
 from tests.contest import Contest, competition_id, competition_row, judge_everything, turn
 from tests.services.test_transitions import acts, quick
@@ -116,7 +116,7 @@ def test_once_the_notice_has_run_everything_is_revealed(
     contest.move(reidentification=(-1, -0.5))
     assert nothing_is_revealed()
     for module in (witnesses, transitions):
-        monkeypatch.setattr(module, "clock", lambda session: leases.clock(session) + NOTICE)
+        monkeypatch.setattr(module, "clock", lambda session: now.clock(session) + NOTICE)
     turn()
     assert competition_row().revealed_at is not None
     assert "secrets.reveal" in acts()
@@ -228,7 +228,7 @@ def test_a_pause_holds_the_reveal_back(contest: Contest) -> None:
     with transaction() as session:
         row = session.get_one(Competition, competition_id())
         seen = witnesses.book(session, [row.id], witnesses.ring()).of(row.id)
-        later = leases.clock(session) + timedelta(days=100)
+        later = now.clock(session) + timedelta(days=100)
         assert not witnesses.is_time(row, seen, later)
         row.paused_at = None
         assert witnesses.is_time(row, seen, later)

@@ -9,7 +9,7 @@ from sqlalchemy import event
 
 from app.db.engine import get_engine
 from app.db.models import Competition
-from app.transaction import transaction
+from app.db.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
 from tests.web.reader import page, words_of

@@ -16,8 +16,8 @@ from anoncup.messages import Counted, Message, kept
 from anoncup.plugins import TRACKS
 from app import language
 from app.db.models import Submission
+from app.db.transaction import transaction
 from app.language import LANGUAGES, Words, in_language
-from app.transaction import transaction
 from app.web.organizer.changes import leaves
 from app.web.site import languages
 from tests.arena import Arena

@@ -16,11 +16,11 @@ from anoncup.messages import Message
 from anoncup.schemas.roles import Role
 from app import queue
 from app.db.models import Evaluation, State, Team
+from app.db.now import clock
+from app.db.transaction import transaction
 from app.language import LANGUAGES
 from app.processes import sandbox
 from app.services.work import health
-from app.services.work.leases import clock
-from app.transaction import transaction
 from tests.arena import Arena
 from tests.contest import Contest
 from tests.patience import eventually

@@ -13,11 +13,11 @@ from sqlalchemy import func, select
 from anoncup.tables.csv_text import table_csv
 from app.config import Settings, get_settings
 from app.db.models import Token
+from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
 from app.language import LANGUAGES
 from app.services.contest import phases
 from app.services.people import accounts
-from app.transaction import transaction
 from app.web.site import notation
 from app.web.site.labels import LABELS, contest, membership, monthly, organizing, parts, refusals
 from app.web.site.pages import HERE

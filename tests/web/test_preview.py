@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from app.charts.card import Card, Place, card, wrapped
 from app.charts.svg import width_of
 from app.config import get_settings
-from app.transaction import transaction
+from app.db.transaction import transaction
 from app.web.site import letters
 from app.web.visitor import preview
 from tests.arena import API

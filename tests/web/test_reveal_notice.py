@@ -5,8 +5,8 @@ from fastapi.testclient import TestClient
 from sqlalchemy import delete
 
 from app.db.models import WitnessedEnd
+from app.db.transaction import transaction
 from app.language import LANGUAGES
-from app.transaction import transaction
 from app.web.site.languages import words_in
 from tests.contest import Contest, competition_id, competition_row, turn
 from tests.web.reader import page

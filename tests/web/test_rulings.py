@@ -9,9 +9,9 @@ from fastapi.testclient import TestClient
 
 from anoncup.schemas.roles import Role
 from app.db.models import AuditEntry, Competition, Evaluation, State, Submission, Team, User
+from app.db.transaction import transaction
 from app.language import LANGUAGES
 from app.services.people import accounts
-from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena
 from tests.contest import Contest

@@ -16,10 +16,10 @@ from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.microdata.column_roles import suggested
 from anoncup.tracks.transactions.example import tc400
+from app.db.transaction import transaction
 from app.http.middleware import FILES
 from app.services.contest import competitions
 from app.services.people import accounts
-from app.transaction import transaction
 from tests.arena import PASSWORD, Arena, numbers, original_table
 from tests.web.reader import page, send, words_of
 from tests.web.spoken import said

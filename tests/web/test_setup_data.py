@@ -10,11 +10,11 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.transactions.example import tc400
+from app.db.transaction import transaction
 from app.language import LANGUAGES
 from app.services.contest import competitions
 from app.services.data import first_looks
 from app.storage import store, waiting
-from app.transaction import transaction
 from tests.arena import Arena
 from tests.web.reader import page, send
 from tests.web.spoken import said

@@ -12,8 +12,8 @@ from sqlalchemy import select
 
 from anoncup.schemas import Judged
 from app.db.models import Guess
+from app.db.transaction import transaction
 from app.language import LANGUAGES
-from app.transaction import transaction
 from app.web.team.targets import Told, best_by_target
 from tests.arena import ROWS
 from tests.contest import Contest, judge_everything

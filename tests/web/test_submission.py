@@ -15,9 +15,9 @@ from anoncup.messages import Message, kept
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
 from app.db.models import Submission
+from app.db.transaction import transaction
 from app.language import LANGUAGES
 from app.services.contest.competitions import published_file
-from app.transaction import transaction
 from app.web.team.costs import costs_of
 from app.web.team.submission import who_fell
 from app.web.team.verdicts import attacker_lines, limit_of, measure_lines

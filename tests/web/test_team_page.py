@@ -11,8 +11,8 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
 from app.db.models import Evaluation, Rescore
+from app.db.transaction import transaction
 from app.services.boards import verdicts
-from app.transaction import transaction
 from app.web.site import notation
 from tests.api.test_history_by_hand import TIMES
 from tests.api.test_rescores import applied, reweighed

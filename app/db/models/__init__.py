@@ -1,6 +1,7 @@
 """The tables. Names are the contest's own; what a competition says is in its file, not in columns."""
 
 from anoncup.schemas import TokenKind
+from app.db.models.allocations import Drawn, Seed, SeedOpening, Truth
 from app.db.models.competitions import (
     Announcement,
     AuditEntry,
@@ -12,7 +13,6 @@ from app.db.models.competitions import (
     WitnessedEnd,
 )
 from app.db.models.declarations import Base, State
-from app.db.models.draws import Drawn, Seed, SeedOpening, Truth
 from app.db.models.people import Invite, Member, PasswordLink, Team, Token, User
 from app.db.models.rehearsals import RehearsalMove
 from app.db.models.submissions import Attempt, Evaluation, Grant, Rescore, Secret, Submission

@@ -20,10 +20,10 @@ from anoncup.tracks import seeds
 from app import sealing
 from app.config import get_settings
 from app.db.models import Competition, Drawn, Seed, SeedOpening, Team
+from app.db.now import clock
 from app.services.contest import held, phases
 from app.services.contest.held import NOBODY, Box, Means
 from app.services.people import audit
-from app.services.work.leases import clock
 
 log = structlog.get_logger(__name__)
 

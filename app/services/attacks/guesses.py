@@ -20,6 +20,7 @@ from anoncup.tracks.model import About, Question, Sizes
 from anoncup.tracks.outcomes import Outcome
 from app import queue
 from app.contest import Contest, read_file
+from app.db import now
 from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
 from app.processes import parser_process
 from app.services.attacks import targets
@@ -309,7 +310,7 @@ def of_team(
     contest = competitions.find(session, principal, slug)
     team = teams.require_team(session, contest.id, principal)
     view = visibility.audience(session, contest.row, principal)
-    horizon = visibility.guess_horizon(contest, view, leases.clock(session))
+    horizon = visibility.guess_horizon(contest, view, now.clock(session))
     own = select(Guess).where(Guess.team_id == team.id).options(joinedload(Guess.target, innerjoin=True))
     if after is not None:
         own = own.where(tuple_(Guess.received_at, Guess.id) < tuple_(*after))

@@ -18,12 +18,13 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable
 from app.db.models import Competition, Evaluation, Guess, Opening, Secret, Submission, Target, WitnessedEnd
+from app.db.now import clock
 from app.services.attacks import candidates, drawing
 from app.services.contest import guess_terms, phases, witnesses
 from app.services.contest.held import Box
 from app.services.people import audit
 from app.services.submissions import attempts
-from app.services.work.leases import UNFINISHED, clock
+from app.services.work.leases import UNFINISHED
 
 log = structlog.get_logger(__name__)
 

@@ -9,12 +9,12 @@ from sqlalchemy.orm import Session, joinedload
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from app.db.models import Clarification
+from app.db.now import clock
 from app.services.contest import competitions, visibility
 from app.services.contest.announcements import readable, tidy
 from app.services.contest.visibility import Audience
 from app.services.people import audit, teams
 from app.services.people.accounts import Principal
-from app.services.work.leases import clock
 
 WITH_TEAM = joinedload(Clarification.team, innerjoin=True)
 LONGEST = 2_000

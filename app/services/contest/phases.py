@@ -18,7 +18,7 @@ from anoncup.messages import Message
 from anoncup.rules.rounds import Timetable, parse_timetable
 from anoncup.rules.settings import Phase
 from app.db.models import Competition, Submission
-from app.services.work.leases import clock
+from app.db.now import clock
 
 ANONYMIZATION: Literal["anonymization"] = "anonymization"
 REIDENTIFICATION: Literal["reidentification"] = "reidentification"

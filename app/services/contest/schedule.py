@@ -14,11 +14,11 @@ from anoncup.rules.rounds import with_phases
 from anoncup.rules.settings import Phase
 from app.contest import Contest, parsed
 from app.db.models import AuditEntry, Competition
+from app.db.now import clock
 from app.services.contest import competitions, due_moves, revisions
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION, standing, timetable_of
 from app.services.people import audit
 from app.services.people.accounts import Principal
-from app.services.work.leases import clock
 
 TOO_FAR = 3000
 SHOWN_IN_CALENDARS = ("phases", "title")

@@ -21,10 +21,10 @@ from anoncup.rules.settings import OVERALL_DIGITS, Publication
 from anoncup.schemas import BoardRow
 from app.contest import Contest, read_file
 from app.db.models import AuditEntry, Competition, Rescore
+from app.db.now import clock
 from app.services.contest import competitions, phases
 from app.services.people import teams
 from app.services.people.accounts import Principal
-from app.services.work.leases import clock
 
 A_DAY, AN_HOUR = timedelta(days=1), timedelta(hours=1)
 SHOWING = {"publication", "timezone"}

@@ -21,11 +21,11 @@ from anoncup.rules.settings import Phase
 from app import witnessing
 from app.config import get_settings
 from app.db.models import Announcement, AuditEntry, Competition, Submission, WitnessedEnd
+from app.db.now import clock
 from app.language import ENGLISH
 from app.scoring.notice import Witness, reveal_time
 from app.services.contest import phases
 from app.services.people import audit
-from app.services.work.leases import clock
 from app.witnessing import Ring
 
 log = structlog.get_logger(__name__)

@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_
 from app.db.models import Competition, Drawn, SeedOpening, Team
+from app.db.now import clock
 from app.services.contest import competitions, phases, visibility
 from app.services.contest.held import NOBODY, lacking
 from app.services.people import teams
 from app.services.people.accounts import Principal
-from app.services.work.leases import clock
 
 NOT_YET = N_("the data that the service draws are not ready yet; try again in a moment")
 NOT_BEGUN = N_("the service draws the data of teams when the anonymization phase begins")

@@ -14,6 +14,7 @@ from anoncup.tracks.files import SECRET
 from anoncup.tracks.model import About
 from app import names
 from app.contest import read_file
+from app.db import now
 from app.db.models import Competition
 from app.processes import parser_process
 from app.services.contest import competitions
@@ -24,7 +25,6 @@ from app.services.people.accounts import Principal
 from app.services.submissions import submissions, uploads
 from app.services.submissions.submissions import Receipt
 from app.services.submissions.uploads import Entrance, Upload
-from app.services.work import leases
 from app.storage import store
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def add(
         upload,
         row=row,
         team=team,
-        received_at=leases.clock(session),
+        received_at=now.clock(session),
         seal=submissions.to_key_in(sealing_key),
     )
     audit.record(session, principal, "baseline.add", competition_id=row.id, subject=team.name)
@@ -122,7 +122,7 @@ def remove(session: Session, principal: Principal, slug: str, team_id: UUID) -> 
         raise NotFound("the competition has no such baseline", code="no_such_baseline")
     principal.require_confirmed()
     audit.record(session, principal, "baseline.remove", competition_id=row.id, subject=team.name)
-    team.disqualified_at = leases.clock(session)
+    team.disqualified_at = now.clock(session)
     # Its name becomes free for a team.
     for column in names.columns(team.name):
         setattr(team, column, f"{getattr(team, column)} {team.id}")

@@ -21,12 +21,13 @@ from anoncup.rules.rounds import with_phases
 from anoncup.rules.settings import Limits, Phase
 from app.contest import Contest
 from app.db.models import Competition, Evaluation, RehearsalMove, State
+from app.db.now import clock
 from app.services.contest import competitions, due_moves
 from app.services.contest.competitions import REHEARSAL
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.people import audit, teams
 from app.services.people.accounts import Principal
-from app.services.work.leases import UNFINISHED, clock
+from app.services.work.leases import UNFINISHED
 
 PHASE, REST = timedelta(minutes=25), timedelta(minutes=5)
 """How long each phase of a rehearsal lasts, and how long is left to score what it brought: with the reveal it

@@ -17,6 +17,7 @@ from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_, Counted
 from anoncup.rules.rounds import with_phases
 from app.contest import Contest, read_file
+from app.db import now
 from app.db.models import Competition, Evaluation, Rescore, State, Submission
 from app.services.boards import anonymization, verdicts
 from app.services.boards.verdicts import Numbers
@@ -233,7 +234,7 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     row.file = with_phases(rescore.file, Contest(row).rules.phases)
     row.scales, row.scored_by = rescore.scales, rescore.scored_by
     row.drawing = competitions.drawing(read_file(row.file))
-    rescore.applied_at = leases.clock(session)
+    rescore.applied_at = now.clock(session)
     noted(session, principal, rescore, "rescore.apply", difference(found.changes))
     return rescore
 
@@ -261,7 +262,7 @@ def cancel(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     )
     for evaluation in unfinished:
         leases.finish(session, evaluation, State.CANCELLED)
-    rescore.cancelled_at = leases.clock(session)
+    rescore.cancelled_at = now.clock(session)
     noted(session, principal, rescore, "rescore.cancel", None)
     return rescore
 

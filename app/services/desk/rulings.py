@@ -10,11 +10,11 @@ from anoncup import schemas
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.messages import N_
 from app.db.models import Competition, Evaluation, Grant, State, Submission, Team
+from app.db.now import clock
 from app.services.contest import competitions
 from app.services.people import audit
 from app.services.people.accounts import Principal
 from app.services.submissions import evaluations, quota, submissions, uploads
-from app.services.work.leases import clock
 
 MOST_GRANTED = schemas.MOST_GRANTED
 LONGEST_REASON = 500

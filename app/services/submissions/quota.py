@@ -18,12 +18,12 @@ from sqlalchemy.orm import Session
 from anoncup.errors import TooMany
 from app.contest import Contest
 from app.db.models import Attempt, Competition, Evaluation, Grant, Guess, State, Submission, Target, Team
+from app.db.now import clock
 from app.services.contest import competitions, phases
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.people import teams
 from app.services.people.accounts import Principal
 from app.services.submissions import attempts
-from app.services.work.leases import clock
 
 GUESSES_PER_TARGET = "guesses_per_target"
 CAPS = ("valid_per_day", "valid_total", "attempts_per_day", "attempts_total", GUESSES_PER_TARGET)

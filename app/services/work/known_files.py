@@ -5,8 +5,8 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Unavailable
 from app.db.models import Competition, Submission
+from app.db.transaction import transaction
 from app.storage import store
-from app.transaction import transaction
 
 NEWEST = 3
 """Competitions and submissions that are asked about: one lost file must not make a store look foreign."""

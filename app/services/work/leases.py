@@ -1,6 +1,6 @@
 """Work under a lease: queued, claimed by one worker at a time, finished once, tried a few times at most."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any, TypeVar
 from uuid import UUID
@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from anoncup.messages import Counted, Message, Statement
 from app.db.models import Evaluation, Guess, RehearsalMove, State, ThresholdReport
 from app.db.models.declarations import Work
+from app.db.now import clock
 from app.services.work import fairness
 
 log = structlog.get_logger(__name__)
@@ -29,12 +30,6 @@ FIRST_REST, LONGEST_REST = timedelta(seconds=5), timedelta(minutes=1)
 """How long work that was given back uncounted is left alone."""
 MOST_DOUBLED = 10
 """What is given back all day must not be left alone for longer than can be said."""
-
-
-def clock(session: Session) -> datetime:
-    """The database's clock now, which inside a transaction ``now()`` is not."""
-    now: datetime = session.scalars(select(func.clock_timestamp())).one()
-    return now
 
 
 def claim_next(session: Session, kind: type[K], *, lease: timedelta, attempts: int) -> K | None:

@@ -3,10 +3,10 @@
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
 from app.services.contest import competitions
 from app.services.desk import dashboard, rehearsals
-from app.transaction import transaction
 from app.web.organizer.changes import acts
 from app.web.organizer.frame import organizers_frame
 from app.web.site import languages

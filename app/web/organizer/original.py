@@ -11,11 +11,11 @@ from anoncup.messages import Message
 from anoncup.tables.profile.model import FEWEST
 from anoncup.tracks.files import FileSpec
 from app.config import get_settings
+from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
 from app.services.contest import held, revisions
 from app.services.data import first_looks, originals, truths
 from app.services.data.originals import Summary
-from app.transaction import transaction
 from app.web.organizer.choosing import Choice, look_of, stored_choice
 from app.web.organizer.forms import Form, Sent
 from app.web.organizer.naming import Repairing, can_be_named, heads_only, needed, relieved, repairing

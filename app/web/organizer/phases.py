@@ -14,13 +14,13 @@ from starlette.responses import Response
 from anoncup.errors import DomainError, InvalidInput, NotFound
 from anoncup.rules.settings import Phase
 from app.contest import Contest
+from app.db.transaction import transaction
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
 from app.services.contest import competitions, phases, previews, schedule, witnesses
 from app.services.contest.previews import Preview
 from app.services.desk import dashboard
 from app.services.people.accounts import Principal
-from app.transaction import transaction
 from app.web.organizer.frame import organizers_frame, trouble
 from app.web.site.pages import PageRoute, page, see
 

@@ -11,11 +11,11 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from anoncup.errors import Conflict, DomainError, InvalidInput, NotAllowed, NotFound, TooMany
+from app.db.transaction import transaction
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
 from app.services.desk import consequences, rulings
 from app.services.people.accounts import UNCONFIRMED, Principal
-from app.transaction import transaction
 from app.web.organizer.frame import organizers_frame, trouble
 from app.web.organizer.submissions import in_competition, submission_page
 from app.web.organizer.teams import entrant, team_page

@@ -12,13 +12,13 @@ from starlette.responses import Response
 
 from anoncup.errors import DomainError, NotFound
 from app.db.models import State, Submission
+from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
 from app.http.paging import cursor_of, place_of
 from app.services.desk import rulings
 from app.services.membership import members
 from app.services.people.accounts import Principal
 from app.services.submissions import submissions
-from app.transaction import transaction
 from app.web.organizer.frame import organizers_frame, trouble
 from app.web.site.frame import Frame
 from app.web.site.pages import PageRoute, page, see

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from anoncup.errors import DomainError, InvalidInput, NotFound
+from app.db.transaction import transaction
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn, service_address
 from app.services.contest import phases
@@ -18,7 +19,6 @@ from app.services.membership.members import Entrant
 from app.services.people import passwords
 from app.services.people.accounts import Principal
 from app.services.submissions import quota, submissions
-from app.transaction import transaction
 from app.web.organizer.frame import organizers_frame, trouble, whole
 from app.web.organizer.steps import desk_of
 from app.web.site.frame import Frame

@@ -9,11 +9,11 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from anoncup.errors import DomainError, NotFound
+from app.db.transaction import transaction
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn, service_address
 from app.services.membership import invites, members
 from app.services.people.accounts import Principal
-from app.transaction import transaction
 from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, again, page, see
 

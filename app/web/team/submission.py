@@ -11,6 +11,7 @@ from anoncup import schemas
 from anoncup.competition.scoring_versions import lacks
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import Track
+from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
 from app.language import Words
 from app.services.boards import places
@@ -19,7 +20,6 @@ from app.services.boards.places import Place
 from app.services.contest.visibility import ALWAYS
 from app.services.submissions import submissions, summaries
 from app.services.submissions.summaries import Summary
-from app.transaction import transaction
 from app.web.site import languages
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, page

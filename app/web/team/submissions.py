@@ -21,6 +21,7 @@ from anoncup.messages import Message
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.swapped_files import CODE as MISPLACED
 from app.db.models import Submission
+from app.db.transaction import transaction
 from app.http.bodies import Parts
 from app.http.dependencies import SignedIn
 from app.http.intake import Way, check_release, dry_run, submitted, take_in
@@ -34,7 +35,6 @@ from app.services.submissions.quota import Cap
 from app.services.submissions.submissions import Receipt
 from app.services.submissions.summaries import Summary
 from app.services.submissions.uploads import Entrance
-from app.transaction import transaction
 from app.web.site import languages
 from app.web.site.course import course_of
 from app.web.site.frame import Frame, frame_of

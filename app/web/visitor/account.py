@@ -13,6 +13,7 @@ from starlette.responses import Response
 from anoncup.errors import DomainError, NotSignedIn
 from app import throttle
 from app.db.models import TokenKind
+from app.db.transaction import transaction
 from app.http import passwords
 from app.http.confirming import Sure
 from app.http.dependencies import Address, SignedIn
@@ -21,7 +22,6 @@ from app.services.contest import competitions
 from app.services.membership import organizers
 from app.services.people import accounts, teams
 from app.services.people.accounts import Principal
-from app.transaction import transaction
 from app.web.site.pages import PageRoute, again, page, see
 
 router = APIRouter(route_class=PageRoute)

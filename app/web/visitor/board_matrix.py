@@ -12,12 +12,12 @@ from anoncup.schemas import Matrix, MatrixRow, MatrixTarget
 from app.charts.figure import Figure
 from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap, hundredths, mean
 from app.charts.worded import worded
+from app.db.transaction import transaction
 from app.http import unchanged
 from app.http.dependencies import MaybeSignedIn, ShownBy
 from app.language import Words
 from app.services.boards import matrix
 from app.services.contest.visibility import Sight
-from app.transaction import transaction
 from app.web.site import languages
 from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, page

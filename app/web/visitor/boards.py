@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from anoncup import schemas
 from anoncup.errors import NotAllowed
+from app.db.transaction import transaction
 from app.http.dependencies import MaybeSignedIn
 from app.language import Words
 from app.services.boards import anonymization
@@ -16,7 +17,6 @@ from app.services.contest import visibility
 from app.services.contest.visibility import Sight
 from app.services.people.accounts import Principal
 from app.services.submissions import summaries
-from app.transaction import transaction
 from app.web.site import languages
 from app.web.site.course import course_of
 from app.web.site.frame import Frame, frame_of

@@ -7,10 +7,10 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from anoncup.errors import DomainError
+from app.db.transaction import transaction
 from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.services.contest import clarifications
 from app.services.people.accounts import Principal
-from app.transaction import transaction
 from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, again, page, see
 

@@ -5,8 +5,8 @@ from typing import Literal
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from app.db.transaction import transaction
 from app.http.middleware import HEADERS
-from app.transaction import transaction
 from app.web.site import languages
 from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, page

@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session
 from anoncup.errors import NotAllowed, NotFound
 from anoncup.schemas import Board
 from app.charts.card import Card, Place, card
+from app.db.transaction import transaction
 from app.http.unchanged import known_tags
 from app.language import Words
 from app.services.boards import anonymization
 from app.services.contest import visibility
-from app.transaction import transaction
 from app.web.site import languages, letters, notation
 from app.web.site.frame import frame_of
 from app.web.site.letters import legible

@@ -12,12 +12,12 @@ from anoncup import schemas
 from app.charts.course import CourseWords, Entry, course
 from app.charts.figure import Figure
 from app.charts.worded import worded
+from app.db.transaction import transaction
 from app.http import unchanged
 from app.http.dependencies import MaybeSignedIn, ShownBy
 from app.http.unchanged import Text
 from app.language import Words
 from app.services.boards import history
-from app.transaction import transaction
 from app.web.site import languages
 from app.web.site.frame import frame_of
 from app.web.site.names import listed

@@ -15,9 +15,9 @@ from anoncup.rules.settings import Parameters
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure
 from app.db.models import Competition
+from app.db.transaction import transaction
 from app.http.dependencies import MaybeSignedIn
 from app.services.contest import held
-from app.transaction import transaction
 from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, page
 from app.web.site.questions import alike

@@ -14,12 +14,12 @@ from sqlalchemy.orm import Session
 from anoncup import schemas
 from anoncup.errors import NotFound
 from app.db.models import Team
+from app.db.transaction import transaction
 from app.http import unchanged
 from app.http.dependencies import MaybeSignedIn, ShownBy
 from app.language import Words
 from app.services.boards import anonymization, history, matrix, reidentification
 from app.services.contest.visibility import Sight
-from app.transaction import transaction
 from app.web.site import languages
 from app.web.site.frame import frame_of
 from app.web.site.names import listed

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from app.db.models import ThresholdReport
+from app.db.transaction import transaction
 from app.services.contest import competitions
-from app.transaction import transaction
 from tests.arena import PASSWORD, numbers
 
 OF = "/competitions/{slug}/organize"

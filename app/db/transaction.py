@@ -6,8 +6,10 @@ from contextlib import contextmanager
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from app import queue
 from app.db import engine, failures
+
+AFTER_COMMIT = "after commit"
+"""In ``session.info``: functions, and what each is called with, all at once, after COMMIT."""
 
 
 @contextmanager
@@ -23,4 +25,5 @@ def transaction() -> Iterator[Session]:
         if not failures.is_database_failure(problem):
             raise
         raise failures.explain(problem) from problem
-    queue.publish(session.info.pop(queue.RINGS, []))
+    for publish, jobs in session.info.pop(AFTER_COMMIT, {}).items():
+        publish(jobs)
