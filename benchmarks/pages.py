@@ -25,9 +25,10 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select, text
 
-from app import queue, sealing, witnessing
+from app import queue
 from app.config import get_settings
 from app.contest import parsed
+from app.crypto import deadline_signing, sealing
 from app.db import engine
 from app.db.models import Competition, Submission, Target, Team
 from app.db.transaction import transaction
@@ -69,7 +70,7 @@ def serving() -> Iterator[TestClient]:
         data, servers = Path(folder, "data"), Path(folder, "servers")
         servers.mkdir()
         sealing.create_keys(data / "sealing.pub", data / "private")
-        witnessing.create_key(data / "private")
+        deadline_signing.create_key(data / "private")
         with embedded_services(servers) as running:
             migrate(running.database_url)
             os.environ.update(

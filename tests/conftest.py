@@ -12,8 +12,9 @@ from psycopg.errors import LockNotAvailable
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
-from app import queue, sealing, throttle, witnessing
+from app import queue, throttle
 from app.config import Settings, get_settings
+from app.crypto import deadline_signing, sealing
 from app.db import engine
 from app.db.models import Base
 from app.local.embedded import Services, embedded_services
@@ -60,7 +61,7 @@ def forget_the_disk(running: Services) -> None:
 def session_settings(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     data = tmp_path_factory.mktemp("data")
     sealing.create_keys(data / "sealing.pub", data / "private")
-    witnessing.create_key(data / "private")
+    deadline_signing.create_key(data / "private")
     os.environ.update(
         DATABASE_URL=services.database_url,
         REDIS_URL=services.redis_url,

@@ -6,10 +6,10 @@ from uuid import uuid4
 import pytest
 
 from anoncup.errors import Conflict, InvalidInput, Unavailable
-from app import sealing, witnessing
 from app.backup import keys
 from app.backup.keys import Places
 from app.config import Settings
+from app.crypto import deadline_signing, sealing
 from app.storage import store
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena
@@ -46,14 +46,14 @@ def test_copied_keys_open_on_another_machine_what_was_sealed_here(places: Places
 
 
 def test_the_signing_key_goes_with_them(places: Places, tmp_path: Path) -> None:
-    witnessing.create_key(places.private)
+    deadline_signing.create_key(places.private)
     keys.backup(places, tmp_path / "k.tar")
     there = other(tmp_path)
-    witnessing.create_key(there.private)  # one that was made meanwhile stays
+    deadline_signing.create_key(there.private)  # one that was made meanwhile stays
     (opening,) = keys.restore(tmp_path / "k.tar", there)
     assert opening == sealing.held_keys(places.private)[0]
-    signature = witnessing.held(places.private).sign(b"said")
-    assert witnessing.held(there.private).verifies(b"said", signature)
+    signature = deadline_signing.held(places.private).sign(b"said")
+    assert deadline_signing.held(there.private).verifies(b"said", signature)
     assert {file.stat().st_mode & 0o777 for file in there.private.iterdir()} == {0o400}
     assert len(list(there.private.iterdir())) == 3
 

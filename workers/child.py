@@ -19,8 +19,8 @@ import structlog
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import CompetitionUnavailable, DomainError, InvalidCompetition
 from anoncup.messages import Message
-from app import sealing
 from app.config import Settings
+from app.crypto import sealing
 from app.processes.child import DIED, ChildDied, ChildMisbehaved, OutOfTime, SandboxedChild
 from app.storage import store
 from workers.work import Drawing, Inquiry, OfRelease, Sampling, Trial, Work

@@ -21,8 +21,9 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from anoncup.errors import DatabaseUnavailable, DomainError, Unavailable
-from app import logs, queue, witnessing
+from app import logs, queue
 from app.config import Settings, get_settings
+from app.crypto import deadline_signing
 from app.db.models import WitnessedEnd
 from app.db.privileges import warn_of_might
 from app.db.transaction import transaction
@@ -30,7 +31,7 @@ from app.processes import sandbox
 from app.services.attacks import transitions
 from app.services.contest import guess_terms, witnesses
 from app.services.work import health, upkeep
-from app.storage import waiting
+from app.storage import staging
 from workers.crew import Crew
 
 log = structlog.get_logger(__name__)
@@ -150,7 +151,7 @@ class Clock:
         """Whether this process can witness; said once if not: phases turn, but nothing is revealed."""
         held = bool(witnesses.ring().keys)
         if self.keyed and not held:
-            log.error("cannot_witness", reason=witnessing.MISSING)
+            log.error("cannot_witness", reason=deadline_signing.MISSING)
         self.keyed = held
         return held
 
@@ -219,7 +220,7 @@ def sweep() -> None:
 def tidy() -> None:
     """Take away files that wait for nobody. What fails is tried again with the next."""
     try:
-        removed = waiting.remove_old()
+        removed = staging.remove_old()
     except Unavailable as problem:
         log.warning("not_tidied", reason=str(problem))
         return
@@ -232,7 +233,7 @@ def ready_to_witness(private_folder: Path | None) -> None:
     if private_folder is None or not private_folder.is_dir():
         return
     try:
-        witnessing.create_key(private_folder)
+        deadline_signing.create_key(private_folder)
     except OSError as problem:
         log.warning("signing_key_not_made", reason=problem.strerror)
 

@@ -5,9 +5,9 @@ from hashlib import sha256
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
 from anoncup.tracks import seeds
-from app import sealing
 from app.config import Settings
 from app.contest import read_file
+from app.crypto import sealing
 from app.db.transaction import transaction
 from app.services.attacks import drawing
 from app.services.attacks.drawing import Undrawn

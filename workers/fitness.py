@@ -9,8 +9,8 @@ from mmap import mmap
 import structlog
 
 from anoncup.errors import DomainError
-from app import sealing
 from app.config import get_settings
+from app.crypto import sealing
 from app.processes import sandbox
 from app.services.work.known_files import check_store
 

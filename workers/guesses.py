@@ -4,8 +4,8 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from anoncup.errors import Unavailable
-from app import sealing
 from app.config import Settings, get_settings
+from app.crypto import sealing
 from app.db.models import Guess
 from app.db.transaction import transaction
 from app.queue import JUDGE, celery

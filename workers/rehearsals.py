@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidUpload, NotAllowed, TooMany
 from anoncup.tracks.files import SECRET
-from app import sealing
 from app.config import Settings, get_settings
+from app.crypto import sealing
 from app.db.models import RehearsalMove
 from app.db.transaction import transaction
 from app.services.attacks import guesses

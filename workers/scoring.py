@@ -6,9 +6,9 @@ from typing import Any
 
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
-from app import sealing
 from app.config import Settings, get_settings
 from app.contest import read_file
+from app.crypto import sealing
 from app.db.models import Evaluation
 from app.db.transaction import transaction
 from app.queue import SCORE, celery

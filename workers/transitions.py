@@ -16,9 +16,10 @@ import structlog
 from anoncup.errors import DomainError, Unavailable
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import Track
-from app import logs, sealing
+from app import logs
 from app.config import Settings, get_settings
 from app.contest import read_file
+from app.crypto import sealing
 from app.db.transaction import transaction
 from app.services.attacks import drawing, transitions
 from app.services.attacks.transitions import Unrevealed, Unwritten

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anoncup.errors import Conflict, InvalidInput, Unavailable
-from app import sealing, witnessing
 from app.backup import archive
 from app.backup.archive import Archive, Writer
+from app.crypto import deadline_signing, sealing
 
 KIND = "keys"
 PUBLIC = "sealing.pub"
@@ -46,7 +46,7 @@ def add(writer: Writer, places: Places) -> list[str]:
     for file in files:
         sealing.read_private_key(places.private, file.stem)
         writer.add(f"keys/{file.name}", io.BytesIO(file.read_bytes()))
-    for file in witnessing.files(places.private):
+    for file in deadline_signing.files(places.private):
         writer.add(f"keys/{file.name}", io.BytesIO(file.read_bytes()))
     if places.public is not None and places.public.exists():
         writer.add(f"keys/{PUBLIC}", io.BytesIO(places.public.read_bytes()))
@@ -68,14 +68,14 @@ def put_back(found: Archive, places: Places, undo: ExitStack) -> list[str]:
         places.public.parent.mkdir(parents=True, exist_ok=True)
         undo.callback(places.public.unlink, missing_ok=True)
         sealing.write_new(places.public, public.strip(), mode=0o444)
-    return [path.stem for path in private if path.suffix != witnessing.SUFFIX]
+    return [path.stem for path in private if path.suffix != deadline_signing.SUFFIX]
 
 
 def checked(contents: dict[str, bytes], places: Places) -> Iterator[tuple[Path, bytes]]:
     """Path and text of each private key; refused if one is not what its name says."""
     for name, content in contents.items():
         path, text = places.private / name, content.strip()
-        if name != name_of(text, signing=path.suffix == witnessing.SUFFIX):
+        if name != name_of(text, signing=path.suffix == deadline_signing.SUFFIX):
             raise InvalidInput("{name} is not the private key of that name; nothing was written", name=name)
         if path.exists() and path.read_bytes().strip() != text:
             raise Conflict("{path} is there already and differs; nothing was written", path=str(path))
@@ -85,7 +85,7 @@ def checked(contents: dict[str, bytes], places: Places) -> Iterator[tuple[Path, 
 def name_of(text: bytes, *, signing: bool) -> str:
     """What the file of a private key is called."""
     if signing:
-        return f"{witnessing.id_of(witnessing.key_of(text))}{witnessing.SUFFIX}"
+        return f"{deadline_signing.id_of(deadline_signing.key_of(text))}{deadline_signing.SUFFIX}"
     return f"{sealing.id_of_private(text)}.key"
 
 

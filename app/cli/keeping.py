@@ -83,9 +83,9 @@ def rotate(data: Data = DEFAULT_DATA, public: Public = None, private_dir: Privat
 @keys.command("witness")
 def witness_key(data: Data = DEFAULT_DATA, private_dir: PrivateDir = None) -> None:
     """Make the key that the clock signs with what it has witnessed, unless there is one."""
-    from app import witnessing
+    from app.crypto import deadline_signing
 
-    print(f"ends are signed with {witnessing.create_key(key_places(data, None, private_dir).private)}")
+    print(f"ends are signed with {deadline_signing.create_key(key_places(data, None, private_dir).private)}")
 
 
 @keys.command("backup")

@@ -171,7 +171,7 @@ def create_keys(
     private_dir: Annotated[Path, typer.Option(help="the folder of private keys, for workers only")],
 ) -> None:
     """Make a pair of keys, and the clock's. Older private keys stay, so older secrets still open."""
-    from app import sealing, witnessing
+    from app.crypto import deadline_signing, sealing
 
     print(f"created key {sealing.create_keys(public, private_dir)}")
-    witnessing.create_key(private_dir)
+    deadline_signing.create_key(private_dir)

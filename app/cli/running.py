@@ -14,8 +14,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from anoncup.errors import InvalidInput
-from app import sealing
 from app.config import DRIVER, get_settings, is_own
+from app.crypto import sealing
 from app.local import doors
 from app.local.embedded import Services, embedded_services
 from app.local.processes import (

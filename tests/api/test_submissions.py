@@ -10,8 +10,8 @@ from sqlalchemy import func, select
 
 from anoncup.errors import Unavailable
 from anoncup.tables.csv_text import table_csv
-from app import sealing
 from app.config import Settings
+from app.crypto import sealing
 from app.db.models import Evaluation, Secret, State, Submission
 from app.db.transaction import transaction
 from app.services.submissions import uploads

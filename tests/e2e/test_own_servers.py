@@ -12,8 +12,8 @@ import psycopg
 import pytest
 import redis
 
-from app import sealing
 from app.config import get_settings
+from app.crypto import sealing
 from app.db import engine
 from app.local import tethered
 from app.local.processes import Program, wait_until_healthy

@@ -11,8 +11,8 @@ from fastapi.testclient import TestClient
 
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
-from app import sealing
 from app.config import Settings
+from app.crypto import sealing
 from app.db.models import Evaluation, State, Submission
 from app.db.transaction import transaction
 from app.http.dependencies import COOKIE

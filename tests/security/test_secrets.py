@@ -17,9 +17,10 @@ from sqlalchemy import select, text
 
 from anoncup.errors import Unavailable
 from anoncup.tracks.linkage.permutation import secret_csv
-from app import queue, sealing
+from app import queue
 from app.cli.running import environment
 from app.config import Settings
+from app.crypto import sealing
 from app.db import engine
 from app.db.models import Evaluation, Secret, State, Submission
 from app.db.transaction import transaction

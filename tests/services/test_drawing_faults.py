@@ -125,8 +125,8 @@ def test_a_seed_that_was_exchanged_is_used_for_nothing_and_revealed_to_nobody(co
 
 
 def test_what_organizers_hold_opens_in_its_own_place_only(contest: Contest) -> None:
-    from app import sealing
     from app.config import get_settings
+    from app.crypto import sealing
     from app.services.contest import held
     from tests.contest import competition_id
 

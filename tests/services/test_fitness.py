@@ -8,8 +8,9 @@ import pytest
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
-from app import queue, sealing
+from app import queue
 from app.config import Settings, get_settings
+from app.crypto import sealing
 from app.db.models import Evaluation, State, Submission, ThresholdReport
 from app.db.transaction import transaction
 from app.services.work.known_files import known_files

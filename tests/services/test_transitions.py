@@ -15,8 +15,8 @@ from anoncup.competition.parser import parse_competition
 from anoncup.errors import Conflict, Unavailable
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import guess_csv, secret_csv, source_from_secret
-from app import sealing
 from app.config import Settings
+from app.crypto import sealing
 from app.db import engine
 from app.db.models import AuditEntry, Competition, Evaluation, Guess, Opening, Secret, Submission, Target
 from app.db.transaction import transaction

@@ -13,14 +13,14 @@ from structlog.testing import capture_logs
 
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidInput, Unavailable
-from app import witnessing
 from app.config import Settings
+from app.crypto import deadline_signing
+from app.crypto.deadline_signing import Ring
 from app.db import now
 from app.db.models import Announcement, AuditEntry, Competition, Opening, Target, WitnessedEnd
 from app.db.transaction import transaction
 from app.services.attacks import transitions
 from app.services.contest import announcements, witnesses
-from app.witnessing import Ring
 from tests.contest import Contest, competition_id, competition_row, judge_everything, turn
 from tests.services.test_transitions import acts, quick
 from workers.clock import ready_to_witness
@@ -273,18 +273,18 @@ def test_the_clock_makes_its_key_where_the_private_keys_are(tmp_path: Path) -> N
     (made,) = tmp_path.iterdir()
     assert (made.suffix, made.stat().st_mode & 0o777) == (".signing", 0o400)
     message = b"said"
-    assert witnessing.held(tmp_path).verifies(message, witnessing.held(tmp_path).sign(message))
+    assert deadline_signing.held(tmp_path).verifies(message, deadline_signing.held(tmp_path).sign(message))
 
 
 @pytest.mark.full
 def test_a_process_without_a_key_cannot_sign_and_says_how(tmp_path: Path) -> None:
-    for ring in (Ring(), witnessing.held(None), witnessing.held(tmp_path)):
+    for ring in (Ring(), deadline_signing.held(None), deadline_signing.held(tmp_path)):
         with pytest.raises(Unavailable, match="anoncup keys witness"):
             ring.sign(b"")
         assert not ring.verifies(b"", b"")
     (tmp_path / "broken.signing").write_text("no key")
     with pytest.raises(InvalidInput, match="no signing key"):
-        witnessing.held(tmp_path)
+        deadline_signing.held(tmp_path)
 
 
 @pytest.mark.full
@@ -292,12 +292,12 @@ def test_what_any_held_key_has_signed_counts(tmp_path: Path) -> None:
     """After a key was brought back beside one that had been made meanwhile."""
     one, other = tmp_path / "one", tmp_path / "other"
     for folder in (one, other):
-        witnessing.create_key(folder)
-    signature = witnessing.held(one).sign(b"said")
-    assert not witnessing.held(other).verifies(b"said", signature)
+        deadline_signing.create_key(folder)
+    signature = deadline_signing.held(one).sign(b"said")
+    assert not deadline_signing.held(other).verifies(b"said", signature)
     (file,) = one.iterdir()
     (other / file.name).write_bytes(file.read_bytes())
-    assert witnessing.held(other).verifies(b"said", signature)
+    assert deadline_signing.held(other).verifies(b"said", signature)
 
 
 def told() -> list[dict[str, str]]:

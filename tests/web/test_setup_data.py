@@ -14,7 +14,7 @@ from app.db.transaction import transaction
 from app.language import LANGUAGES
 from app.services.contest import competitions
 from app.services.data import first_looks
-from app.storage import store, waiting
+from app.storage import staging, store
 from tests.arena import Arena
 from tests.web.reader import page, send
 from tests.web.spoken import said
@@ -74,7 +74,7 @@ def test_a_file_without_a_header_is_one_finding_and_gets_names(beginner: Arena, 
     path = "/competitions/fresh/organize/original/original.csv/names"
     assert send(beginner, path, named, organizer=True).status_code == 303
     assert rules("fresh").columns == Columns(("sex", "size"), ("rent", "weight"))
-    assert waiting.kept(fields["held"]) is None  # with the ids that were left out
+    assert staging.kept(fields["held"]) is None  # with the ids that were left out
     lines = content().decode().splitlines()
     assert lines[0] == "sex,size,rent,weight"
     assert lines[1:] == [line.partition(",")[2] for line in PEOPLE.splitlines()]

@@ -17,8 +17,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from anoncup.tracks import seeds
-from app import sealing
 from app.config import get_settings
+from app.crypto import sealing
 from app.db.models import Competition, Drawn, Seed, SeedOpening, Team
 from app.db.now import clock
 from app.services.contest import held, phases

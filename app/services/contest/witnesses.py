@@ -18,15 +18,15 @@ from sqlalchemy.orm import Session
 from anoncup.errors import CompetitionUnavailable
 from anoncup.messages import N_, Message, Statement
 from anoncup.rules.settings import Phase
-from app import witnessing
 from app.config import get_settings
+from app.crypto import deadline_signing
+from app.crypto.deadline_signing import Ring
 from app.db.models import Announcement, AuditEntry, Competition, Submission, WitnessedEnd
 from app.db.now import clock
 from app.language import ENGLISH
 from app.scoring.notice import Witness, reveal_time
 from app.services.contest import phases
 from app.services.people import audit
-from app.witnessing import Ring
 
 log = structlog.get_logger(__name__)
 
@@ -60,7 +60,7 @@ class Book:
 
 def ring() -> Ring:
     """The keys of this process; the web application has none."""
-    return witnessing.held(get_settings().opening_keys_dir)
+    return deadline_signing.held(get_settings().opening_keys_dir)
 
 
 def book(session: Session, competition_ids: Iterable[UUID], keys: Ring) -> Book:
@@ -77,7 +77,7 @@ def book(session: Session, competition_ids: Iterable[UUID], keys: Ring) -> Book:
 
 def message_of(one: WitnessedEnd) -> bytes:
     ends, at = (moment.astimezone(UTC).isoformat() for moment in (one.ends_at, one.witnessed_at))
-    return witnessing.message_of((one.competition_id, one.phase, ends, one.notice_hours, one.free, at))
+    return deadline_signing.message_of((one.competition_id, one.phase, ends, one.notice_hours, one.free, at))
 
 
 def last_phase(row: Competition) -> Phase | None:

@@ -17,7 +17,7 @@ from app.contest import Contest, read_file
 from app.db.models import Competition
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
-from app.storage import store, waiting
+from app.storage import staging, store
 
 if TYPE_CHECKING:
     from anoncup.tables.profile.counts import classes_of, cross_tables, few_alone
@@ -198,13 +198,13 @@ def in_order(name: str, content: bytes, sources: Mapping[str, int | str], *, fir
 
 def hold(contest: Contest, name: str, content: bytes) -> str:
     """Keep a file until its columns have names; returns what it is asked back by."""
-    return waiting.keep(mark(contest, name) + content)
+    return staging.keep(mark(contest, name) + content)
 
 
 def held(contest: Contest, name: str, key: str) -> bytes:
     """A file that is kept for this competition. Its mark says so: no other file of the store is given out."""
     marked = mark(contest, name)
-    content = waiting.kept(key)
+    content = staging.kept(key)
     if content is None or not content.startswith(marked):
         raise Conflict("the file is no longer stored: upload it again", code="changed_meanwhile")
     return content.removeprefix(marked)
@@ -214,7 +214,7 @@ def let_go(key: str) -> None:
     """Forget a file that was kept: what was left out of it may name people. Where the store cannot be reached
     it goes with those that nobody came back to."""
     with suppress(Unavailable):
-        waiting.remove(key)
+        staging.remove(key)
 
 
 def mark(contest: Contest, name: str) -> bytes:

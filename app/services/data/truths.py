@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, NotFound
 from anoncup.plugins import TRACKS
-from app import sealing
 from app.contest import Contest, read_file
+from app.crypto import sealing
 from app.db.models import Competition, Truth
 from app.processes import parser_process
 from app.services.contest import competitions, held, revisions

@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session, joinedload, undefer
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import Message, kept
 from anoncup.tables.files import Remark
-from app import sealing
 from app.contest import Contest
+from app.crypto import sealing
 from app.db.models import Competition, Evaluation, Secret, State, Submission, Team
 from app.services.contest import competitions, phases
 from app.services.people import teams

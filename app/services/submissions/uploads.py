@@ -22,9 +22,9 @@ from anoncup.tables.files import Remark, missing_file
 from anoncup.tracks.files import SECRET
 from anoncup.tracks.model import Sizes, Tables, Track
 from anoncup.tracks.uploads import ParsedUpload, check_some, parse_upload
-from app import sealing
 from app.config import get_settings
 from app.contest import read_file
+from app.crypto import sealing
 from app.db.models import Attempt, Competition, Submission, Team
 from app.db.privileges import GUESS_GUARD, SUBMISSION_GUARD
 from app.processes import parser_process

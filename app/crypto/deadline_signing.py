@@ -16,7 +16,7 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
 from anoncup.errors import InvalidInput, Unavailable
-from app import sealing
+from app.crypto import sealing
 
 SUFFIX = ".signing"
 MISSING = (
