@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 .PHONY: demo serve test test-all coverage containers faults check format words pictures bench rush lock clean
 
 # In make's place in the shell, and told by the kernel when make is gone: killed or not, nothing goes on alone.
-WITH_MAKE := exec $(BIN)/python -IS app/local/tethered.py $$PPID 15 0
+WITH_MAKE := exec $(BIN)/python -IS app/processes/child_process.py $$PPID 15 0
 
 demo: runtime
 	@$(WITH_MAKE) $(BIN)/anoncup demo --port $(PORT) --data "$(DATA)"

@@ -84,7 +84,7 @@ class Settings(BaseSettings):
     parsing_memory_mb: int = 4096
     """How much memory the process has that parses uploads; that of originals has as much as a score."""
     sandbox: Literal["required", "wanted", "off"] = "required"
-    """For the processes that read files of strangers, see ``app.processes.sandbox``. On a machine that lacks
+    """For the processes that read files of strangers, see ``workers.sandbox``. On a machine that lacks
     what it needs, ``required`` takes neither work nor uploads, and ``wanted``, which ``anoncup serve`` with
     its own servers sets, warns."""
     niceness: int = 0

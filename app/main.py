@@ -6,7 +6,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import Request
 
 from anoncup import schemas
-from app import logs, memory, queue
+from app import logs, queue
 from app.api import (
     accounts,
     announcements,
@@ -43,6 +43,7 @@ from app.http.middleware import Envelope, HeadAsGet
 from app.http.operators import require_operator
 from app.http.readiness import WriteTest
 from app.http.unchanged import Boards
+from app.processes import memory
 from app.services.work import health
 from app.services.work.known_files import check_store
 from app.web import organizer, team, visitor

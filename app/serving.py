@@ -29,8 +29,8 @@ from starlette.types import Message
 from uvicorn import Config, Server
 
 from app.config import get_settings
-from app.local import tethered
-from app.processes import parser_process, sandbox
+from app.processes import child_process, parser_process
+from workers import sandbox
 
 GRACE_S = 7
 """Seconds that children have to end; a child itself gives its requests fewer, a supervisor gives us more."""
@@ -169,7 +169,7 @@ def started(serve: Callable[[], None]) -> BaseProcess:
     parent = os.getpid()
 
     def begin() -> None:
-        tethered.end_with_parent(parent, signal.SIGTERM)
+        child_process.end_with_parent(parent, signal.SIGTERM)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, WATCHED)
         serve()
         parser_process.disable()

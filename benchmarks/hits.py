@@ -17,8 +17,8 @@ from pathlib import Path
 import psutil
 
 from app.http.dependencies import COOKIE
-from app.local import tethered
-from app.local.processes import wait_until_healthy
+from app.processes import child_process
+from app.processes.supervisor import wait_until_healthy
 from benchmarks.load import HOST
 from benchmarks.pages import filled, serving
 from tests.crowd import Size
@@ -94,7 +94,7 @@ def main() -> None:
         team = {"Cookie": f"{COOKIE}={contest.arena.session(contest.arena.team('the first'))}"}
         port, log = free_port(), Path(folder, "web.log")
         command = [sys.executable, "-m", "app.serving", HOST, str(port)]
-        process = tethered.start(command, log=log, env=os.environ | {"ANONCUP_WEB_PROCESSES": "1"})
+        process = child_process.start(command, log=log, env=os.environ | {"ANONCUP_WEB_PROCESSES": "1"})
         try:
             wait_until_healthy(f"http://{HOST}:{port}/healthz", check=lambda: check_runs(process, log))
             web = psutil.Process(process.pid)

@@ -12,9 +12,9 @@ from pathlib import Path
 from app.cli.running import command, environment
 from app.config import get_settings
 from app.db import engine
-from app.local import doors
-from app.local.embedded import Services, embedded_services
-from app.local.processes import Program, run, scheduler_program, web_program, worker_programs
+from app.processes import pg_hba
+from app.processes.embedded_servers import Services, embedded_services
+from app.processes.supervisor import Program, run, scheduler_program, web_program, worker_programs
 from benchmarks.load import HOST
 from tests.e2e.stack import free_port
 from tests.s3 import BUCKET, S3Server
@@ -38,7 +38,7 @@ def planted(folder: Path) -> Iterator[tuple[Plant, Services]]:
     data.mkdir(parents=True)
     with embedded_services(data) as services:
         shared, public, private = environment(services, data)
-        run(command("migrations", "migrate", "--roles", str(doors.kept(data)), env=shared))
+        run(command("migrations", "migrate", "--roles", str(pg_hba.kept(data)), env=shared))
         os.environ.update(shared)
         for known in (get_settings, engine.get_engine, engine.session_factory):
             known.cache_clear()

@@ -33,8 +33,8 @@ from app.db import engine
 from app.db.models import Competition, Submission, Target, Team
 from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
-from app.local.embedded import embedded_services
 from app.main import create_app, served_app
+from app.processes.embedded_servers import embedded_services
 from app.services.boards import verdicts
 from app.services.contest import competitions
 from app.services.people import accounts

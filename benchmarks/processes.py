@@ -11,7 +11,7 @@ import psutil
 
 KINDS = {
     "app.serving": "web",
-    "app.parser": "parsers of uploads",
+    "workers.parser": "parsers of uploads",
     "workers.scorer": "scoring children",
     "reports@": "reports worker",
     "reports-": "reports worker",

@@ -31,7 +31,7 @@ from anoncup.tracks.transactions.example import tc400
 from anoncup.tracks.transactions.tables import files_of
 from app.db.models import Evaluation
 from app.db.transaction import transaction
-from app.local.processes import wait_until_healthy
+from app.processes.supervisor import wait_until_healthy
 from benchmarks import rush, stored
 from benchmarks.hosts import Plant, networked, planted, programs
 from benchmarks.load import Answer, spread

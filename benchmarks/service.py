@@ -10,9 +10,9 @@ from types import MappingProxyType
 
 from app.config import get_settings
 from app.db import engine
-from app.local import tethered
-from app.local.embedded import running_services
-from app.local.processes import wait_until_healthy
+from app.processes import child_process
+from app.processes.embedded_servers import running_services
+from app.processes.supervisor import wait_until_healthy
 from benchmarks.load import HOST
 from tests.e2e.stack import check_runs, free_port
 
@@ -34,7 +34,7 @@ def served(
     """The embedded default as a program of its own, and this process connected to its database."""
     data, port = folder / "data", free_port()
     command = [sys.executable, "-m", "anoncup.cli", "serve", "--port", str(port), "--data", str(data), *more]
-    process = tethered.start(command, log=folder / "serve.log", env=os.environ | env)
+    process = child_process.start(command, log=folder / "serve.log", env=os.environ | env)
     try:
         wait_until_healthy(
             f"http://{HOST}:{port}/readyz", check=lambda: check_runs(process, folder / "serve.log")

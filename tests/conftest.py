@@ -17,7 +17,7 @@ from app.config import Settings, get_settings
 from app.crypto import deadline_signing, sealing
 from app.db import engine
 from app.db.models import Base
-from app.local.embedded import Services, embedded_services
+from app.processes.embedded_servers import Services, embedded_services
 from app.services.people import accounts
 from migrations.run import migrate
 from tests.acting import roles_apart

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.local.embedded import embedded_services
+from app.processes.embedded_servers import embedded_services
 
 
 @pytest.fixture(scope="module")

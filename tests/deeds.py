@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from app.processes.sandbox import kernel
+from workers.sandbox import kernel
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 BUFFER = ctypes.create_string_buffer(4096)

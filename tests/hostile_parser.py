@@ -1,4 +1,4 @@
-"""A parser that was taken over: it is started as ``app.parser`` is, and does what the tests ask of it.
+"""A parser that was taken over: it is started as ``workers.parser`` is, and does what the tests ask of it.
 
 Its deeds are functions like those that it parses with, and are called through the same pipe.
 """
@@ -14,8 +14,8 @@ from anoncup.errors import Conflict, InvalidUpload, Problem
 from anoncup.messages import Message
 from anoncup.rules.settings import Columns
 from anoncup.tables.files import Remark
-from app import parser
 from tests import deeds
+from workers import parser
 
 PIPE = 3
 """The descriptor of its answers."""

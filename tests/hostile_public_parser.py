@@ -1,7 +1,7 @@
 """As ``tests.hostile_parser``, on a machine whose interpreter and libraries everybody may read."""
 
-from app.processes.sandbox import privileges
 from tests import hostile_parser
+from workers.sandbox import privileges
 
 
 def prepare(*, warm: bool) -> None:

@@ -15,7 +15,7 @@ from httpx2 import Client, HTTPError
 from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import S3Store
 
-from app.local import tethered
+from app.processes import child_process
 from tests.e2e.stack import free_port
 from tests.patience import eventually
 
@@ -50,7 +50,9 @@ class S3Server:
         """Up, with its bucket, when this returns."""
         self.ports = self.ports or {name: free_port() for part in PARTS for name in (part, f"{part}.grpc")}
         log = self.folder / "weed.log"
-        self.process = tethered.start(self.command(), log=log, env=os.environ | {"HOME": str(self.folder)})
+        self.process = child_process.start(
+            self.command(), log=log, env=os.environ | {"HOME": str(self.folder)}
+        )
         with Client() as client:  # makes its TLS context once
             assert eventually(lambda: self.has_ended() or self.answers(client)), log.read_text()
         assert not self.has_ended(), log.read_text()

@@ -19,7 +19,7 @@ from app.config import Settings
 from app.db import engine
 from app.db.models import AuditEntry, Base, Evaluation, Submission
 from app.db.transaction import transaction
-from app.local.embedded import embedded_services
+from app.processes.embedded_servers import embedded_services
 from app.services.people import audit
 from app.storage import opened, store
 from migrations.run import migrate

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from app.config import Settings
 from app.db.logins import ROLES, login_file
-from app.local.processes import QUEUES, worker_programs
+from app.processes.supervisor import QUEUES, worker_programs
 
 ROOT = Path(__file__).parent.parent
 ONE_SHOTS = {"keys", "migrate"}

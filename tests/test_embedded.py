@@ -14,8 +14,8 @@ import redis
 from sqlalchemy import Connection, create_engine, text
 
 from anoncup.errors import Unavailable
-from app.local import data_folder, embedded, server, tethered
-from app.local.embedded import Services, embedded_services, running_services
+from app.processes import child_process, data_folder, embedded_servers, server_process
+from app.processes.embedded_servers import Services, embedded_services, running_services
 from tests.data_folders import data, made_once
 from tests.patience import PATIENCE_S, eventually
 
@@ -24,7 +24,7 @@ __all__ = ["data", "made_once"]
 OWNER = """
 import sys, time
 from pathlib import Path
-from app.local.embedded import embedded_services
+from app.processes.embedded_servers import embedded_services
 with embedded_services(Path(sys.argv[1])) as services:
     print(*(server.process.pid for server in services.servers), flush=True)
     time.sleep(float(sys.argv[2]))
@@ -194,15 +194,15 @@ def test_a_folder_in_use_is_refused_by_name_and_process(made_once: Path) -> None
 
 @pytest.mark.full
 def test_a_postgres_that_someone_started_by_hand_on_the_folder_is_left_alone(data: Path) -> None:
-    sockets, binary = data / "run", embedded._postgres_binary("postgres")
-    process = tethered.start(
+    sockets, binary = data / "run", embedded_servers._postgres_binary("postgres")
+    process = child_process.start(
         [str(binary), "-D", str(data / "postgres"), "-k", str(sockets), "-c", "listen_addresses="],
         log=data / "logs" / "by_hand.log",
         end_with=signal.SIGINT,
         unroot=os.geteuid() == 0,
     )
     try:
-        assert eventually(lambda: embedded._has_database(data, sockets))
+        assert eventually(lambda: embedded_servers._has_database(data, sockets))
         with (
             pytest.raises(Unavailable, match=f"in use by the Postgres server {process.pid}"),
             embedded_services(data),
@@ -327,7 +327,7 @@ def test_a_server_killed_with_busy_sessions_comes_back(data: Path) -> None:
 
 @pytest.mark.full
 def test_a_server_that_keeps_ending_ends_it_all(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "RESTARTS", 1)
+    monkeypatch.setattr(server_process, "RESTARTS", 1)
     with embedded_services(data) as services:
         for again in (True, False):
             services.servers[0].process.kill()
@@ -340,7 +340,7 @@ def test_a_server_that_keeps_ending_ends_it_all(data: Path, monkeypatch: pytest.
 
 @pytest.mark.full
 def test_a_server_that_cannot_be_started_again_says_why(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "TRIES", 2)
+    monkeypatch.setattr(server_process, "TRIES", 2)
     with embedded_services(data) as services:
         (data / "postgres" / "postgresql.conf").write_text("nonsense")
         services.servers[1].process.kill()
@@ -401,17 +401,17 @@ def test_root_without_user_namespaces_is_told_what_to_do(made_once: Path) -> Non
 def test_the_launcher_starts_nothing_for_a_parent_that_is_gone(tmp_path: Path) -> None:
     gone = 2**22 + 1  # above every process number
     mark = tmp_path / "mark"
-    command = [sys.executable, tethered.__file__, str(gone), "15", "0", "/usr/bin/touch", str(mark)]
+    command = [sys.executable, child_process.__file__, str(gone), "15", "0", "/usr/bin/touch", str(mark)]
     assert subprocess.run(command, check=False).returncode == 1
     assert not mark.exists()
 
 
 @pytest.mark.full
 def test_a_log_that_grew_large_is_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tethered, "LARGEST_LOG", 3)
+    monkeypatch.setattr(child_process, "LARGEST_LOG", 3)
     log = tmp_path / "logs" / "web.log"
     for line in (b"first", b"second"):
-        with tethered.opened_log(log) as file:
+        with child_process.opened_log(log) as file:
             file.write(line)
     assert log.read_bytes() == b"second"
     assert log.with_name("web.log.1").read_bytes() == b"first"

@@ -7,7 +7,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
 from app.db.logins import ROLES
-from app.local.embedded import embedded_services
+from app.processes.embedded_servers import embedded_services
 from migrations import logins
 from migrations.run import migrate
 from tests.data_folders import data, made_once

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.full
 
 KEPT = """
 import os, sys
-from app.memory import give_back
+from app.processes.memory import give_back
 if sys.argv[1] == "True":
     give_back()
 

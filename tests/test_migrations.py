@@ -21,7 +21,7 @@ from app.backup import rows, service
 from app.backup.keys import Places
 from app.config import Settings
 from app.db.models import Base
-from app.local.embedded import embedded_services
+from app.processes.embedded_servers import embedded_services
 from app.storage import digest_of, opened
 from migrations import run, versions
 from migrations.run import configuration, migrate

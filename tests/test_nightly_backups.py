@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.config import Settings
-from app.local.embedded import embedded_services
+from app.processes.embedded_servers import embedded_services
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena
 from tests.backups import command, living_on

@@ -22,8 +22,8 @@ from anoncup.tracks.linkage.permutation import secret_csv, source_from_secret
 from app.config import Settings
 from app.contest import read_file
 from app.processes import parser_process
-from app.processes.child import SandboxedChild
 from app.processes.parser_process import ORIGINALS, UPLOADS, ParserProcess, call
+from app.processes.sandboxed_child import SandboxedChild
 from app.services.contest import revisions
 from app.services.data import first_looks, kits, originals
 from app.services.submissions import uploads

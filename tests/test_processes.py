@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from anoncup.errors import Unavailable
-from app.local import processes, waiting
-from app.local.processes import (
+from app.processes import readiness
+from app.processes import supervisor as processes
+from app.processes.supervisor import (
     Program,
     Supervisor,
     check_port_is_free,
@@ -39,7 +40,7 @@ COMMAND = """
 import signal, sys
 for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
     signal.signal(number, lambda *_: None)  # nohup, or a shell's background, may have it ignore them
-from app.local.processes import Program, owned_signals, supervised
+from app.processes.supervisor import Program, owned_signals, supervised
 programs = [
     Program(name=str(number), command=eval(command), grace=1.0) for number, command in enumerate(sys.argv[1:])
 ]
@@ -60,7 +61,7 @@ def command(*programs: list[str]) -> Iterator[tuple[subprocess.Popen[str], list[
         assert process.stdout
         pids = [int(pid) for pid in process.stdout.readline().split()]
         # Only then the launcher has become the program, with its own answer to signals.
-        assert eventually(lambda: all(b"tethered" not in command_line(pid) for pid in pids))
+        assert eventually(lambda: all(b"child_process" not in command_line(pid) for pid in pids))
         try:
             yield process, pids
         finally:
@@ -232,7 +233,7 @@ def test_waits_until_the_web_server_is_ready_and_says_what_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    monkeypatch.setattr(waiting, "SAID_EVERY", 0.0)
+    monkeypatch.setattr(readiness, "SAID_EVERY", 0.0)
     port = free_port()
     with supervised([web_answering(tmp_path, port)]) as supervisor, caplog.at_level(logging.INFO):
 

@@ -10,15 +10,14 @@ import pytest
 
 from app.cli.running import sandbox_setting
 from app.config import Settings
-from app.local.embedded import Services
-from app.local.server import Server
-from app.processes import sandbox
-from app.processes.child import library_variables
-from app.processes.folders import OwnFolder
-from app.processes.sandbox import Sandbox, SandboxRefused, calls, landlock, seccomp
-from app.processes.sandbox.calls import GUARDED, PLAIN, guards
-from workers import fitness
+from app.processes.child_folders import OwnFolder
+from app.processes.embedded_servers import Services
+from app.processes.sandboxed_child import library_variables
+from app.processes.server_process import Server
+from workers import fitness, sandbox
 from workers.fitness import FOR_REPORTS, FOR_SECRETS
+from workers.sandbox import Sandbox, SandboxRefused, calls, landlock, seccomp
+from workers.sandbox.calls import GUARDED, PLAIN, guards
 
 pytestmark = pytest.mark.full
 
@@ -81,7 +80,7 @@ def test_it_logs_the_sandbox_and_warns_where_a_part_is_missing(
         caplog.clear()
         monkeypatch.setattr(sandbox, "available", lambda found=found: found)
         sandbox.announce(setting)
-        (record,) = [one for one in caplog.records if one.name == "app.processes.sandbox"]
+        (record,) = [one for one in caplog.records if one.name == "workers.sandbox"]
         assert record.levelname == level
         assert words in str(record.msg)
 

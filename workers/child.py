@@ -21,7 +21,7 @@ from anoncup.errors import CompetitionUnavailable, DomainError, InvalidCompetiti
 from anoncup.messages import Message
 from app.config import Settings
 from app.crypto import sealing
-from app.processes.child import DIED, ChildDied, ChildMisbehaved, OutOfTime, SandboxedChild
+from app.processes.sandboxed_child import DIED, ChildDied, ChildMisbehaved, OutOfTime, SandboxedChild
 from app.storage import store
 from workers.work import Drawing, Inquiry, OfRelease, Sampling, Trial, Work
 

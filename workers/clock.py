@@ -27,11 +27,11 @@ from app.crypto import deadline_signing
 from app.db.models import WitnessedEnd
 from app.db.privileges import warn_of_might
 from app.db.transaction import transaction
-from app.processes import sandbox
 from app.services.attacks import transitions
 from app.services.contest import guess_terms, witnesses
 from app.services.work import health, upkeep
 from app.storage import staging
+from workers import sandbox
 from workers.crew import Crew
 
 log = structlog.get_logger(__name__)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import structlog
 
-from app.local import tethered
+from app.processes import child_process
 
 log = structlog.get_logger(__name__)
 
@@ -30,7 +30,7 @@ class Crew:
         if competition_id in self.running or len(self.running) >= MOST:
             return
         command = [sys.executable, "-m", "workers.transitions", str(competition_id)]
-        process = tethered.start(command, end_with=signal.SIGKILL)
+        process = child_process.start(command, end_with=signal.SIGKILL)
         self.running[competition_id] = (process, time.monotonic() + LIMIT_S)
 
     def failed(self) -> list[UUID]:

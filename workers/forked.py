@@ -25,8 +25,9 @@ from sqlalchemy.orm import configure_mappers
 
 from anoncup.errors import Unavailable
 from app import logs
-from app.local import tethered
-from app.local.processes import (
+from app.processes import child_process
+from app.processes.child_folders import remove_orphans
+from app.processes.supervisor import (
     CLOCKS_DATABASE,
     QUEUES,
     STEADY_AFTER,
@@ -37,7 +38,6 @@ from app.local.processes import (
     supervised,
     worker_programs,
 )
-from app.processes.folders import remove_orphans
 
 SHARED = (
     "workers.main",
@@ -108,12 +108,12 @@ def group_of_its_own(pid: int) -> None:
 def become(program: Program, parent: int) -> None:
     """Run a command ``python -m MODULE …`` as if this process had been started with it."""
     group_of_its_own(os.getpid())
-    tethered.end_with_parent(parent, program.orphaned)
+    child_process.end_with_parent(parent, program.orphaned)
     # For ps and top: the command line stays that of the process that was forked.
     ctypes.CDLL(None).prctl(PR_SET_NAME, program.name.encode(), 0, 0, 0)
     give_back_signals()
     if program.log is not None:
-        with tethered.opened_log(program.log) as log:
+        with child_process.opened_log(program.log) as log:
             os.dup2(log.fileno(), sys.stdout.fileno())
             os.dup2(log.fileno(), sys.stderr.fileno())
     os.environ.update(program.env)

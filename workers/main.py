@@ -18,10 +18,10 @@ from celery.worker.control import inspect_command
 from app import logs
 from app.config import get_settings
 from app.db.privileges import warn_of_might
-from app.local.processes import QUEUES
-from app.processes import parser_process, sandbox
+from app.processes import parser_process
+from app.processes.supervisor import QUEUES
 from app.queue import DUTIES, SANDBOX, celery
-from workers import child, fitness, guesses, scoring, threshold_reports
+from workers import child, fitness, guesses, sandbox, scoring, threshold_reports
 
 __all__ = ["celery", "guesses", "scoring", "threshold_reports"]
 

@@ -26,7 +26,7 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.generators import generator_of
 from anoncup.tracks.model import About, Track
-from app.processes.inside import Pipe
+from app.processes.child_entry import Pipe
 from workers.prepared import Digests, Prepared, originals
 
 SCORER = version("anoncup")

@@ -13,7 +13,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.attacks import guesses_of
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import Tables
-from app.local import waiting
+from app.processes import readiness
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ def play(
             logger.info("%s: ending the first phase", slug)
             end = (datetime.now(UTC) + AHEAD).isoformat()
             client.extend(slug, "anonymization", end=end, move_following=True)
-        waiting.until(
+        readiness.until(
             lambda: client.competition(slug).state == "reidentification", "the second phase", pause=0.2
         )
     for place, token in enumerate(tokens.values()):
@@ -46,7 +46,7 @@ def play(
             attack(client, slug, tables, np.random.default_rng(place))
     for place, token in enumerate(tokens.values()):
         with Client(url, token) as client:
-            waiting.until(lambda: all_judged(client.guesses(slug)), "scores", pause=0.2)
+            readiness.until(lambda: all_judged(client.guesses(slug)), "scores", pause=0.2)
         logger.info("%s: judged the guesses of %d of %d", slug, place + 1, len(tokens))
 
 

@@ -40,7 +40,7 @@ def demo(
 ) -> None:
     """Host a demo competition: everything on this machine, sample releases scored, then keep serving."""
     from app.cli import running
-    from app.local.processes import owned_signals, run
+    from app.processes.supervisor import owned_signals, run
 
     tell_steps()
     url = running.local_url(host, port)
@@ -67,7 +67,7 @@ def serve(
 ) -> None:
     """Serve. With DATABASE_URL and REDIS_URL: the web application only; without: all of it, embedded."""
     from app.cli import running
-    from app.local.processes import owned_signals
+    from app.processes.supervisor import owned_signals
 
     if running.given_services() is not None:
         running.become_web_server(host, port, web_processes)

@@ -14,7 +14,7 @@ from anoncup.schemas.roles import Role
 from app.cli.running import addresses, given_services, require_services
 from app.config import get_settings
 from app.db.transaction import transaction
-from app.local.embedded import Services, embedded_services, running_services
+from app.processes.embedded_servers import Services, embedded_services, running_services
 from app.services.people import accounts
 from app.services.work import health
 from app.storage import Store, opened

@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 from anoncup.errors import InvalidInput
 from app.config import DRIVER, get_settings, is_own
 from app.crypto import sealing
-from app.local import doors
-from app.local.embedded import Services, embedded_services
-from app.local.processes import (
+from app.processes import pg_hba
+from app.processes.child_folders import remove_orphans
+from app.processes.embedded_servers import Services, embedded_services
+from app.processes.supervisor import (
     QUEUES,
     Program,
     Supervisor,
@@ -31,7 +32,6 @@ from app.local.processes import (
     web_program,
     worker_programs,
 )
-from app.processes.folders import remove_orphans
 
 logger = logging.getLogger(__name__)
 
@@ -132,7 +132,7 @@ def service(host: str, port: int, data: Path, web_processes: int | None = None) 
     with own_services(data) as services:
         shared, public, private = environment(services, data)
         logger.info("migrating the database")
-        roles = ["--roles", str(doors.kept(data))] if services.roles else []
+        roles = ["--roles", str(pg_hba.kept(data))] if services.roles else []
         run(command("migrations", "migrate", *roles, env=shared), check=services.check)
         logs, jobs = data / "logs", min(len(os.sched_getaffinity(0)), MOST_JOBS)
         programs = [

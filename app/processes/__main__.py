@@ -6,16 +6,16 @@
 import sys
 from importlib import import_module
 
-from app.processes import inside
+from app.processes import child_entry
 
 
 def main() -> None:
-    options = inside.read_options(sys.argv[2])
-    inside.limit_resources(options)
+    options = child_entry.read_options(sys.argv[2])
+    child_entry.limit_resources(options)
     # After the variables are set: numpy starts threads when it is imported, unless they say otherwise.
     program = import_module(sys.argv[1])
     program.prepare(warm=options.warm)
-    program.run(inside.enter_sandbox(options))
+    program.run(child_entry.enter_sandbox(options))
 
 
 if __name__ == "__main__":

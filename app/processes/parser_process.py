@@ -24,9 +24,9 @@ from anoncup import errors
 from anoncup.errors import DomainError, InvalidInput, InvalidUpload, Problem, Unavailable
 from anoncup.messages import Message
 from app.config import Settings
-from app.processes import sandbox
-from app.processes.child import ChildDied, ChildMisbehaved, OutOfTime, SandboxedChild
+from app.processes.sandboxed_child import ChildDied, ChildMisbehaved, OutOfTime, SandboxedChild
 from app.storage import store
+from workers import sandbox
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -34,7 +34,7 @@ T = TypeVar("T")
 UPLOADS, ORIGINALS = "uploads", "originals"
 """Two processes: a large original must not delay what teams send."""
 
-PROGRAM = "app.parser"
+PROGRAM = "workers.parser"
 
 FACTOR, ALLOWANCE = 4, 16 << 20
 """An answer may have so many times the bytes that the parser was given, and so many more."""

@@ -19,7 +19,7 @@ from structlog.testing import capture_logs
 from app import redis_client, throttle
 from app.config import Settings, get_settings
 from app.db.models import Token
-from app.local import embedded
+from app.processes import embedded_servers
 from app.services.people import accounts
 from tests.application import application
 from tests.arena import API, PASSWORD, Arena
@@ -317,7 +317,15 @@ def test_without_redis_people_still_sign_in(rei: None, url: str, monkeypatch: py
 def valkey(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """A server of this test's own, and its URL."""
     address = tmp_path / "valkey.sock"
-    command = [str(embedded._valkey_binary()), "--port", "0", "--unixsocket", str(address), "--save", ""]
+    command = [
+        str(embedded_servers._valkey_binary()),
+        "--port",
+        "0",
+        "--unixsocket",
+        str(address),
+        "--save",
+        "",
+    ]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
         assert eventually(address.exists)
         yield f"redis+socket://{address}", process

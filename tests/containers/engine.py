@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.local import tethered
+from app.processes import child_process
 from tests.patience import eventually
 
 ROOT = Path(__file__).parent.parent.parent
@@ -143,10 +143,10 @@ def private_network(folder: Path) -> Iterator[tuple[str, ...]]:
         "-c",
         "exec unshare --net sh -c 'ip link set lo up && echo up && exec sleep infinity'",
     )
-    holder = tethered.start(shell, log=log)
+    holder = child_process.start(shell, log=log)
     try:
-        assert eventually(lambda: tethered.tail(log) != ""), "the network namespace was not made"
-        assert tethered.tail(log) == "up"
+        assert eventually(lambda: child_process.tail(log) != ""), "the network namespace was not made"
+        assert child_process.tail(log) == "up"
         yield ("nsenter", "--target", str(holder.pid), "--net")
     finally:
         holder.kill()

@@ -12,7 +12,7 @@ import pexpect
 import pytest
 
 from anoncup.client import Client
-from app.local import waiting
+from app.processes import readiness
 from tests.documents.blocks import ROOT, blocks
 from tests.e2e.stack import free_port
 from tests.patience import PATIENCE_S
@@ -184,6 +184,6 @@ def end_the_first_phase(url: str) -> None:
     with Client(url, token, password=lambda: PASSWORD) as client:
         end = (datetime.now(UTC) + timedelta(seconds=2)).isoformat()
         client.extend("cup-2015", "anonymization", end=end, move_following=True)
-        waiting.until(
+        readiness.until(
             lambda: client.competition("cup-2015").state == "reidentification", "the second phase", pause=0.2
         )

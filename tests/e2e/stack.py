@@ -31,8 +31,14 @@ from anoncup.tracks.microdata.example import household_columns, household_table
 from app.db.models import Competition, Organizer, User
 from app.db.privileges import CLOCK, WEB, WORKER
 from app.db.transaction import transaction
-from app.local import tethered
-from app.local.processes import Program, scheduler_program, wait_until_healthy, web_program, worker_programs
+from app.processes import child_process
+from app.processes.supervisor import (
+    Program,
+    scheduler_program,
+    wait_until_healthy,
+    web_program,
+    worker_programs,
+)
 from app.services.people import accounts
 from tests.acting import url_as
 from tests.arena import PASSWORD, competition_file, noisy_release, numbers, original_table
@@ -50,7 +56,7 @@ def free_port() -> int:
 
 @contextmanager
 def running(program: Program) -> Iterator[subprocess.Popen[bytes]]:
-    process = tethered.start(program.command, log=program.log, env=os.environ | program.env)
+    process = child_process.start(program.command, log=program.log, env=os.environ | program.env)
     try:
         yield process
     finally:
@@ -94,7 +100,7 @@ def halted(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def check_runs(process: subprocess.Popen[bytes], log: Path) -> None:
-    assert process.poll() is None, tethered.tail(log)
+    assert process.poll() is None, child_process.tail(log)
 
 
 def acting(role: str) -> dict[str, str]:

@@ -17,8 +17,8 @@ from app.config import Settings
 from app.db import engine
 from app.db.models import AuditEntry
 from app.db.transaction import transaction
-from app.local.embedded import embedded_services
-from app.local.processes import scheduler_program
+from app.processes.embedded_servers import embedded_services
+from app.processes.supervisor import scheduler_program
 from app.services.attacks import transitions
 from migrations.run import migrate
 from tests.contest import Contest, competition_id

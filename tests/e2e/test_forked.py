@@ -13,8 +13,8 @@ import pytest
 
 from app.config import Settings
 from app.db.privileges import CLOCK, WORKER
-from app.local.processes import forked_program
-from app.processes.folders import PREFIX
+from app.processes.child_folders import PREFIX
+from app.processes.supervisor import forked_program
 from tests.e2e.stack import QUICK, acting, forks, running
 from tests.patience import PATIENCE_S, eventually
 

@@ -17,8 +17,8 @@ import pytest
 
 from anoncup.client import Client
 from anoncup.tables.csv_text import table_csv
-from app.local.embedded import embedded_services
-from app.local.processes import Program, wait_until_healthy
+from app.processes.embedded_servers import embedded_services
+from app.processes.supervisor import Program, wait_until_healthy
 from app.services.submissions.uploads import LONGEST_COMMENT
 from tests.arena import PASSWORD, competition_file, noisy_release, original_table
 from tests.e2e.stack import QUICK, check_runs, free_port, running

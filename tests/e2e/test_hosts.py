@@ -18,7 +18,7 @@ from anoncup.errors import Unavailable
 from app.config import Settings
 from app.db.models import Evaluation, State
 from app.db.transaction import transaction
-from app.local.processes import scheduler_program, worker_programs
+from app.processes.supervisor import scheduler_program, worker_programs
 from tests.arena import numbers
 from tests.e2e.stack import QUICK, Contest, free_port, running, small_contest, web
 from tests.patience import eventually

@@ -15,8 +15,8 @@ import redis
 from app.config import get_settings
 from app.crypto import sealing
 from app.db import engine
-from app.local import tethered
-from app.local.processes import Program, wait_until_healthy
+from app.processes import child_process
+from app.processes.supervisor import Program, wait_until_healthy
 from tests.e2e.stack import QUICK, check_runs, free_port, kill, small_contest
 from tests.patience import PATIENCE_S, eventually
 
@@ -37,7 +37,7 @@ def own_redis(folder: Path) -> Iterator[str]:
     port = free_port()
     assert REDIS is not None
     command = [REDIS, "--port", str(port), "--dir", str(folder), "--appendonly", "yes", "--bind", "127.0.0.1"]
-    process = tethered.start([*command, "--requirepass", "pass"], log=folder / "redis.log")
+    process = child_process.start([*command, "--requirepass", "pass"], log=folder / "redis.log")
     url = f"redis://:pass@127.0.0.1:{port}/0"
     try:
         with redis.Redis.from_url(url) as client:
@@ -55,13 +55,13 @@ def own_postgres(folder: Path) -> Iterator[str]:
     (folder / "password").write_text("a@b")
     unroot = os.geteuid() == 0
     initdb = [str(binaries / "initdb"), "-D", str(data), "-U", "cup", "-A", "scram-sha-256", "--no-sync"]
-    made = tethered.start(
+    made = child_process.start(
         [*initdb, f"--pwfile={folder / 'password'}"], log=folder / "initdb.log", unroot=unroot, cwd=Path("/")
     )
-    assert made.wait(PATIENCE_S) == 0, tethered.tail(folder / "initdb.log")
+    assert made.wait(PATIENCE_S) == 0, child_process.tail(folder / "initdb.log")
     command = [str(POSTGRES[-1]), "-D", str(data), "-p", str(port), "-k", ""]
     command += ["-c", "listen_addresses=127.0.0.1"]
-    process = tethered.start(command, log=folder / "postgres.log", unroot=unroot, cwd=Path("/"))
+    process = child_process.start(command, log=folder / "postgres.log", unroot=unroot, cwd=Path("/"))
     place = f"cup:{PASSWORD}@127.0.0.1:{port}/postgres"
     try:
         assert eventually(lambda: works(lambda: greet(f"postgresql://{place}"), psycopg.OperationalError))
@@ -90,7 +90,7 @@ def command(*arguments: str) -> list[str]:
 def start(stack: ExitStack, name: str, env: dict[str, str], log: Path, *arguments: str) -> Callable[[], None]:
     """Returns what fails once it has ended."""
     program = Program(name=name, command=command(*arguments), env=env, log=log / f"{name}.log")
-    process = tethered.start(program.command, log=program.log, env=os.environ | program.env)
+    process = child_process.start(program.command, log=program.log, env=os.environ | program.env)
     stack.callback(kill, process)
     return lambda: check_runs(process, log / f"{name}.log")
 

@@ -15,8 +15,8 @@ import pytest
 from anoncup.client import Client
 from anoncup.errors import Unavailable
 from anoncup.tables.csv_text import table_csv
-from app.local import tethered
-from app.local.processes import wait_until_healthy
+from app.processes import child_process
+from app.processes.supervisor import wait_until_healthy
 from tests.arena import PASSWORD, competition_file, noisy_release, original_table
 from tests.e2e.stack import QUICK, check_runs, free_port
 from tests.environments import NAME, Environment, environment, example
@@ -93,7 +93,7 @@ def serving(installed: Environment, data: Path, log: Path) -> Iterator[str]:
         "--data",
         str(data),
     ]
-    process = tethered.start(command, log=log, env=installed.variables | QUICK)
+    process = child_process.start(command, log=log, env=installed.variables | QUICK)
     try:
         url = f"http://127.0.0.1:{port}"
         wait_until_healthy(f"{url}/readyz", check=lambda: check_runs(process, log))

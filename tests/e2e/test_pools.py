@@ -15,7 +15,7 @@ from app.config import Settings
 from app.db.models import State, ThresholdReport
 from app.db.privileges import CLOCK, WORKER
 from app.db.transaction import transaction
-from app.local.processes import POOLS, forked_program, worker_programs
+from app.processes.supervisor import POOLS, forked_program, worker_programs
 from tests.arena import Arena
 from tests.contest import Contest
 from tests.e2e.stack import QUICK, acting, forks, running

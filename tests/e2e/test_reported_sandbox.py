@@ -10,14 +10,14 @@ import pytest
 from anoncup.schemas.roles import Role
 from app import queue
 from app.db.privileges import WORKER
-from app.local.processes import worker_programs
-from app.processes import sandbox
+from app.processes.supervisor import worker_programs
 from tests.arena import Arena
 from tests.e2e.stack import QUICK, acting, running
 from tests.patience import eventually
 from tests.people import signed_in
 from tests.web.reader import page
 from tests.web.spoken import said
+from workers import sandbox
 
 pytestmark = pytest.mark.full
 

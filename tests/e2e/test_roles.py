@@ -13,8 +13,8 @@ from anoncup.tables.csv_text import table_csv
 from app.db.logins import ROLES
 from app.db.models import Target
 from app.db.transaction import transaction
-from app.local.embedded import running_services
-from app.local.processes import Program, wait_until_healthy
+from app.processes.embedded_servers import running_services
+from app.processes.supervisor import Program, wait_until_healthy
 from tests.arena import ROWS, original_table
 from tests.contest import two_phase_file
 from tests.e2e.stack import QUICK, check_runs, free_port, move, open_contest, running

@@ -19,8 +19,8 @@ import psutil
 import redis
 
 from app.cli.running import environment
-from app.local import tethered
-from app.local.embedded import Services, running_services
+from app.processes import child_process
+from app.processes.embedded_servers import Services, running_services
 from tests.e2e.stack import free_port
 from tests.s3 import BUCKET, S3Server
 
@@ -105,7 +105,7 @@ class Ground:
         command = [sys.executable, "-c", "from anoncup.cli.main import main; main()", *arguments]
         log = self.logs / f"{name.replace(' ', '-')}.log"
         end_with = signal.SIGTERM if name == "serve" else signal.SIGQUIT
-        self.commands[name] = tethered.start(command, log=log, env=env, end_with=end_with)
+        self.commands[name] = child_process.start(command, log=log, env=env, end_with=end_with)
 
     def is_ready(self) -> bool:
         import httpx2
@@ -120,7 +120,7 @@ class Ground:
         while not self.is_ready():
             self.keep()
             if time.monotonic() > deadline:
-                said = tethered.tail(self.logs / "serve.log")
+                said = child_process.tail(self.logs / "serve.log")
                 raise TimeoutError(f"not ready again within {within_s:.0f} s; serve.log ends:\n{said}")
             time.sleep(0.2)
 

@@ -12,7 +12,7 @@ from app.backup import service
 from app.config import Settings, get_settings
 from app.db import logins
 from app.db.privileges import CLOCK, ROLES, WEB, WORKER, warn_of_might
-from app.local.embedded import embedded_services
+from app.processes.embedded_servers import embedded_services
 from app.storage import store
 from migrations.logins import let_in
 from migrations.run import migrate

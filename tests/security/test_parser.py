@@ -13,10 +13,9 @@ import pytest
 
 from anoncup.errors import InvalidInput, NotFound, Unavailable
 from app.config import Settings
-from app.local.embedded import Services
-from app.processes import parser_process, sandbox
+from app.processes import parser_process
+from app.processes.embedded_servers import Services
 from app.processes.parser_process import UPLOADS, call, call_reading
-from app.processes.sandbox import Sandbox, landlock, privileges, seccomp
 from app.storage import store
 from tests import hostile_parser, hostile_public_parser
 from tests.hostile_parser import (
@@ -33,6 +32,8 @@ from tests.hostile_parser import (
     try_deed,
 )
 from tests.patience import PATIENCE_S, eventually
+from workers import sandbox
+from workers.sandbox import Sandbox, landlock, privileges, seccomp
 
 
 @pytest.fixture(scope="module", autouse=True)

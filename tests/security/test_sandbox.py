@@ -21,9 +21,8 @@ from sqlalchemy import select
 from app.config import Settings
 from app.db.models import Evaluation, State
 from app.db.transaction import transaction
-from app.local.embedded import Services
-from app.processes.inside import LIMITS
-from app.processes.sandbox import landlock, privileges, seccomp
+from app.processes.child_entry import LIMITS
+from app.processes.embedded_servers import Services
 from app.storage import store
 from tests.arena import Arena
 from tests.deeds import NUMBERS
@@ -31,6 +30,7 @@ from tests.hostile import Deed
 from tests.patience import PATIENCE_S, eventually
 from workers import child, scoring
 from workers.child import ScoringFailed
+from workers.sandbox import landlock, privileges, seccomp
 
 PRIVATE = "/etc/passwd"
 
@@ -230,7 +230,7 @@ def test_of_what_it_shares_with_others_it_takes_little(apart: bool) -> None:
 
 def may_mount() -> bool:
     """In a process of its own, for it would stay so."""
-    imports = "from pathlib import Path; from app.processes.sandbox import scratch"
+    imports = "from pathlib import Path; from workers.sandbox import scratch"
     program = f"{imports}; exit(not scratch.mount(Path('/mnt')))"
     return subprocess.run([sys.executable, "-P", "-c", program], check=False).returncode == 0
 

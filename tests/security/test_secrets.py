@@ -24,7 +24,7 @@ from app.crypto import sealing
 from app.db import engine
 from app.db.models import Evaluation, Secret, State, Submission
 from app.db.transaction import transaction
-from app.local.embedded import Services
+from app.processes.embedded_servers import Services
 from app.storage import digest_of
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, noisy_release

@@ -19,7 +19,6 @@ from app.db.models import Evaluation, State, Team
 from app.db.now import clock
 from app.db.transaction import transaction
 from app.language import LANGUAGES
-from app.processes import sandbox
 from app.services.work import health
 from tests.arena import Arena
 from tests.contest import Contest
@@ -28,6 +27,7 @@ from tests.people import signed_in
 from tests.web.reader import page, send
 from tests.web.spoken import said, sentence
 from tests.web.test_running import DESK, contest, read
+from workers import sandbox
 
 pytestmark = pytest.mark.full
 

@@ -14,7 +14,6 @@ from app.config import get_settings
 from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
 from app.http.paging import cursor_of, number, place_of
-from app.processes import sandbox
 from app.queue import ReportedSandbox
 from app.services.contest import competitions
 from app.services.desk import dashboard, load
@@ -26,6 +25,7 @@ from app.web.organizer.changes import acts
 from app.web.organizer.frame import organizers_frame
 from app.web.site import languages
 from app.web.site.pages import PageRoute, page
+from workers import sandbox
 
 router = APIRouter(route_class=PageRoute)
 

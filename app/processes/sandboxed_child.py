@@ -17,8 +17,8 @@ from typing import Any
 
 from anoncup.errors import DomainError
 from anoncup.messages import Message
-from app.processes import sandbox
-from app.processes.folders import OwnFolder
+from app.processes.child_folders import OwnFolder
+from workers import sandbox
 
 PASSED_ON = frozenset({"LD_LIBRARY_PATH", "PYTHONPATH"})
 """What some interpreters need to start and to find packages; otherwise the environment is empty."""

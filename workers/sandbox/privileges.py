@@ -7,8 +7,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from app.processes.sandbox import library_paths
-from app.processes.sandbox.kernel import SandboxRefused
+from workers.sandbox import library_paths
+from workers.sandbox.kernel import SandboxRefused
 
 USER = 60999
 """User and group of the process. Above the ranges of accounts, below that of systemd's dynamic users; in

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from app.local import tethered
-from app.processes import sandbox
-from app.processes.child import ChildOptions
-from app.processes.sandbox import Sandbox
+from app.processes import child_process
+from app.processes.sandboxed_child import ChildOptions
+from workers import sandbox
+from workers.sandbox import Sandbox
 
 LIMITS = {
     resource.RLIMIT_CORE: 0,  # no memory on the disk after a crash
@@ -37,7 +37,7 @@ def read_options(text: str) -> ChildOptions:
 
 def limit_resources(options: ChildOptions) -> None:
     """Set the limits, end with the parent, and ignore the signals that stop a whole group."""
-    tethered.end_with_parent(options.parent, signal.SIGKILL)
+    child_process.end_with_parent(options.parent, signal.SIGKILL)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     for kind, wanted in {resource.RLIMIT_AS: options.memory_mb * 2**20, **LIMITS}.items():

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from anoncup.errors import Unavailable
 from anoncup.messages import Message
-from app.local import tethered, waiting
+from app.processes import child_process, readiness
 
 FIRST_PAUSE = 0.2
 LONGEST_PAUSE = 10.0
@@ -313,7 +313,7 @@ def check_port_is_free(host: str, port: int) -> None:
 def wait_until_healthy(url: str, *, check: Callable[[], None]) -> None:
     """Return once ``url`` answers 200; ``check`` (``Supervisor.check_start``) raises if it never will."""
     health = _Health(url)
-    waiting.until(health.is_good, health, check=check)
+    readiness.until(health.is_good, health, check=check)
 
 
 @dataclass(slots=True)
@@ -359,7 +359,7 @@ def run(program: Program, *, check: Callable[[], None] = lambda: None, speaks: b
     process = _started(program)
     try:
         said = None if speaks else program.name
-        waiting.until(lambda: process.poll() is not None, said, check=check)
+        readiness.until(lambda: process.poll() is not None, said, check=check)
     finally:
         _end_group(process)
     if process.returncode:
@@ -367,7 +367,7 @@ def run(program: Program, *, check: Callable[[], None] = lambda: None, speaks: b
 
 
 def _started(program: Program) -> subprocess.Popen[bytes]:
-    return tethered.start(
+    return child_process.start(
         program.command, log=program.log, end_with=program.orphaned, env=os.environ | program.env
     )
 
@@ -386,7 +386,7 @@ def _ending(child: _Child) -> str:
 
 def _never_came(child: _Child) -> str:
     log = child.program.log
-    said = f" End of {log}:\n{tethered.tail(log)}" if log else ""
+    said = f" End of {log}:\n{child_process.tail(log)}" if log else ""
     return f"{child.program.name} has ended {child.deaths} times, before it was ready.{said}"
 
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from app.processes.sandbox.kernel import SandboxRefused, call
+from workers.sandbox.kernel import SandboxRefused, call
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same on all processors
 VERSION_ASKED = 1

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from anoncup.errors import Unavailable
-from app.local import tethered, waiting
+from app.processes import child_process, readiness
 
 RESTARTS = 5
 RESTARTS_WITHIN = 600.0
@@ -41,7 +41,7 @@ class Server:
     def check(self) -> None:
         """Raise Unavailable if it has ended."""
         status = self.process.poll()
-        if status == tethered.NAMESPACE_REFUSED:
+        if status == child_process.NAMESPACE_REFUSED:
             raise Unavailable(
                 "{name} does not run as root, and this system does not let root take another "
                 "user's number. Run as an ordinary user, or set DATABASE_URL and REDIS_URL to "
@@ -54,7 +54,7 @@ class Server:
                 name=self.name,
                 status=status,
                 log=str(self.log),
-                tail=tethered.tail(self.log),
+                tail=child_process.tail(self.log),
             )
 
     def keep(self) -> None:
@@ -83,7 +83,7 @@ class Server:
 
 def wait(server: Server) -> None:
     """Return once the server answers; Unavailable if it has ended instead."""
-    waiting.until(server.is_ready, server.name, check=server.check)
+    readiness.until(server.is_ready, server.name, check=server.check)
 
 
 @contextmanager

@@ -23,9 +23,9 @@ import psycopg
 
 from anoncup.errors import Unavailable
 from app.db import logins
-from app.local import doors, tethered, waiting
-from app.local.data_folder import held, in_use, runs_in, socket_folder
-from app.local.server import Server, stopped_after, wait
+from app.processes import child_process, pg_hba, readiness
+from app.processes.data_folder import held, in_use, runs_in, socket_folder
+from app.processes.server_process import Server, stopped_after, wait
 
 POSTGRES_MAJOR = "18"
 """Of the binaries, and so of the data folder: Postgres does not read another version's."""
@@ -107,12 +107,12 @@ def _announced(data: Path, sockets: Path) -> Iterator[None]:
 
 
 def _services(data: Path, sockets: Path, servers: tuple[Server, ...] = ()) -> Services:
-    folder = doors.kept(data)
+    folder = pg_hba.kept(data)
     roles = {
         process: _database_url(sockets, role, logins.login_file(folder, process))
         for process, role in logins.ROLES.items()
     }
-    owners = _database_url(sockets, NAME, doors.owners_file(data))
+    owners = _database_url(sockets, NAME, pg_hba.owners_file(data))
     return Services(owners, _redis_url(sockets), servers, roles)
 
 
@@ -151,7 +151,7 @@ def _valkey(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
 
     def start() -> subprocess.Popen[bytes]:
         address.unlink(missing_ok=True)  # left by a kill -9; it would answer nobody
-        return tethered.start(command, log=log, cwd=folder, pass_fds=(lock,))
+        return child_process.start(command, log=log, cwd=folder, pass_fds=(lock,))
 
     logger.info("starting Valkey")
     server = Server("Valkey", start(), log, start, lambda: _answers_ping(address))
@@ -166,7 +166,7 @@ def _postgres(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
     log = data / "logs" / "postgres.log"
     _prepare_cluster(folder, log, lock)
     _remove_leavings(folder, sockets)
-    doors.let_owner_in(data, folder)
+    pg_hba.let_owner_in(data, folder)
     settings = {
         "listen_addresses": "",
         "port": str(PORT),
@@ -183,7 +183,7 @@ def _postgres(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
 
     def start() -> subprocess.Popen[bytes]:
         # Again: it finds its own lock file, and so sees by itself whether processes of the old one still run.
-        return tethered.start(
+        return child_process.start(
             command,
             log=log,
             end_with=signal.SIGINT,  # a fast shutdown: closes sessions, loses nothing
@@ -207,7 +207,7 @@ def comment_out(file: Path, settings: Collection[str]) -> None:
     pattern = re.compile(rf"^(?=\s*({'|'.join(settings)})\b)", re.IGNORECASE | re.MULTILINE)
     text = file.read_text()
     if pattern.search(text):
-        doors.replace(file, pattern.sub("#", text))
+        pg_hba.replace(file, pattern.sub("#", text))
 
 
 def _prepare_cluster(folder: Path, log: Path, lock: int) -> None:
@@ -230,10 +230,12 @@ def _prepare_cluster(folder: Path, log: Path, lock: int) -> None:
 
 
 def _run_initdb(folder: Path, log: Path, lock: int) -> None:
-    process = tethered.start(_initdb(folder), log=log, unroot=_is_root(), cwd=Path("/"), pass_fds=(lock,))
+    process = child_process.start(
+        _initdb(folder), log=log, unroot=_is_root(), cwd=Path("/"), pass_fds=(lock,)
+    )
     initdb = Server("initdb", process, log)
     with stopped_after(initdb, signal.SIGTERM):
-        waiting.until(lambda: process.poll() is not None, "initdb")
+        readiness.until(lambda: process.poll() is not None, "initdb")
         if process.returncode != 0:
             initdb.check()
 
@@ -282,14 +284,14 @@ def _remove_leavings(folder: Path, sockets: Path) -> None:
 
 def _has_database(data: Path, sockets: Path) -> bool:
     """Whether the server takes connections; at the first, makes the database and locks the door."""
-    place: dict[str, Any] = {"host": str(sockets), "port": PORT, "passfile": str(doors.owners_file(data))}
+    place: dict[str, Any] = {"host": str(sockets), "port": PORT, "passfile": str(pg_hba.owners_file(data))}
     try:
         with psycopg.connect(
             **place, user=NAME, dbname="postgres", connect_timeout=2, autocommit=True
         ) as connection:
             if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [NAME]).fetchone():
                 connection.execute(f"CREATE DATABASE {NAME}")
-            doors.lock(data, data / "postgres", connection)
+            pg_hba.lock(data, data / "postgres", connection)
     except psycopg.OperationalError:
         return False
     return True

@@ -5,8 +5,8 @@ import os
 import struct
 from collections.abc import Iterator
 
-from app.processes.sandbox.calls import GUARDED, PLAIN, Test, guards
-from app.processes.sandbox.kernel import ARCHITECTURES, SandboxRefused, architecture, call
+from workers.sandbox.calls import GUARDED, PLAIN, Test, guards
+from workers.sandbox.kernel import ARCHITECTURES, SandboxRefused, architecture, call
 
 CALL = {"x86_64": 317, "aarch64": 277}
 AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import structlog
 
-from app.processes.sandbox import landlock, library_paths, privileges, scratch, seccomp
-from app.processes.sandbox.kernel import SandboxRefused
+from workers.sandbox import landlock, library_paths, privileges, scratch, seccomp
+from workers.sandbox.kernel import SandboxRefused
 
 __all__ = [
     "Sandbox",

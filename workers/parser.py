@@ -16,8 +16,9 @@ from pydantic import BaseModel
 
 from anoncup.errors import DomainError
 from anoncup.geometry.kernels.compilation import Compiled, LoopsNotLoaded
-from app import memory, storage
-from app.processes.inside import Pipe
+from app import storage
+from app.processes import memory
+from app.processes.child_entry import Pipe
 from app.processes.parser_process import Raised, answer_type
 from app.storage.place import Place
 
