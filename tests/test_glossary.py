@@ -13,8 +13,8 @@ from anoncup.testing.words import check_words, keys
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
-from app import language
-from app.language import LANGUAGES
+from app.locale import language
+from app.locale.language import LANGUAGES
 from tests import small_track
 from tests.riddles import RIDDLES
 from tests.test_plugins import install

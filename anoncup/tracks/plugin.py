@@ -17,7 +17,7 @@ class Plugin:
 
     ``tracks`` by name; ``measures``, ``attackers`` and ``methods`` by the name of a track, then by their own;
     ``formulas``: of measures, the same way, each a ``<math>`` element. Words are a catalogue of the package,
-    which the entry point of another group names (``app.language``).
+    which the entry point of another group names (``app.locale.language``).
     """
 
     api: int

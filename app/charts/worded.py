@@ -4,7 +4,7 @@ from dataclasses import fields
 from typing import TypeVar
 
 from app.charts.words import ChartWords
-from app.language import Words
+from app.locale.language import Words
 
 OfChart = TypeVar("OfChart", bound=ChartWords)
 TEXTLESS = {each.name for each in fields(ChartWords)}

@@ -20,7 +20,7 @@ from anoncup.rules.settings import Phase
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.microdata.example import household_table
 from app.config import Settings
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from app.services.data import kit_words, kits
 from app.services.data.kit_words import Service
 from app.storage import store

@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from tests.arena import ROWS
 from tests.contest import Contest, judge_everything
 from tests.riddle_contest import claims, played

@@ -14,7 +14,7 @@ from anoncup.rules.toml_text import with_tables
 from app.config import Settings
 from app.db.models import AuditEntry, Competition, Evaluation, State
 from app.db.transaction import transaction
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena, competition_file
 from tests.contest import Contest, turn

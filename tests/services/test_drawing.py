@@ -25,7 +25,7 @@ from app.backup import service as backup
 from app.config import Settings, get_settings
 from app.db.models import AuditEntry, Drawn, Seed
 from app.db.transaction import transaction
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from app.services.attacks import drawing
 from app.services.data import draws as data_draws
 from app.services.people import accounts

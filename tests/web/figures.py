@@ -15,7 +15,7 @@ from app.charts.histogram import HistogramWords, PanelWords, histogram, histogra
 from app.charts.scatter import Point, ScatterWords, scatter
 from app.charts.strip import DistributionWords, Standing, StripWords, distribution, strip
 from app.charts.worded import worded
-from app.language import Words
+from app.locale.language import Words
 from app.web.site.languages import words_in
 from app.web.site.pages import templates
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from fastapi.testclient import TestClient
 
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from tests.arena import ROWS
 from tests.contest import Contest
 from tests.web.reader import page

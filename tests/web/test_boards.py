@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from anoncup.plugins import TRACKS
 from app.charts.axes import number
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from app.web.site import notation
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file

@@ -14,10 +14,10 @@ from babel.localedata import locale_identifiers
 from anoncup import schemas
 from anoncup.messages import Counted, Message, kept
 from anoncup.plugins import TRACKS
-from app import language
 from app.db.models import Submission
 from app.db.transaction import transaction
-from app.language import LANGUAGES, Words, in_language
+from app.locale import language
+from app.locale.language import LANGUAGES, Words, in_language
 from app.web.organizer.changes import leaves
 from app.web.site import languages
 from tests.arena import Arena

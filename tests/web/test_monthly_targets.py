@@ -4,7 +4,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.tracks.monthly.files import QUESTIONS
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from tests.api.test_monthly_contest import ORIGINAL, opened, scored
 from tests.arena import Arena
 from tests.web.reader import page

@@ -18,7 +18,7 @@ from app import queue
 from app.db.models import Evaluation, State, Team
 from app.db.now import clock
 from app.db.transaction import transaction
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from app.services.work import health
 from tests.arena import Arena
 from tests.contest import Contest

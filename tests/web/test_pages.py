@@ -15,7 +15,7 @@ from app.config import Settings, get_settings
 from app.db.models import Token
 from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from app.services.contest import phases
 from app.services.people import accounts
 from app.web.site import notation

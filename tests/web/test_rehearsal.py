@@ -5,7 +5,7 @@ from html import unescape
 import pytest
 from fastapi.testclient import TestClient
 
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from tests.arena import PASSWORD, competition_file
 from tests.contest import Contest
 from tests.rehearsing import Rehearsed

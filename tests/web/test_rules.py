@@ -21,7 +21,7 @@ from anoncup.tracks.parts import Attacker, Measure
 from anoncup.tracks.transactions.example import tc400
 from anoncup.tracks.transactions.tables import files_of
 from app.db.models import Competition
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from app.storage import digest_of
 from app.web.site.labels import LABELS
 from app.web.site.notation import indexed, numeral

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from anoncup.schemas.roles import Role
 from app.db.models import AuditEntry, Competition, Evaluation, State, Submission, Team, User
 from app.db.transaction import transaction
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from app.services.people import accounts
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena

@@ -13,7 +13,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.messages import Message, Statement
 from app.db.models import AuditEntry, Evaluation, State
 from app.db.transaction import transaction
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from app.web.site.notation import clock_time
 from tests.arena import Arena, competition_file
 from tests.contest import Contest, competition_row, turn

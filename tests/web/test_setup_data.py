@@ -11,7 +11,7 @@ from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.transactions.example import tc400
 from app.db.transaction import transaction
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from app.services.contest import competitions
 from app.services.data import first_looks
 from app.storage import staging, store

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from anoncup.tracks.membership.schema import Categorical, Numeric
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from tests.arena import Arena
 from tests.web.reader import page, send
 from tests.web.spoken import said

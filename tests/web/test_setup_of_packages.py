@@ -10,7 +10,7 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.parameters import Parameter
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.parts import Attacker
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from app.web.organizer import setup
 from app.web.site.labels import LABELS
 from tests.arena import Arena

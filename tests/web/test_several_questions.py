@@ -13,7 +13,7 @@ from sqlalchemy import select
 from anoncup.schemas import Judged
 from app.db.models import Guess
 from app.db.transaction import transaction
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from app.web.team.targets import Told, best_by_target
 from tests.arena import ROWS
 from tests.contest import Contest, judge_everything

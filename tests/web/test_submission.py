@@ -16,7 +16,7 @@ from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
 from app.db.models import Submission
 from app.db.transaction import transaction
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from app.services.contest.competitions import published_file
 from app.web.team.costs import costs_of
 from app.web.team.submission import who_fell

@@ -17,7 +17,7 @@ from anoncup.tracks.files import any_number
 from anoncup.tracks.linkage.permutation import secret_csv
 from app.config import Settings
 from app.db.models import Submission
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from tests.api.test_submissions import (
     BAD_UPLOADS,
     GOOD_SECRET,

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from app.db.models import Attempt, Guess, State
 from app.db.transaction import transaction
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from tests.arena import ROWS
 from tests.contest import Contest, judge_everything
 from tests.web.reader import page, send, words_of

@@ -15,7 +15,7 @@ from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.microdata import MICRODATA
 from app.db.models import State, ThresholdReport
 from app.db.transaction import transaction
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from app.services.contest import competitions
 from app.services.data.threshold_reports import MOST_UNFINISHED
 from app.web.site.notation import numeral

@@ -18,7 +18,7 @@ from anoncup.evaluation.ranking import overall
 from anoncup.evaluation.scales import scales
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import MeasureSettings
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from app.web.team.weights import WhatIf, what_if
 from tests.api.test_monthly_contest import ORIGINAL, opened
 from tests.api.test_monthly_contest import scored as monthly

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from babel.messages.catalog import Catalog
 
-from app.language import LANGUAGES
+from app.locale.language import LANGUAGES
 from app.web.site.labels import LABELS
 from app.web.site.languages import words_in
 from tests.catalogues import catalogues, extracted, faults, forms, read

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from app.db.models import Announcement
-from app.language import LANGUAGES, in_language
+from app.locale.language import LANGUAGES, in_language
 from app.services.contest import competitions
 from app.services.people import audit
 from app.services.people.accounts import Principal

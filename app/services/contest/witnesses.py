@@ -23,7 +23,7 @@ from app.crypto import deadline_signing
 from app.crypto.deadline_signing import Ring
 from app.db.models import Announcement, AuditEntry, Competition, Submission, WitnessedEnd
 from app.db.now import clock
-from app.language import ENGLISH
+from app.locale.language import ENGLISH
 from app.scoring.notice import Witness, reveal_time
 from app.services.contest import phases
 from app.services.people import audit

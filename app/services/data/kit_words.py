@@ -9,7 +9,7 @@ from anoncup.messages import N_
 from anoncup.rules.model import Rules
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.model import Track
-from app.language import LANGUAGES, Words, in_language
+from app.locale.language import LANGUAGES, Words, in_language
 
 MINUTE = "%Y-%m-%d %H:%M"
 PHASES = {"anonymization": N_("Anonymization phase"), "reidentification": N_("Re-identification phase")}

@@ -14,7 +14,7 @@ from app.charts.errors import ErrorWords, Release, Simulated, errors
 from app.charts.figure import Figure
 from app.charts.histogram import PanelWords, histograms
 from app.charts.worded import worded
-from app.language import Words
+from app.locale.language import Words
 from app.web.site.sentences import sentence
 
 

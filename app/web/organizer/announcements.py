@@ -12,7 +12,7 @@ from app.contest import read_file
 from app.db.transaction import transaction
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
-from app.language import LANGUAGES, Words
+from app.locale.language import LANGUAGES, Words
 from app.services.contest import announcements, revisions
 from app.services.desk import rescores
 from app.services.people.accounts import Principal

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from app.db.models import AuditEntry
-from app.language import Words
+from app.locale.language import Words
 from app.web.site import notation
 
 DIGEST = re.compile(r"[0-9a-f]{64}")

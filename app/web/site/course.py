@@ -9,7 +9,7 @@ from app.charts.course import CourseWords, Entry, course
 from app.charts.figure import Figure
 from app.charts.worded import worded
 from app.db.models import State
-from app.language import Words
+from app.locale.language import Words
 from app.services.contest.phases import ANONYMIZATION
 from app.services.submissions.summaries import Summary
 

@@ -5,7 +5,7 @@ from functools import cache
 
 from fastapi import Request
 
-from app.language import ENGLISH, LANGUAGES, Words, catalogue
+from app.locale.language import ENGLISH, LANGUAGES, Words, catalogue
 from app.web.site.labels import LABELS
 
 COOKIE = "anoncup_language"

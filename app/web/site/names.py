@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
-from app.language import Words
+from app.locale.language import Words
 
 NAMED = 3
 """So many are named; of more it is said how many there are."""

@@ -30,7 +30,7 @@ from anoncup.messages import N_, message_under, visible
 from app.http import problems
 from app.http.dependencies import known, service_address, session_of
 from app.http.problems import status_of
-from app.language import LANGUAGES, Words
+from app.locale.language import LANGUAGES, Words
 from app.services.contest import announcements
 from app.services.people.accounts import Principal
 from app.web.site import languages, letters, notation, sentences

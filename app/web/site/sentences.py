@@ -1,7 +1,7 @@
 """What the service says, in the reader's language: its template translated, then its values put in."""
 
 from anoncup.messages import Message, visible
-from app.language import ENGLISH, Words
+from app.locale.language import ENGLISH, Words
 
 
 def sentence(message: Message, t: Words, instead: str | None = None) -> str:

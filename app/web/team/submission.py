@@ -13,7 +13,7 @@ from anoncup.rules.model import Rules
 from anoncup.tracks.model import Track
 from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
-from app.language import Words
+from app.locale.language import Words
 from app.services.boards import places
 from app.services.boards.attacks_on import attacks_on
 from app.services.boards.places import Place

@@ -8,7 +8,7 @@ from app.charts.histogram import HistogramWords, histogram
 from app.charts.intervals import Intervals, IntervalWords, Rate, intervals
 from app.charts.strip import StripWords, strip
 from app.charts.worded import worded
-from app.language import Words
+from app.locale.language import Words
 from app.web.team.verdicts import AttackerLine, Limit, MeasureLine
 
 

@@ -22,7 +22,7 @@ from anoncup.tracks.files import SECRET, FileSpec, any_number
 from anoncup.tracks.model import Track
 from app.contest import Contest
 from app.http.problems import Refused, status_of
-from app.language import Words
+from app.locale.language import Words
 from app.services.data import samples
 from app.services.data.samples import Sample
 

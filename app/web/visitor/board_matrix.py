@@ -15,7 +15,7 @@ from app.charts.worded import worded
 from app.db.transaction import transaction
 from app.http import unchanged
 from app.http.dependencies import MaybeSignedIn, ShownBy
-from app.language import Words
+from app.locale.language import Words
 from app.services.boards import matrix
 from app.services.contest.visibility import Sight
 from app.web.site import languages

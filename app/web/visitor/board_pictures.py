@@ -10,7 +10,7 @@ from app.charts.scatter import Point, ScatterWords, scatter
 from app.charts.strip import DistributionWords, Standing, distribution
 from app.charts.worded import worded
 from app.contest import Contest
-from app.language import Words
+from app.locale.language import Words
 from app.web.visitor.standings import Column, groups, named
 
 SCORES = ("overall", "utility", "security")

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from anoncup.schemas import AttackersBoard
 from app.db.transaction import transaction
 from app.http.dependencies import MaybeSignedIn
-from app.language import Words
+from app.locale.language import Words
 from app.services.boards import reidentification
 from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, page

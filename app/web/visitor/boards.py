@@ -11,7 +11,7 @@ from anoncup import schemas
 from anoncup.errors import NotAllowed
 from app.db.transaction import transaction
 from app.http.dependencies import MaybeSignedIn
-from app.language import Words
+from app.locale.language import Words
 from app.services.boards import anonymization
 from app.services.contest import visibility
 from app.services.contest.visibility import Sight

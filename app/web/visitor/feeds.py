@@ -11,7 +11,7 @@ from app.db.models import Announcement
 from app.db.transaction import transaction
 from app.http.dependencies import service_address
 from app.http.unchanged import known_tags
-from app.language import Words
+from app.locale.language import Words
 from app.services.contest import announcements, clarifications, competitions, schedule
 from app.services.contest.clarifications import Asked
 from app.services.contest.schedule import Moves

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from anoncup.rules.model import Rules
 from anoncup.schemas import AttackersRow, Board, BoardRow
-from app.language import Words
+from app.locale.language import Words
 from app.web.site import notation
 from app.web.site.names import listed, paragraph
 from app.web.visitor.leader import Leader, leader_of

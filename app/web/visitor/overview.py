@@ -13,7 +13,7 @@ from anoncup.schemas import AttackersBoard, Board
 from anoncup.tracks.model import Track
 from app.db.transaction import transaction
 from app.http.dependencies import MaybeSignedIn
-from app.language import Words
+from app.locale.language import Words
 from app.services.boards import anonymization, reidentification
 from app.services.contest import announcements, clarifications, visibility, witnesses
 from app.services.people.accounts import Principal

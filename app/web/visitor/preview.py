@@ -12,7 +12,7 @@ from anoncup.schemas import Board
 from app.charts.card import Card, Place, card
 from app.db.transaction import transaction
 from app.http.unchanged import known_tags
-from app.language import Words
+from app.locale.language import Words
 from app.services.boards import anonymization
 from app.services.contest import visibility
 from app.web.site import languages, letters, notation

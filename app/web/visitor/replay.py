@@ -16,7 +16,7 @@ from app.db.transaction import transaction
 from app.http import unchanged
 from app.http.dependencies import MaybeSignedIn, ShownBy
 from app.http.unchanged import Text
-from app.language import Words
+from app.locale.language import Words
 from app.services.boards import history
 from app.web.site import languages
 from app.web.site.frame import frame_of

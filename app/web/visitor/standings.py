@@ -10,7 +10,7 @@ from anoncup.rules.model import Rules
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
 from anoncup.tracks.model import Track
 from app import names
-from app.language import Words
+from app.locale.language import Words
 from app.web.site import notation
 
 R = TypeVar("R", BoardRow, AttackersRow)

@@ -17,7 +17,7 @@ from app.db.models import Team
 from app.db.transaction import transaction
 from app.http import unchanged
 from app.http.dependencies import MaybeSignedIn, ShownBy
-from app.language import Words
+from app.locale.language import Words
 from app.services.boards import anonymization, history, matrix, reidentification
 from app.services.contest.visibility import Sight
 from app.web.site import languages

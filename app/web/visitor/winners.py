@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
-from app.language import Words
+from app.locale.language import Words
 from app.web.site import notation
 from app.web.site.names import listed
 from app.web.visitor.leader import on_rank

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Route, expect
 
 from app.http.middleware import HEADERS
-from app.language import Words
+from app.locale.language import Words
 from app.web.site.pages import static_files
 from tests.web.browser.looking import DESK, PHONE, Looker, looking
 from tests.web.figures import CHARTS, DATA, EN, JA, rendered

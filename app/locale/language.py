@@ -14,7 +14,7 @@ from babel.numbers import format_decimal
 from anoncup.catalogues import chained, installed
 from anoncup.messages import FIELD, Counted, Message, filled
 
-FOLDER = Path(__file__).parent / "locale"
+FOLDER = Path(__file__).parent
 DOMAIN = "anoncup"
 ENGLISH = "en"
 LANGUAGES = (ENGLISH, *sorted(each.parent.parent.name for each in FOLDER.glob(f"*/LC_MESSAGES/{DOMAIN}.po")))

@@ -1,0 +1,1 @@
+"""The languages of the service and their gettext catalogues."""
