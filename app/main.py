@@ -6,7 +6,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import Request
 
 from anoncup import schemas
-from app import logs, queue
+from app import logs
 from app.api import (
     accounts,
     announcements,
@@ -44,8 +44,8 @@ from app.http.operators import require_operator
 from app.http.readiness import WriteTest
 from app.http.unchanged import Boards
 from app.processes import memory
-from app.services.work import health
-from app.services.work.known_files import check_store
+from app.services.jobs import health, queue
+from app.services.jobs.store_check import check_store
 from app.web import organizer, team, visitor
 from app.web.site import pages
 from app.web.visitor import reference

@@ -25,7 +25,6 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select, text
 
-from app import queue
 from app.config import get_settings
 from app.contest import parsed
 from app.crypto import deadline_signing, sealing
@@ -37,6 +36,7 @@ from app.main import create_app, served_app
 from app.processes.embedded_servers import embedded_services
 from app.services.boards import verdicts
 from app.services.contest import competitions
+from app.services.jobs import queue
 from app.services.people import accounts
 from migrations.run import migrate
 from tests import crowd

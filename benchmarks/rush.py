@@ -38,8 +38,8 @@ from anoncup.tracks.microdata.example import household_table
 from app.db.models import Competition, Evaluation, Member, Submission
 from app.db.transaction import transaction
 from app.services.contest import competitions
+from app.services.jobs.leases import UNFINISHED
 from app.services.people import accounts, teams
-from app.services.work.leases import UNFINISHED
 from benchmarks.bare import BareScoring
 from benchmarks.load import Answer, ask, polled, spread, upload
 from benchmarks.processes import Usage, watched

@@ -28,8 +28,8 @@ from app.db.transaction import transaction
 from app.services.attacks import transitions
 from app.services.boards import anonymization, verdicts
 from app.services.contest import competitions, visibility
+from app.services.jobs import health, leases, store_check
 from app.services.submissions import progress, quota, submissions
-from app.services.work import health, known_files, leases
 from app.storage import store
 
 CONTESTS, TEAMS = 10, 200
@@ -215,7 +215,7 @@ def doings() -> dict[str, Callable[[Session], Any]]:
         "same release before?": lambda it: it.scalars(
             select(Submission.sent).where(Submission.team_id == team)
         ).all(),
-        "check of the store": known_files.known_files,
+        "check of the store": store_check.known_files,
         "sweep": lambda it: leases.unattended(it, Evaluation),
         "round of the clock": transitions.due,
         "/metrics": health.work,

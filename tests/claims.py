@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 from anoncup.messages import Message, Statement
 from app.db.models import Evaluation, Guess
 from app.services.attacks import guesses
+from app.services.jobs import leases
 from app.services.submissions import evaluations
-from app.services.work import leases
 
 LEASE = timedelta(minutes=1)
 FAULT = Statement("scoring_failed", Message("a fault of ours"))

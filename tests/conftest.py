@@ -12,12 +12,13 @@ from psycopg.errors import LockNotAvailable
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
-from app import queue, throttle
+from app import throttle
 from app.config import Settings, get_settings
 from app.crypto import deadline_signing, sealing
 from app.db import engine
 from app.db.models import Base
 from app.processes.embedded_servers import Services, embedded_services
+from app.services.jobs import queue
 from app.services.people import accounts
 from migrations.run import migrate
 from tests.acting import roles_apart

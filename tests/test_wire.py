@@ -18,7 +18,7 @@ from app.db.models import Evaluation, State
 from app.db.transaction import transaction
 from app.services.boards.verdicts import numbers
 from app.services.desk import moves
-from app.services.work import leases
+from app.services.jobs import leases
 from tests import recorded
 from tests.arena import Arena
 from tests.recorded import ANSWERS, verdict

@@ -21,7 +21,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from anoncup.errors import DatabaseUnavailable, DomainError, Unavailable
-from app import logs, queue
+from app import logs
 from app.config import Settings, get_settings
 from app.crypto import deadline_signing
 from app.db.models import WitnessedEnd
@@ -29,7 +29,7 @@ from app.db.privileges import warn_of_might
 from app.db.transaction import transaction
 from app.services.attacks import transitions
 from app.services.contest import guess_terms, witnesses
-from app.services.work import health, upkeep
+from app.services.jobs import health, queue, requeue
 from app.storage import staging
 from workers import sandbox
 from workers.crew import Crew
@@ -210,7 +210,7 @@ def sweep() -> None:
     """Ring again for lost evaluations, guesses and reports. Safe to run twice at once."""
     waiting = queue.depths()
     with transaction() as session:
-        found = {} if waiting is None else upkeep.ask_again(session, waiting=waiting)
+        found = {} if waiting is None else requeue.ask_again(session, waiting=waiting)
     with transaction() as session:
         health.beat(session, health.SWEEP)
     if found:

@@ -11,7 +11,7 @@ import structlog
 from anoncup.errors import DomainError
 from app.config import get_settings
 from app.crypto import sealing
-from app.services.work.known_files import check_store
+from app.services.jobs.store_check import check_store
 from workers import sandbox
 
 log = structlog.get_logger(__name__)

@@ -42,9 +42,9 @@ from app.processes.supervisor import (
 SHARED = (
     "workers.main",
     "workers.crew",
-    "app.services.work.health",
+    "app.services.jobs.health",
     "app.services.attacks.transitions",
-    "app.services.work.upkeep",
+    "app.services.jobs.requeue",
     "sqlalchemy.dialects.postgresql.psycopg",
     "kombu.transport.redis",
     # What Celery imports when it starts: the worker, its pool, what the pool's processes call …

@@ -8,9 +8,9 @@ from app.config import Settings, get_settings
 from app.crypto import sealing
 from app.db.models import Guess
 from app.db.transaction import transaction
-from app.queue import JUDGE, celery
 from app.services.attacks import guesses
 from app.services.attacks.guesses import Claim
+from app.services.jobs.queue import JUDGE, celery
 from workers import child, leased
 from workers.child import Step, Verdict
 from workers.drawing import aids

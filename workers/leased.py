@@ -16,7 +16,7 @@ from app.config import get_settings
 from app.db.models import ThresholdReport
 from app.db.models.declarations import Work
 from app.db.transaction import transaction
-from app.services.work import leases
+from app.services.jobs import leases
 from workers.child import ChildDied, ScoringFailed, Step
 from workers.fitness import Fitness
 

@@ -20,7 +20,7 @@ from app.config import get_settings
 from app.db.privileges import warn_of_might
 from app.processes import parser_process
 from app.processes.supervisor import QUEUES
-from app.queue import DUTIES, SANDBOX, celery
+from app.services.jobs.queue import DUTIES, SANDBOX, celery
 from workers import child, fitness, guesses, sandbox, scoring, threshold_reports
 
 __all__ = ["celery", "guesses", "scoring", "threshold_reports"]

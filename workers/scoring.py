@@ -11,7 +11,7 @@ from app.contest import read_file
 from app.crypto import sealing
 from app.db.models import Evaluation
 from app.db.transaction import transaction
-from app.queue import SCORE, celery
+from app.services.jobs.queue import SCORE, celery
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import Claim
 from workers import child, leased

@@ -4,7 +4,6 @@ from fastapi import APIRouter
 
 from anoncup import schemas
 from anoncup.schemas.roles import Role
-from app import queue
 from app.api.documentation.answers import ORGANIZER, refusing
 from app.db.models import AuditEntry
 from app.db.transaction import transaction
@@ -12,6 +11,7 @@ from app.http.dependencies import SignedIn
 from app.http.paging import AskedPage, number, place_of
 from app.services.contest import competitions
 from app.services.desk import load
+from app.services.jobs import queue
 from app.services.people.accounts import Principal
 
 HIDDEN_REASON = "takes no work; administrators can read why"

@@ -23,9 +23,9 @@ from app.http.admission import Admission
 from app.http.attempts import Counted, counted
 from app.http.bodies import Parts, multipart
 from app.services.attacks import guesses
+from app.services.jobs.store_check import check_store
 from app.services.people.accounts import Principal
 from app.services.submissions import submissions, uploads
-from app.services.work.known_files import check_store
 
 At = TypeVar("At", uploads.Entrance, guesses.Entrance)
 Made = TypeVar("Made")

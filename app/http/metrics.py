@@ -16,11 +16,10 @@ from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from anoncup.errors import Unavailable
-from app import queue
 from app.db.models import State
 from app.db.transaction import transaction
-from app.services.work import health
-from app.services.work.health import Work
+from app.services.jobs import health, queue
+from app.services.jobs.health import Work
 
 log = structlog.get_logger(__name__)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from app.db.transaction import transaction
-from app.services.work import health
+from app.services.jobs import health
 
 EVERY_S = 10.0
 """Seconds for which a passed test stands. A failed one is repeated with the next request."""

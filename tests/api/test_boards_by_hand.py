@@ -21,8 +21,8 @@ from app.services.attacks import guesses
 from app.services.boards import spreadsheet, verdicts
 from app.services.contest import competitions
 from app.services.desk import rescores
+from app.services.jobs import leases
 from app.services.submissions import evaluations
-from app.services.work import leases
 from tests import board_facts
 from tests.application import application
 from tests.arena import API, ROWS

@@ -14,11 +14,11 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.orm import sessionmaker
 from structlog.testing import capture_logs
 
-from app import queue
 from app.config import Settings, get_settings
 from app.db import engine, failures
 from app.db.transaction import transaction
 from app.http import operators
+from app.services.jobs import queue
 from tests.api.test_submissions import score_everything
 from tests.arena import PASSWORD, Arena
 from tests.conftest import empty_queue
@@ -91,7 +91,7 @@ def test_a_request_that_breaks_is_counted_as_500(client: TestClient, monkeypatch
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("app.services.work.health.heartbeats", broken)
+    monkeypatch.setattr("app.services.jobs.health.heartbeats", broken)
     # Past the check against the document, which knows no 500.
     assert TestClient.request(client, "GET", "/readyz").status_code == 500
     monkeypatch.undo()

@@ -17,9 +17,9 @@ from sqlalchemy import func, select, update
 from app.db.models import Attempt, Base, Evaluation, Grant, Guess, State, Submission, Team
 from app.db.transaction import transaction
 from app.services.contest.phases import midnights
+from app.services.jobs import leases
 from app.services.submissions import evaluations
 from app.services.submissions.quota import LONGEST_WAIT_S
-from app.services.work import leases
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena, competition_file, noisy_release
 from tests.claims import FAULT, claim_evaluation

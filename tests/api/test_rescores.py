@@ -13,7 +13,7 @@ from sqlalchemy import select, update
 from anoncup.rules.toml_text import with_tables
 from app.db.models import Evaluation, Rescore, State
 from app.db.transaction import transaction
-from app.services.work import leases
+from app.services.jobs import leases
 from tests.api.test_submissions import score_everything
 from tests.claims import FAULT, claim_evaluation
 from tests.contest import Contest, competition_row, held, turn

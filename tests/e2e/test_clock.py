@@ -12,7 +12,6 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select, text
 
-from app import queue
 from app.config import Settings
 from app.db import engine
 from app.db.models import AuditEntry
@@ -20,6 +19,7 @@ from app.db.transaction import transaction
 from app.processes.embedded_servers import embedded_services
 from app.processes.supervisor import scheduler_program
 from app.services.attacks import transitions
+from app.services.jobs import queue
 from migrations.run import migrate
 from tests.contest import Contest, competition_id
 from tests.e2e.stack import QUICK, kill, running, small_contest, web, worker

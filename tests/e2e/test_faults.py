@@ -15,11 +15,10 @@ import psutil
 import pytest
 from sqlalchemy import func, select
 
-from app import queue
 from app.config import Settings
 from app.db.models import Evaluation, Heartbeat
 from app.db.transaction import transaction
-from app.services.work import health
+from app.services.jobs import health, queue
 from tests.conftest import empty_queue
 from tests.e2e.stack import command_line, halted, kill, slow_contest, small_contest, web, worker
 from tests.patience import PATIENCE_S, eventually

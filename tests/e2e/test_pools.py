@@ -10,12 +10,12 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, insert, select
 
-from app import queue
 from app.config import Settings
 from app.db.models import State, ThresholdReport
 from app.db.privileges import CLOCK, WORKER
 from app.db.transaction import transaction
 from app.processes.supervisor import POOLS, forked_program, worker_programs
+from app.services.jobs import queue
 from tests.arena import Arena
 from tests.contest import Contest
 from tests.e2e.stack import QUICK, acting, forks, running

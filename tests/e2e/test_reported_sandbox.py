@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from anoncup.schemas.roles import Role
-from app import queue
 from app.db.privileges import WORKER
 from app.processes.supervisor import worker_programs
+from app.services.jobs import queue
 from tests.arena import Arena
 from tests.e2e.stack import QUICK, acting, running
 from tests.patience import eventually

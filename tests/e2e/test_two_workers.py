@@ -12,12 +12,12 @@ from sqlalchemy import select
 
 from anoncup.client import Client
 from anoncup.schemas.roles import Role
-from app import queue
 from app.config import Settings
 from app.db.models import Organizer, User
 from app.db.privileges import CLOCK, WORKER
 from app.db.transaction import transaction
 from app.processes.supervisor import Program, scheduler_program
+from app.services.jobs import queue
 from app.services.people import accounts
 from tests.arena import PASSWORD, numbers
 from tests.e2e.stack import QUICK, acting, halted, running, small_contest

@@ -31,8 +31,8 @@ from app.db.models import (
 )
 from app.db.transaction import transaction
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
+from app.services.jobs.leases import UNFINISHED
 from app.services.submissions import quota
-from app.services.work.leases import UNFINISHED
 from tests.faults.calls import Caller
 from tests.faults.ledger import Kind, Ledger, Upload
 

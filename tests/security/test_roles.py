@@ -10,7 +10,7 @@ from sqlalchemy.exc import ProgrammingError
 from app.config import Settings
 from app.db.models import Base
 from app.db.privileges import CLOCK, DELETES, LONGEST_UPLOAD_H, PRIVILEGES, ROLES, WEB, WORKER
-from app.services.work import health
+from app.services.jobs import health
 from migrations.granting import VERBS
 from tests.acting import acting_as
 from tests.contest import Contest

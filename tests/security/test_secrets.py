@@ -17,7 +17,6 @@ from sqlalchemy import select, text
 
 from anoncup.errors import Unavailable
 from anoncup.tracks.linkage.permutation import secret_csv
-from app import queue
 from app.cli.running import environment
 from app.config import Settings
 from app.crypto import sealing
@@ -25,6 +24,7 @@ from app.db import engine
 from app.db.models import Evaluation, Secret, State, Submission
 from app.db.transaction import transaction
 from app.processes.embedded_servers import Services
+from app.services.jobs import queue
 from app.storage import digest_of
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, noisy_release

@@ -12,13 +12,12 @@ from sqlalchemy import create_engine, select, text, update
 from sqlalchemy.orm import Session, sessionmaker
 from structlog.testing import capture_logs
 
-from app import queue
 from app.config import Settings, get_settings
 from app.db import engine
 from app.db.models import Competition
 from app.db.transaction import transaction
 from app.services.attacks import transitions
-from app.services.work import health
+from app.services.jobs import health, queue
 from tests.contest import Contest, Here, competition_id, turn
 from tests.services.test_transitions import acts, quick
 from workers.clock import Clock

@@ -10,13 +10,12 @@ from sqlalchemy import select, text
 
 from anoncup.errors import Unavailable
 from anoncup.messages import Message, Statement
-from app import queue
 from app.config import Settings
 from app.db.models import Evaluation, State
 from app.db.transaction import transaction
+from app.services.jobs import leases, queue
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import Claim
-from app.services.work import leases
 from tests.arena import Arena
 from tests.conftest import empty_queue
 from tests.patience import PATIENCE_S, eventually

@@ -12,13 +12,12 @@ import pytest
 from sqlalchemy import select, text, update
 from sqlalchemy.orm import Session
 
-from app import queue
 from app.config import Settings
 from app.db import engine
 from app.db.models import Evaluation, State, ThresholdReport
 from app.db.transaction import transaction
+from app.services.jobs import fairness, leases, queue, requeue
 from app.services.submissions import submissions
-from app.services.work import fairness, leases, upkeep
 from tests import queued
 from tests.conftest import empty_queue
 from tests.queued import Contest, Piece, contests
@@ -262,11 +261,11 @@ def test_the_sweep_rings_as_often_as_work_has_no_message(settings: Settings) -> 
 
 def test_the_sweep_rings_so_often_and_no_more(settings: Settings) -> None:
     (cup,) = contests(1, teams=1)
-    lost_messages(cup, upkeep.MOST + 30)
+    lost_messages(cup, requeue.MOST + 30)
     clock.sweep()
-    assert queue.depth() == upkeep.MOST
+    assert queue.depth() == requeue.MOST
     clock.sweep()
-    assert queue.depth() == upkeep.MOST + 30
+    assert queue.depth() == requeue.MOST + 30
 
 
 def test_the_sweep_does_not_ring_for_reports_that_must_wait(settings: Settings) -> None:

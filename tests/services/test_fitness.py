@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
-from app import queue
 from app.config import Settings, get_settings
 from app.crypto import sealing
 from app.db.models import Evaluation, State, Submission, ThresholdReport
 from app.db.transaction import transaction
-from app.services.work.known_files import known_files
+from app.services.jobs import queue
+from app.services.jobs.store_check import known_files
 from app.storage import store
 from tests import queued
 from tests.arena import Arena

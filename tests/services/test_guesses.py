@@ -13,12 +13,12 @@ from sqlalchemy import create_engine, select, text
 from sqlalchemy.orm import sessionmaker
 
 from anoncup.errors import Unavailable
-from app import queue
 from app.config import Settings
 from app.db import engine
 from app.db.models import Guess, State
 from app.db.transaction import transaction
 from app.services.attacks.guesses import Claim, claim_next, record
+from app.services.jobs import queue
 from tests.conftest import empty_queue, rested
 from tests.contest import Contest, judge_everything, linked, turn
 from tests.stored import file_of

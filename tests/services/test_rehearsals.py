@@ -23,7 +23,7 @@ from app.db.models import (
 )
 from app.db.transaction import transaction
 from app.services.desk import moves, rehearsals
-from app.services.work import fairness
+from app.services.jobs import fairness
 from app.storage import store
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file

@@ -14,12 +14,11 @@ from sqlalchemy import select, update
 
 from anoncup.messages import Message
 from anoncup.schemas.roles import Role
-from app import queue
 from app.db.models import Evaluation, State, Team
 from app.db.now import clock
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
-from app.services.work import health
+from app.services.jobs import health, queue
 from tests.arena import Arena
 from tests.contest import Contest
 from tests.patience import eventually

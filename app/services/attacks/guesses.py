@@ -18,7 +18,6 @@ from anoncup.tables.files import Remark
 from anoncup.tracks.files import GUESS
 from anoncup.tracks.model import About, Question, Sizes
 from anoncup.tracks.outcomes import Outcome
-from app import queue
 from app.contest import Contest, read_file
 from app.db import now
 from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
@@ -26,10 +25,10 @@ from app.processes import parser_process
 from app.services.attacks import targets
 from app.services.contest import competitions, held, phases, visibility
 from app.services.contest.held import Means
+from app.services.jobs import leases, queue
 from app.services.people import teams
 from app.services.people.accounts import Principal
 from app.services.submissions import attempts, quota, uploads
-from app.services.work import leases
 from app.storage import store
 
 NO_ANSWER = Remark("no_answer", Message("no line is answered, so the guess finds nobody"))

@@ -22,9 +22,9 @@ from app.db.now import clock
 from app.services.attacks import candidates, drawing
 from app.services.contest import guess_terms, phases, witnesses
 from app.services.contest.held import Box
+from app.services.jobs.leases import UNFINISHED
 from app.services.people import audit
 from app.services.submissions import attempts
-from app.services.work.leases import UNFINISHED
 
 log = structlog.get_logger(__name__)
 

@@ -11,12 +11,11 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, NotFound, TooMany
 from anoncup.excessive.question import Question, checked
-from app import queue
 from app.db.models import State, ThresholdReport
 from app.services.contest import competitions
+from app.services.jobs import leases, queue
 from app.services.people import audit
 from app.services.people.accounts import Principal
-from app.services.work import leases
 
 MOST_UNFINISHED = 20
 """Reports of a competition that wait or are being made."""

@@ -20,8 +20,8 @@ from app.services.data import draws
 from app.services.desk import load, rescores
 from app.services.desk.load import Load
 from app.services.desk.rescores import Preview
+from app.services.jobs.leases import UNFINISHED
 from app.services.people.accounts import Principal
-from app.services.work.leases import UNFINISHED
 
 STALLED = timedelta(minutes=1)
 """Work that has waited so long while nothing of it runs: no worker is there."""

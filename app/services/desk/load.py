@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, Guess, State, Submission, ThresholdReport
 from app.services.contest import competitions
+from app.services.jobs import health
 from app.services.people.accounts import Principal
-from app.services.work import health
 
 
 @dataclass(frozen=True, slots=True)

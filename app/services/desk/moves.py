@@ -15,17 +15,16 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import DomainError
 from anoncup.messages import Message, Statement
-from app import queue
 from app.contest import Contest
 from app.db.models import Competition, RehearsalMove, State, Target, Team
 from app.services.attacks import guesses, targets
 from app.services.attacks.guesses import Given
 from app.services.contest import competitions, phases
 from app.services.contest.phases import ANONYMIZATION, Standing
+from app.services.jobs import leases, queue
 from app.services.submissions import quota, submissions, uploads
 from app.services.submissions.submissions import Seal
 from app.services.submissions.uploads import Upload
-from app.services.work import leases
 
 REFUSED = "move_refused"
 WAITS = {"phase_closed", "phase_paused", "changed_meanwhile"}

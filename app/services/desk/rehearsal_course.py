@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.db.models import Competition, Evaluation, Guess, RehearsalMove, State, Target
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
-from app.services.work.leases import UNFINISHED
+from app.services.jobs.leases import UNFINISHED
 
 STALLED = timedelta(minutes=2)
 """Moves that have been due for so long while none was made."""

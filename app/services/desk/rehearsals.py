@@ -25,9 +25,9 @@ from app.db.now import clock
 from app.services.contest import competitions, due_moves
 from app.services.contest.competitions import REHEARSAL
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
+from app.services.jobs.leases import UNFINISHED
 from app.services.people import audit, teams
 from app.services.people.accounts import Principal
-from app.services.work.leases import UNFINISHED
 
 PHASE, REST = timedelta(minutes=25), timedelta(minutes=5)
 """How long each phase of a rehearsal lasts, and how long is left to score what it brought: with the reveal it

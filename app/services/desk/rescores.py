@@ -23,10 +23,10 @@ from app.services.boards import anonymization, verdicts
 from app.services.boards.verdicts import Numbers
 from app.services.contest import competitions, revisions
 from app.services.contest.revisions import Revision
+from app.services.jobs import leases
 from app.services.people import audit
 from app.services.people.accounts import Principal
 from app.services.submissions import evaluations
-from app.services.work import leases
 
 Stage = schemas.Stage
 STANDS: dict[Stage, str] = {

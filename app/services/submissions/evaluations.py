@@ -9,12 +9,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
-from app import queue
 from app.db.models import Competition, Evaluation, Rescore, Secret, State, Submission
 from app.services.contest import held, revisions
 from app.services.contest.competitions import completed, published_file
 from app.services.contest.held import Means
-from app.services.work import leases
+from app.services.jobs import leases, queue
 
 
 @dataclass(frozen=True, slots=True)

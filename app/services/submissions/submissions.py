@@ -17,11 +17,11 @@ from app.contest import Contest
 from app.crypto import sealing
 from app.db.models import Competition, Evaluation, Secret, State, Submission, Team
 from app.services.contest import competitions, phases
+from app.services.jobs import fairness, leases
 from app.services.people import teams
 from app.services.people.accounts import Principal
 from app.services.submissions import attempts, evaluations, quota, uploads
 from app.services.submissions.uploads import Entrance, Upload
-from app.services.work import fairness, leases
 
 NO_CAPS: Mapping[str, int] = MappingProxyType({})
 

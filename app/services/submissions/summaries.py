@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, State, Submission
 from app.services.contest import competitions
+from app.services.jobs import leases
 from app.services.people import teams
 from app.services.people.accounts import Principal
 from app.services.submissions import finals
-from app.services.work import leases
 
 
 @dataclass(frozen=True, slots=True)

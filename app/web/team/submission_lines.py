@@ -8,9 +8,9 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, Submission
 from app.services.contest import phases
+from app.services.jobs import leases
 from app.services.submissions import finals, progress
 from app.services.submissions.summaries import Summary
-from app.services.work import leases
 from app.web.site.frame import Frame
 
 Taking = Literal["open", "disqualified", "undated", "draft", "paused", "settling", "over"]

@@ -14,7 +14,7 @@ from anoncup.messages import Counted, Message, Statement
 from app.db.models import Evaluation, Guess, RehearsalMove, State, ThresholdReport
 from app.db.models.declarations import Work
 from app.db.now import clock
-from app.services.work import fairness
+from app.services.jobs import fairness
 
 log = structlog.get_logger(__name__)
 

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 
 from sqlalchemy.orm import Session
 
-from app import queue
 from app.db.models import Evaluation, Guess, RehearsalMove, ThresholdReport
-from app.services.work import leases
-from app.services.work.fairness import Kind
+from app.services.jobs import leases, queue
+from app.services.jobs.fairness import Kind
 
 KINDS: dict[str, tuple[Kind, ...]] = {
     queue.SCORE: (Evaluation,),
