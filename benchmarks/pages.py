@@ -34,10 +34,10 @@ from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
 from app.main import create_app, served_app
 from app.processes.embedded_servers import embedded_services
+from app.services.accounts import accounts
 from app.services.boards import verdicts
 from app.services.contest import competitions
 from app.services.jobs import queue
-from app.services.people import accounts
 from migrations.run import migrate
 from tests import crowd
 from tests.asked import asked

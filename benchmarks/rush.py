@@ -37,9 +37,9 @@ from anoncup.tracks.linkage.permutation import secret_csv
 from anoncup.tracks.microdata.example import household_table
 from app.db.models import Competition, Evaluation, Member, Submission
 from app.db.transaction import transaction
+from app.services.accounts import accounts, memberships
 from app.services.contest import competitions
 from app.services.jobs.leases import UNFINISHED
-from app.services.people import accounts, teams
 from benchmarks.bare import BareScoring
 from benchmarks.load import Answer, ask, polled, spread, upload
 from benchmarks.processes import Usage, watched
@@ -99,7 +99,7 @@ def enrolled(slug: str, number: int, name: str = "team") -> list[str]:
         row = competitions.find(session, None, slug).row
         for one in range(number):
             user = accounts.add_user(session, name=f"{slug} {name} {one}", password_hash=hashed)
-            team = teams.create_team(session, row.id, f"{name} {one}")
+            team = memberships.create_team(session, row.id, f"{name} {one}")
             session.add(Member(competition_id=row.id, user_id=user.id, team_id=team.id))
             tokens.append(accounts.issue_token(session, user, name="rush"))
     return tokens

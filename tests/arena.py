@@ -17,7 +17,7 @@ from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
 from app.db.models import TokenKind, User
 from app.db.transaction import transaction
-from app.services.people import accounts
+from app.services.accounts import accounts
 
 API = "/api/v1"
 ROWS = 40

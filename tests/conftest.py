@@ -18,8 +18,8 @@ from app.crypto import deadline_signing, sealing
 from app.db import engine
 from app.db.models import Base
 from app.processes.embedded_servers import Services, embedded_services
+from app.services.accounts import accounts
 from app.services.jobs import queue
-from app.services.people import accounts
 from migrations.run import migrate
 from tests.acting import roles_apart
 from tests.application import application

@@ -23,7 +23,7 @@ from app.db.models import (
     Team,
 )
 from app.db.transaction import transaction
-from app.names import columns
+from app.services.accounts.names import columns
 from app.storage import digest_of
 from tests.arena import ROWS
 from tests.contest import Contest, linked

@@ -13,7 +13,7 @@ from anoncup.schemas.roles import Role
 from app.db import now
 from app.db.models import AuditEntry, Base, Invite
 from app.db.transaction import transaction
-from app.services.people import accounts
+from app.services.accounts import accounts
 from tests.arena import API, PASSWORD, Arena, numbers
 
 AT_ONCE = 10

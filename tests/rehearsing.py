@@ -17,9 +17,9 @@ from anoncup.tracks.transactions.example import tc400
 from anoncup.tracks.transactions.tables import TransactionTables
 from app.db.models import Competition, RehearsalMove, State
 from app.db.transaction import transaction
+from app.services.accounts import accounts
 from app.services.contest import due_moves, guess_terms, phases
 from app.services.desk import rehearsals
-from app.services.people import accounts
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena
 from tests.contest import judge_everything, turn

@@ -20,7 +20,7 @@ from app.db import engine
 from app.db.models import AuditEntry, Base, Evaluation, Submission
 from app.db.transaction import transaction
 from app.processes.embedded_servers import embedded_services
-from app.services.people import audit
+from app.services.accounts import audit
 from app.storage import opened, store
 from migrations.run import migrate
 from tests.api.test_submissions import score_everything

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.errors import InvalidInput
-from app import names
+from app.services.accounts import names
 
 PLANES = (0, 1, 2, 14)
 """Of Unicode: they have all characters with another form and all that are ignored. The others are empty,

@@ -15,8 +15,8 @@ from app.db.transaction import transaction
 from app.http.dependencies import Address, SignedIn
 from app.http.paging import Cursor, Limit, cursor_of, link_to_next, place_of
 from app.http.passwords import change, few_at_a_time, proven
+from app.services.accounts import accounts, memberships, passwords
 from app.services.membership import invites, members, organizers
-from app.services.people import accounts, passwords, teams
 
 router = APIRouter(tags=["accounts"])
 
@@ -217,7 +217,7 @@ def revoke_token(token_id: UUID, principal: SignedIn) -> None:
 def me(principal: SignedIn) -> schemas.Me:
     """Who the token belongs to, and where they take part."""
     with transaction() as session:
-        own = teams.joined(session, principal.user_id)
+        own = memberships.joined(session, principal.user_id)
         organizes = organizers.organized(session, principal.user_id)
     return schemas.Me(
         user_id=principal.user_id,

@@ -16,12 +16,12 @@ from app.http.archives import Content, sent, tag_of, zipped
 from app.http.dependencies import AppSettings, MaybeSignedIn, SignedIn, lasting_address
 from app.http.shelf import Shelf
 from app.http.unchanged import known_tags
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions
 from app.services.data import kits
 from app.services.data.kit_words import Service
 from app.services.data.kits import Kit
 from app.services.desk import exports
-from app.services.people.accounts import Principal
 from app.services.submissions import uploads
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["competitions"])

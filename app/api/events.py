@@ -16,7 +16,7 @@ from app.db.transaction import transaction
 from app.http import live
 from app.http.dependencies import SignedIn
 from app.http.live import Watcher
-from app.services.people.accounts import Principal
+from app.services.accounts.accounts import Principal
 from app.services.submissions import progress
 from app.services.submissions.progress import Follower, Progress
 

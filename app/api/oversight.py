@@ -9,10 +9,10 @@ from app.db.models import AuditEntry
 from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
 from app.http.paging import AskedPage, number, place_of
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions
 from app.services.desk import load
 from app.services.jobs import queue
-from app.services.people.accounts import Principal
 
 HIDDEN_REASON = "takes no work; administrators can read why"
 

@@ -16,8 +16,8 @@ from app.db.models import Team
 from app.db.transaction import transaction
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
+from app.services.accounts.memberships import Person
 from app.services.membership import invites, members, organizers
-from app.services.people.teams import Person
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["teams"])
 

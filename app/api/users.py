@@ -13,8 +13,8 @@ from app.api.documentation.answers import NEW_NAME, refusing
 from app.db.transaction import transaction
 from app.http.confirming import Confirming
 from app.http.passwords import few_at_a_time
+from app.services.accounts import accounts, passwords
 from app.services.membership import organizers
-from app.services.people import accounts, passwords
 
 router = APIRouter(prefix="/users", tags=["users"])
 

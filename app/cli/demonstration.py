@@ -31,7 +31,7 @@ from anoncup.tracks.model import Tables
 from anoncup.tracks.transactions.example import tc400
 from app.cli import duel
 from app.db.transaction import transaction
-from app.services.people import accounts
+from app.services.accounts import accounts
 
 logger = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from app.cli.running import addresses, given_services, require_services
 from app.config import get_settings
 from app.db.transaction import transaction
 from app.processes.embedded_servers import Services, embedded_services, running_services
+from app.services.accounts import accounts
 from app.services.jobs import health
-from app.services.people import accounts
 from app.storage import Store, opened
 from migrations.run import migrate as migrate_database
 

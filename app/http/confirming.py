@@ -14,8 +14,8 @@ from app import throttle
 from app.db.transaction import transaction
 from app.http.dependencies import Address, SignedIn
 from app.http.passwords import few_at_a_time
-from app.services.people import accounts, passwords
-from app.services.people.accounts import Principal
+from app.services.accounts import accounts, passwords
+from app.services.accounts.accounts import Principal
 
 HEADER = "X-Confirm-Password"
 

@@ -13,8 +13,8 @@ from app.config import Settings, get_settings
 from app.db.models import TokenKind
 from app.db.transaction import transaction
 from app.http.middleware import host_of
-from app.services.people import accounts
-from app.services.people.accounts import Opened, Principal, Shown
+from app.services.accounts import accounts
+from app.services.accounts.accounts import Opened, Principal, Shown
 
 COOKIE = "anoncup_session"
 ONLY_HTTPS = f"__Host-{COOKIE}"

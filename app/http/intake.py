@@ -22,9 +22,9 @@ from app.db.transaction import transaction
 from app.http.admission import Admission
 from app.http.attempts import Counted, counted
 from app.http.bodies import Parts, multipart
+from app.services.accounts.accounts import Principal
 from app.services.attacks import guesses
 from app.services.jobs.store_check import check_store
-from app.services.people.accounts import Principal
 from app.services.submissions import submissions, uploads
 
 At = TypeVar("At", uploads.Entrance, guesses.Entrance)

@@ -13,8 +13,8 @@ from anyio.lowlevel import RunVar
 
 from app.config import get_settings
 from app.db.transaction import transaction
-from app.services.people import accounts, passwords
-from app.services.people.accounts import Principal
+from app.services.accounts import accounts, passwords
+from app.services.accounts.accounts import Principal
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -21,8 +21,8 @@ from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
 from app.http.unchanged import Boards, Shared, owned
 from app.main import create_app
+from app.services.accounts.accounts import Shown, authenticate, digest
 from app.services.contest.visibility import Audience, Sight, hour_of, view_at
-from app.services.people.accounts import Shown, authenticate, digest
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena
 from tests.asked import asked

@@ -30,7 +30,7 @@ from app.db.models import (
 )
 from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
-from app.services.people import accounts
+from app.services.accounts import accounts
 from app.throttle import PER_ACCOUNT
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, noisy_release

@@ -21,9 +21,9 @@ from app.db.models import Evaluation, Member, Submission, Token, User
 from app.db.transaction import transaction
 from app.http import live
 from app.http.live import STREAMS_PER_USER, Live, Watcher, told
+from app.services.accounts import accounts
+from app.services.accounts.accounts import Principal
 from app.services.jobs import leases
-from app.services.people import accounts
-from app.services.people.accounts import Principal
 from app.services.submissions import evaluations, progress, submissions
 from app.services.submissions.evaluations import Claim
 from app.services.submissions.progress import Follower, Progress

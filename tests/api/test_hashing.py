@@ -13,7 +13,7 @@ from sqlalchemy import QueuePool
 from anoncup.schemas.roles import Role
 from app.db import engine
 from app.http import passwords
-from app.services.people import accounts
+from app.services.accounts import accounts
 from tests.api.test_passwords import NEW, browser_session, code_for, set_by
 from tests.arena import PASSWORD, Arena
 from tests.people import invite, sign_up, signed_in, token_for

@@ -12,10 +12,10 @@ from anoncup.rules.toml_text import with_tables
 from anoncup.schemas import HistoryRank
 from app.db.models import Competition, Evaluation, Submission, Team
 from app.db.transaction import transaction
+from app.services.accounts import accounts
 from app.services.boards import anonymization, history
 from app.services.contest import visibility
 from app.services.contest.visibility import Sight
-from app.services.people import accounts
 from tests import board_facts
 from tests.api.test_boards_by_hand import COMBINATIONS, Drawn, nothing_written_down
 from tests.api.test_submissions import score_everything

@@ -11,7 +11,7 @@ from sqlalchemy import func, select, update
 from anoncup.schemas.roles import Role
 from app.db.models import Invite, Member, User
 from app.db.transaction import transaction
-from app.services.people import accounts
+from app.services.accounts import accounts
 from tests.arena import Arena
 from tests.people import (
     AT_ONCE,

@@ -15,7 +15,7 @@ from anoncup.tables.csv_text import table_csv
 from app.db import engine
 from app.db.models import Heartbeat, Member
 from app.db.transaction import transaction
-from app.services.people import accounts
+from app.services.accounts import accounts
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, competition_file, numbers
 from tests.patience import stopwatch

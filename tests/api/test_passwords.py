@@ -13,7 +13,7 @@ from anoncup.schemas.roles import Role
 from app.db.models import PasswordLink, Token, User
 from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
-from app.services.people import accounts
+from app.services.accounts import accounts
 from tests.arena import API, PASSWORD, Arena
 from tests.people import (
     acts,

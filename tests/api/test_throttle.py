@@ -20,7 +20,7 @@ from app import redis_client, throttle
 from app.config import Settings, get_settings
 from app.db.models import Token
 from app.processes import embedded_servers
-from app.services.people import accounts
+from app.services.accounts import accounts
 from tests.application import application
 from tests.arena import API, PASSWORD, Arena
 from tests.conftest import empty_queue

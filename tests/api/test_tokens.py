@@ -12,7 +12,7 @@ from anoncup.schemas.roles import Role
 from app.config import Settings
 from app.db.models import Token, User
 from app.db.transaction import transaction
-from app.services.people import accounts
+from app.services.accounts import accounts
 from tests.arena import API, PASSWORD, Arena
 from tests.people import counted, database_time, me, person, token_for, told
 

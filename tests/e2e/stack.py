@@ -39,7 +39,7 @@ from app.processes.supervisor import (
     web_program,
     worker_programs,
 )
-from app.services.people import accounts
+from app.services.accounts import accounts
 from tests.acting import url_as
 from tests.arena import PASSWORD, competition_file, noisy_release, numbers, original_table
 from tests.patience import PATIENCE_S, eventually

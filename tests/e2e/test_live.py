@@ -19,7 +19,7 @@ from app.db.models import Evaluation, Member
 from app.db.transaction import transaction
 from app.http.live import STREAMS_PER_USER
 from app.processes.embedded_servers import NAME, Services
-from app.services.people import accounts
+from app.services.accounts import accounts
 from app.services.submissions import evaluations
 from tests.arena import PASSWORD, numbers
 from tests.claims import claim_evaluation

@@ -17,8 +17,8 @@ from app.db.models import Organizer, User
 from app.db.privileges import CLOCK, WORKER
 from app.db.transaction import transaction
 from app.processes.supervisor import Program, scheduler_program
+from app.services.accounts import accounts
 from app.services.jobs import queue
-from app.services.people import accounts
 from tests.arena import PASSWORD, numbers
 from tests.e2e.stack import QUICK, acting, halted, running, small_contest
 from tests.patience import eventually

@@ -27,7 +27,7 @@ from app.db.models import (
 )
 from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
-from app.services.people import accounts
+from app.services.accounts import accounts
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, ROWS, Arena, competition_file, noisy_release, numbers
 from tests.contest import Contest, turn

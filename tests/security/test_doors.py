@@ -11,7 +11,7 @@ from anoncup.schemas.roles import Role
 from app.db.models import Token
 from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
-from app.services.people import accounts
+from app.services.accounts import accounts
 from tests.api.test_passwords import browser_session
 from tests.arena import API, PASSWORD
 from tests.people import me, person, token_for, told

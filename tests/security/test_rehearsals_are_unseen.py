@@ -14,9 +14,9 @@ from sqlalchemy import select
 from app.db.models import Clarification, Competition, Rescore, Submission, Target, ThresholdReport
 from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
+from app.services.accounts import accounts
 from app.services.contest import competitions
 from app.services.desk import rehearsals
-from app.services.people import accounts
 from tests.arena import API, PASSWORD, competition_file
 from tests.rehearsing import Rehearsed
 from tests.security.stage import CONTENT, Stage

@@ -10,13 +10,12 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
-from app import names
 from app.db.models import Evaluation, State, Team
 from app.db.transaction import transaction
+from app.services.accounts import accounts, names
 from app.services.boards import anonymization, matrix, reidentification, verdicts
 from app.services.boards.verdicts import Ending, Kept, Numbers
 from app.services.contest import visibility
-from app.services.people import accounts
 from app.services.submissions import evaluations
 from tests import crowd
 from tests.api.test_rescores import applied, lenient, reweighed, strict

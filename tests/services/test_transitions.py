@@ -20,9 +20,9 @@ from app.crypto import sealing
 from app.db import engine
 from app.db.models import AuditEntry, Competition, Evaluation, Guess, Opening, Secret, Submission, Target
 from app.db.transaction import transaction
+from app.services.accounts import accounts
+from app.services.accounts.accounts import Principal
 from app.services.attacks import transitions
-from app.services.people import accounts
-from app.services.people.accounts import Principal
 from app.services.submissions import evaluations, submissions, uploads
 from app.services.submissions.uploads import Upload
 from tests.arena import ROWS, Arena, noisy_release

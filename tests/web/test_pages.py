@@ -16,8 +16,8 @@ from app.db.models import Token
 from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
 from app.locale.language import LANGUAGES
+from app.services.accounts import accounts
 from app.services.contest import phases
-from app.services.people import accounts
 from app.web.site import notation
 from app.web.site.labels import LABELS, contest, membership, monthly, organizing, parts, refusals
 from app.web.site.pages import HERE

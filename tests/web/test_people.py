@@ -14,7 +14,7 @@ from anoncup.schemas.roles import Role
 from app import throttle
 from app.db.models import Invite, Token, User
 from app.db.transaction import transaction
-from app.services.people import accounts
+from app.services.accounts import accounts
 from tests.arena import API, PASSWORD, Arena
 from tests.web.reader import SAME_ORIGIN, page, send
 from tests.web.spoken import refused, said, sentence

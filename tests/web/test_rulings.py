@@ -11,7 +11,7 @@ from anoncup.schemas.roles import Role
 from app.db.models import AuditEntry, Competition, Evaluation, State, Submission, Team, User
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
-from app.services.people import accounts
+from app.services.accounts import accounts
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena
 from tests.contest import Contest

@@ -17,11 +17,11 @@ class User(Base):
     id: Mapped[UUID] = identifier()
     name: Mapped[str]
     name_key: Mapped[str] = mapped_column(unique=True)
-    """How the name reads in any case (``app.names.key``): people are found by it."""
+    """How the name reads in any case (``app.services.accounts.names.key``): people are found by it."""
     name_look: Mapped[str] = mapped_column(unique=True)
-    """How it looks as it is written (``app.names.look``)."""
+    """How it looks as it is written (``app.services.accounts.names.look``)."""
     name_capitals: Mapped[str] = mapped_column(unique=True)
-    """How it looks in capitals (``app.names.capitals``)."""
+    """How it looks in capitals (``app.services.accounts.names.capitals``)."""
     password_hash: Mapped[str]
     role: Mapped[Role] = mapped_column(Text)
     created_at: Mapped[datetime] = moment_of_insert()

@@ -21,9 +21,9 @@ from app.config import get_settings
 from app.crypto import sealing
 from app.db.models import Competition, Drawn, Seed, SeedOpening, Team
 from app.db.now import clock
+from app.services.accounts import audit
 from app.services.contest import held, phases
 from app.services.contest.held import NOBODY, Box, Means
-from app.services.people import audit
 
 log = structlog.get_logger(__name__)
 

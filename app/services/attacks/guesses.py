@@ -22,12 +22,12 @@ from app.contest import Contest, read_file
 from app.db import now
 from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
 from app.processes import parser_process
+from app.services.accounts import memberships
+from app.services.accounts.accounts import Principal
 from app.services.attacks import targets
 from app.services.contest import competitions, held, phases, visibility
 from app.services.contest.held import Means
 from app.services.jobs import leases, queue
-from app.services.people import teams
-from app.services.people.accounts import Principal
 from app.services.submissions import attempts, quota, uploads
 from app.storage import store
 
@@ -113,7 +113,7 @@ def entrance(session: Session, principal: Principal, target_id: UUID, *, key: st
     contest = Contest(session.get_one(Competition, target.competition_id))
     attempt = None
     if repeats is None:
-        team = teams.require_team(session, contest.id, principal)
+        team = memberships.require_team(session, contest.id, principal)
         quota.lock(session, contest.row, team)
         repeats = repeated_on(session, principal, target_id, key)
     if repeats is None:
@@ -134,7 +134,7 @@ def enter_check(session: Session, principal: Principal, target_id: UUID) -> tupl
     principal.require("submit")
     target = targets.visible(session, principal, target_id)
     contest = Contest(session.get_one(Competition, target.competition_id))
-    team = teams.require_team(session, contest.id, principal)
+    team = memberships.require_team(session, contest.id, principal)
     uploads.require_qualified(team)
     require_attackable(target, team)
     return before(contest, target, key=None), team.id
@@ -164,7 +164,7 @@ def renewed(session: Session, principal: Principal, at: Entrance) -> Entrance:
 def repeated_on(session: Session, principal: Principal, target_id: UUID, key: str | None) -> Guess | None:
     """What the person's team had accepted under this key, though its target may be withdrawn since."""
     target = session.get(Target, target_id)
-    team = teams.team_of(session, target.competition_id, principal) if target and key else None
+    team = memberships.team_of(session, target.competition_id, principal) if target and key else None
     known = guessed_under(session, team, key) if team else None
     return (
         session.get_one(Guess, known, options=[joinedload(Guess.target, innerjoin=True)]) if known else None
@@ -190,7 +190,7 @@ def accept(session: Session, principal: Principal, at: Entrance, given: Given) -
     What counts is when it entered.
     """
     row = session.get_one(Competition, at.competition_id, with_for_update={"read": True})
-    team = teams.require_team(session, row.id, principal, locked=True)
+    team = memberships.require_team(session, row.id, principal, locked=True)
     accepted = guessed_under(session, team, at.key)
     if accepted is not None:
         if at.attempt is not None:
@@ -307,7 +307,7 @@ def of_team(
     """The team's own guesses, newest first, and the horizon before which their scores are shown."""
     principal.require("read")
     contest = competitions.find(session, principal, slug)
-    team = teams.require_team(session, contest.id, principal)
+    team = memberships.require_team(session, contest.id, principal)
     view = visibility.audience(session, contest.row, principal)
     horizon = visibility.guess_horizon(contest, view, now.clock(session))
     own = select(Guess).where(Guess.team_id == team.id).options(joinedload(Guess.target, innerjoin=True))
@@ -329,7 +329,7 @@ def named_by_content(
 
     A guess on which the service failed does not stand in the way of the same file.
     """
-    team = teams.require_team(session, at.competition_id, principal)
+    team = memberships.require_team(session, at.competition_id, principal)
     failed = select(func.count()).where(
         Guess.team_id == team.id, Guess.target_id == at.target_id, Guess.state == State.ERROR
     )

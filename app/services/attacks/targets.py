@@ -12,10 +12,10 @@ from sqlalchemy.sql.base import ExecutableOption
 from anoncup.errors import NotFound
 from app.contest import Contest
 from app.db.models import Competition, Evaluation, Guess, Opening, Secret, State, Submission, Target, Team
+from app.services.accounts.accounts import Principal
 from app.services.boards.spreadsheet import csv_text
 from app.services.contest import competitions, visibility
 from app.services.contest.visibility import Audience
-from app.services.people.accounts import Principal
 from app.services.submissions import quota
 
 

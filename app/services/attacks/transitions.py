@@ -19,11 +19,11 @@ from sqlalchemy.orm import Session
 from anoncup.errors import CompetitionUnavailable
 from app.db.models import Competition, Evaluation, Guess, Opening, Secret, Submission, Target, WitnessedEnd
 from app.db.now import clock
+from app.services.accounts import audit
 from app.services.attacks import candidates, drawing
 from app.services.contest import guess_terms, phases, witnesses
 from app.services.contest.held import Box
 from app.services.jobs.leases import UNFINISHED
-from app.services.people import audit
 from app.services.submissions import attempts
 
 log = structlog.get_logger(__name__)

@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.schemas import AttackHistory, AttackHistoryRow, AttackStep
-from app import names
 from app.db.models import Competition, Guess, Team
+from app.services.accounts import names
 from app.services.boards import in_force, trials
 from app.services.boards.matrix import column
 from app.services.boards.trials import Attacked

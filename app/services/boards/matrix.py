@@ -11,8 +11,8 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.schemas import Cell, Matrix, MatrixRow, MatrixTarget
 from anoncup.tracks.parts import Attacker
-from app import names
 from app.db.models import Competition, Team
+from app.services.accounts import names
 from app.services.boards import in_force, trials, verdicts
 from app.services.boards.comparable import comparable
 from app.services.boards.spreadsheet import csv_text

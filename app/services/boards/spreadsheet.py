@@ -8,7 +8,7 @@ from datetime import datetime
 from types import MappingProxyType
 
 from anoncup.schemas import Line
-from app import names
+from app.services.accounts import names
 
 FORMULA_START = ("=", "+", "-", "@")
 """In any width: spreadsheets of Japan read ＝ as =."""

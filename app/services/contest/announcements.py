@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from app.db.models import Announcement
 from app.locale.language import LANGUAGES, in_language
+from app.services.accounts import audit
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions
-from app.services.people import audit
-from app.services.people.accounts import Principal
 
 LONGEST = 4_000
 

@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session, joinedload
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from app.db.models import Clarification
 from app.db.now import clock
+from app.services.accounts import audit, memberships
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions, visibility
 from app.services.contest.announcements import readable, tidy
 from app.services.contest.visibility import Audience
-from app.services.people import audit, teams
-from app.services.people.accounts import Principal
 
 WITH_TEAM = joinedload(Clarification.team, innerjoin=True)
 LONGEST = 2_000
@@ -35,7 +35,7 @@ def ask(session: Session, principal: Principal, slug: str, question: str) -> Ask
     """In the team's name; a disqualified team may ask, too."""
     principal.require("submit")
     contest = competitions.find(session, principal, slug)
-    team = teams.require_team(session, contest.id, principal, locked=True)
+    team = memberships.require_team(session, contest.id, principal, locked=True)
     waits = select(func.count()).where(Clarification.team_id == team.id, Clarification.answer.is_(None))
     if session.scalars(waits).one() >= MOST_OPEN:
         raise Conflict(

@@ -21,9 +21,9 @@ from anoncup.schemas.roles import Role
 from anoncup.tracks.model import Tables
 from app.contest import Contest, parsed, read_file
 from app.db.models import AuditEntry, Competition, Organizer, Submission
-from app.services.people import audit
-from app.services.people.accounts import Principal
-from app.services.people.audit import Wanted
+from app.services.accounts import audit
+from app.services.accounts.accounts import Principal
+from app.services.accounts.audit import Wanted
 from app.storage import digest_of, store
 
 Pairs = tuple[tuple[str, str], ...]

@@ -12,10 +12,10 @@ from anoncup.rules.model import Rules
 from app.contest import Contest
 from app.db.models import Member, Organizer, Team
 from app.db.now import clock
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions, phases, visibility
 from app.services.contest.phases import Standing
 from app.services.contest.visibility import Audience
-from app.services.people.accounts import Principal
 
 
 @dataclass(frozen=True, slots=True)

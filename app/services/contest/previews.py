@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Conflict
 from anoncup.rules.settings import Phase
 from app.contest import Contest
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions, phases
 from app.services.contest.phases import Standing
-from app.services.people.accounts import Principal
 
 
 @dataclass(frozen=True, slots=True)

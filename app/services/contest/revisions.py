@@ -19,9 +19,9 @@ from app.contest import Contest, parsed, read_file
 from app.db.models import Competition, Rescore, Truth
 from app.processes import parser_process
 from app.scoring.disclosure import discloses_more
+from app.services.accounts import audit
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions, due_moves, phases
-from app.services.people import audit
-from app.services.people.accounts import Principal
 from app.storage import store
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from anoncup.rules.settings import Phase
 from app.contest import Contest, parsed
 from app.db.models import AuditEntry, Competition
 from app.db.now import clock
+from app.services.accounts import audit
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions, due_moves, revisions
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION, standing, timetable_of
-from app.services.people import audit
-from app.services.people.accounts import Principal
 
 TOO_FAR = 3000
 SHOWN_IN_CALENDARS = ("phases", "title")

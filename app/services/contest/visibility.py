@@ -22,9 +22,9 @@ from anoncup.schemas import BoardRow
 from app.contest import Contest, read_file
 from app.db.models import AuditEntry, Competition, Rescore
 from app.db.now import clock
+from app.services.accounts import memberships
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions, phases
-from app.services.people import teams
-from app.services.people.accounts import Principal
 
 A_DAY, AN_HOUR = timedelta(days=1), timedelta(hours=1)
 SHOWING = {"publication", "timezone"}
@@ -103,7 +103,7 @@ def audience(session: Session, row: Competition, principal: Principal | None) ->
     if principal is None:
         return Audience()
     principal.require("read")
-    team = teams.team_of(session, row.id, principal)
+    team = memberships.team_of(session, row.id, principal)
     return Audience(team.id if team else None, competitions.is_organizer(session, row.id, principal))
 
 

@@ -25,8 +25,8 @@ from app.db.models import Announcement, AuditEntry, Competition, Submission, Wit
 from app.db.now import clock
 from app.locale.language import ENGLISH
 from app.scoring.notice import Witness, reveal_time
+from app.services.accounts import audit
 from app.services.contest import phases
-from app.services.people import audit
 
 log = structlog.get_logger(__name__)
 

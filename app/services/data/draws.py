@@ -11,10 +11,10 @@ from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_
 from app.db.models import Competition, Drawn, SeedOpening, Team
 from app.db.now import clock
+from app.services.accounts import memberships
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions, phases, visibility
 from app.services.contest.held import NOBODY, lacking
-from app.services.people import teams
-from app.services.people.accounts import Principal
 
 NOT_YET = N_("the data that the service draws are not ready yet; try again in a moment")
 NOT_BEGUN = N_("the service draws the data of teams when the anonymization phase begins")
@@ -76,7 +76,7 @@ class Own:
 def of_member(session: Session, principal: Principal, row: Competition) -> Own:
     """The own files of the person's team, for its page."""
     names = own_files(row)
-    team = teams.team_of(session, row.id, principal) if names else None
+    team = memberships.team_of(session, row.id, principal) if names else None
     return Own(names if team else (), own(session, row.id, team.id) if team else None)
 
 
@@ -84,7 +84,7 @@ def of_team(session: Session, principal: Principal, slug: str) -> Drawn:
     """What was drawn for the person's own team. Nobody else's: not for organizers either."""
     principal.require("read")
     row = competitions.find(session, principal, slug).row
-    team = teams.require_team(session, row.id, principal)
+    team = memberships.require_team(session, row.id, principal)
     if not own_files(row):
         raise NotFound("the service draws nothing for teams of this competition", code="nothing_drawn")
     found = session.scalar(select(Drawn).where(Drawn.team_id == team.id))

@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Conflict, NotFound, TooMany
 from anoncup.excessive.question import Question, checked
 from app.db.models import State, ThresholdReport
+from app.services.accounts import audit
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions
 from app.services.jobs import leases, queue
-from app.services.people import audit
-from app.services.people.accounts import Principal
 
 MOST_UNFINISHED = 20
 """Reports of a competition that wait or are being made."""

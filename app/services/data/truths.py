@@ -12,9 +12,9 @@ from app.contest import Contest, read_file
 from app.crypto import sealing
 from app.db.models import Competition, Truth
 from app.processes import parser_process
+from app.services.accounts import audit
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions, held, revisions
-from app.services.people import audit
-from app.services.people.accounts import Principal
 
 Pairs = tuple[tuple[str, str], ...]
 

@@ -12,16 +12,15 @@ from anoncup.lazy import deferred
 from anoncup.plugins import TRACKS
 from anoncup.tracks.files import SECRET
 from anoncup.tracks.model import About
-from app import names
 from app.contest import read_file
 from app.db import now
 from app.db.models import Competition
 from app.processes import parser_process
+from app.services.accounts import audit, memberships, names
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions
 from app.services.data import draws
 from app.services.desk import rulings
-from app.services.people import audit, teams
-from app.services.people.accounts import Principal
 from app.services.submissions import submissions, uploads
 from app.services.submissions.submissions import Receipt
 from app.services.submissions.uploads import Entrance, Upload
@@ -100,7 +99,7 @@ def add(
         raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
     if row.closed_at is not None:
         raise Conflict("the competition has closed", code="phase_closed")
-    team = teams.create_team(session, row.id, name, baseline=True)
+    team = memberships.create_team(session, row.id, name, baseline=True)
     made = submissions.keep(
         session,
         principal.user_id,

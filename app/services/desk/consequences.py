@@ -8,10 +8,10 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition, Guess, State, Target
+from app.services.accounts.accounts import Principal
 from app.services.attacks import targets
 from app.services.boards import anonymization, reidentification
 from app.services.contest import competitions, visibility
-from app.services.people.accounts import Principal
 
 Ranks = dict[str, int | None]
 

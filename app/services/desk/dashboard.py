@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from anoncup.competition.scoring_versions import lacks
 from anoncup.rules.model import Rules
 from app.db.models import Competition, Evaluation, Guess, State, Submission, Target, Team
+from app.services.accounts.accounts import Principal
 from app.services.boards import in_force, verdicts
 from app.services.boards.comparable import by_rules
 from app.services.contest import clarifications, competitions, held, phases, revisions
@@ -21,7 +22,6 @@ from app.services.desk import load, rescores
 from app.services.desk.load import Load
 from app.services.desk.rescores import Preview
 from app.services.jobs.leases import UNFINISHED
-from app.services.people.accounts import Principal
 
 STALLED = timedelta(minutes=1)
 """Work that has waited so long while nothing of it runs: no worker is there."""

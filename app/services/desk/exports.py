@@ -12,11 +12,11 @@ from sqlalchemy.orm import Session, joinedload
 from anoncup import schemas
 from app.contest import Contest
 from app.db.models import AuditEntry, Competition, Evaluation, Guess, Member, Submission, Target, Team
+from app.services.accounts import audit
+from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization, matrix, reidentification
 from app.services.boards.spreadsheet import csv_text
 from app.services.contest import competitions, visibility
-from app.services.people import audit
-from app.services.people.accounts import Principal
 from app.storage import store
 
 BATCH = 100

@@ -9,9 +9,9 @@ from sqlalchemy import CompoundSelect, Select, exists, func, literal, select, un
 from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, Guess, State, Submission, ThresholdReport
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions
 from app.services.jobs import health
-from app.services.people.accounts import Principal
 
 
 @dataclass(frozen=True, slots=True)

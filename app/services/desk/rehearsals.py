@@ -22,12 +22,12 @@ from anoncup.rules.settings import Limits, Phase
 from app.contest import Contest
 from app.db.models import Competition, Evaluation, RehearsalMove, State
 from app.db.now import clock
+from app.services.accounts import audit, memberships
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions, due_moves
 from app.services.contest.competitions import REHEARSAL
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.jobs.leases import UNFINISHED
-from app.services.people import audit, teams
-from app.services.people.accounts import Principal
 
 PHASE, REST = timedelta(minutes=25), timedelta(minutes=5)
 """How long each phase of a rehearsal lasts, and how long is left to score what it brought: with the reveal it
@@ -157,7 +157,7 @@ def add_teams(session: Session, principal: Principal, contest: Contest) -> None:
     """A team for each sample method, and what it will do."""
     methods = list(contest.track.methods)[:MOST_TEAMS]
     moves = [*releases(contest, methods), *guesses(contest, methods)]
-    made = {name: teams.create_team(session, contest.id, name).id for name in methods}
+    made = {name: memberships.create_team(session, contest.id, name).id for name in methods}
     for name, move in moves:
         move.competition_id, move.team_id, move.user_id = contest.id, made[name], principal.user_id
         session.add(move)

@@ -19,13 +19,13 @@ from anoncup.rules.rounds import with_phases
 from app.contest import Contest, read_file
 from app.db import now
 from app.db.models import Competition, Evaluation, Rescore, State, Submission
+from app.services.accounts import audit
+from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization, verdicts
 from app.services.boards.verdicts import Numbers
 from app.services.contest import competitions, revisions
 from app.services.contest.revisions import Revision
 from app.services.jobs import leases
-from app.services.people import audit
-from app.services.people.accounts import Principal
 from app.services.submissions import evaluations
 
 Stage = schemas.Stage

@@ -11,9 +11,9 @@ from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.messages import N_
 from app.db.models import Competition, Evaluation, Grant, State, Submission, Team
 from app.db.now import clock
+from app.services.accounts import audit
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions
-from app.services.people import audit
-from app.services.people.accounts import Principal
 from app.services.submissions import evaluations, quota, submissions, uploads
 
 MOST_GRANTED = schemas.MOST_GRANTED

@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable, Conflict, NotFound, WrongCredential
 from app.db.models import AuditEntry, Competition, Invite, Team
+from app.services.accounts import accounts, audit, memberships
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions, phases
-from app.services.people import accounts, audit, teams
-from app.services.people.accounts import Principal
 
 LIFE = timedelta(days=60)
 
@@ -104,7 +104,7 @@ def for_members(session: Session, principal: Principal, slug: str, *, uses: int 
     """A code with which ``uses`` people join the team of the one who asks. It needs the password."""
     principal.require("submit")
     contest = competitions.find(session, principal, slug)
-    team = teams.require_team(session, contest.id, principal)
+    team = memberships.require_team(session, contest.id, principal)
     principal.require_confirmed()
     return create(session, contest.id, team_id=team.id, uses=uses)
 

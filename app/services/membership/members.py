@@ -9,14 +9,13 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.schemas.roles import Role
-from app import names
 from app.db.models import Competition, Invite, Member, Organizer, Submission, Team, User
+from app.services.accounts import accounts, audit, memberships, names, passwords
+from app.services.accounts.accounts import Principal
+from app.services.accounts.memberships import Person
 from app.services.contest import competitions
 from app.services.contest.announcements import readable, tidy
 from app.services.membership import invites
-from app.services.people import accounts, audit, passwords, teams
-from app.services.people.accounts import Principal
-from app.services.people.teams import Person
 
 LONGEST_APPROACH = 4_000
 
@@ -87,7 +86,7 @@ def team_of_invite(session: Session, invite: Invite, name: str | None) -> Team:
     if invite.team_id is None:
         if name is None:
             raise InvalidInput("this invite creates a team: give the team a name", code="team_needed")
-        return teams.create_team(session, invite.competition_id, name)
+        return memberships.create_team(session, invite.competition_id, name)
     team = session.get_one(Team, invite.team_id)
     if name is not None and names.normal(name) != team.name and names.key(name) != team.name_key:
         raise InvalidInput("this invite is for another team", code="another_team")
@@ -98,15 +97,15 @@ def own_team(session: Session, principal: Principal, slug: str) -> tuple[Team, S
     """The team of the one who asks, and who is in it."""
     principal.require("read")
     contest = competitions.find(session, principal, slug)
-    team = teams.require_team(session, contest.id, principal)
-    return team, teams.people_by_team(session, contest.id)[team.id]
+    team = memberships.require_team(session, contest.id, principal)
+    return team, memberships.people_by_team(session, contest.id)[team.id]
 
 
 def tell(session: Session, principal: Principal, slug: str, text: str) -> Team:
     """How the team of the one who asks did it, for others after the close; an empty text takes it back."""
     principal.require("submit")
     contest = competitions.find(session, principal, slug)
-    team = teams.require_team(session, contest.id, principal, locked=True)
+    team = memberships.require_team(session, contest.id, principal, locked=True)
     kept = tidy(text)
     if not readable(kept, most=LONGEST_APPROACH):
         raise InvalidInput(
@@ -125,7 +124,7 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
     """
     principal.require("submit")
     contest = competitions.find(session, principal, slug)
-    team = teams.require_team(session, contest.id, principal)
+    team = memberships.require_team(session, contest.id, principal)
     # Held, so that of two members who leave at the same time the second sees that it is the last.
     rows = session.scalars(
         select(Member).where(Member.team_id == team.id).order_by(Member.user_id).with_for_update()
@@ -155,5 +154,5 @@ def entrants(session: Session, principal: Principal, slug: str) -> list[Entrant]
     found = session.execute(
         select(Team, counted).where(Team.competition_id == contest.id).order_by(Team.created_at, Team.id)
     )
-    people = teams.people_by_team(session, contest.id)
+    people = memberships.people_by_team(session, contest.id)
     return [Entrant(team, tuple(people[team.id]), submissions) for team, submissions in found]

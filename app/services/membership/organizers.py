@@ -9,10 +9,10 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Conflict, NotAllowed, NotFound
 from anoncup.schemas.roles import Role
 from app.db.models import Competition, Member, Organizer, User
+from app.services.accounts import accounts, audit
+from app.services.accounts.accounts import Principal
+from app.services.accounts.memberships import Person
 from app.services.contest import competitions
-from app.services.people import accounts, audit
-from app.services.people.accounts import Principal
-from app.services.people.teams import Person
 
 
 def create_user(session: Session, principal: Principal, *, name: str, password_hash: str, role: Role) -> User:

@@ -9,8 +9,8 @@ from anoncup.errors import Conflict
 from anoncup.messages import Message
 from app.contest import Contest
 from app.db.models import Competition, Evaluation, State, Submission, Team
+from app.services.accounts.accounts import Principal
 from app.services.contest import phases
-from app.services.people.accounts import Principal
 from app.services.submissions import submissions, uploads
 
 MARKABLE = (State.QUEUED, State.SCORING, State.SCORED)

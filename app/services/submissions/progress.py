@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from anoncup.schemas.roles import Role
 from app.db.models import Evaluation, Member, Organizer, State, Submission, Token, User
+from app.services.accounts.accounts import Principal
 from app.services.jobs import fairness
-from app.services.people.accounts import Principal
 from app.services.submissions import submissions
 
 LAST_STATES = frozenset({State.SCORED, State.REJECTED, State.ERROR, State.CANCELLED})

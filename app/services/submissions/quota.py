@@ -19,10 +19,10 @@ from anoncup.errors import TooMany
 from app.contest import Contest
 from app.db.models import Attempt, Competition, Evaluation, Grant, Guess, State, Submission, Target, Team
 from app.db.now import clock
+from app.services.accounts import memberships
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions, phases
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
-from app.services.people import teams
-from app.services.people.accounts import Principal
 from app.services.submissions import attempts
 
 GUESSES_PER_TARGET = "guesses_per_target"
@@ -236,6 +236,6 @@ def report(session: Session, principal: Principal, slug: str) -> Report:
     """What the person's own team has used and what is left."""
     principal.require("read")
     contest = competitions.find(session, principal, slug)
-    team = teams.require_team(session, contest.id, principal)
+    team = memberships.require_team(session, contest.id, principal)
     phase = ANONYMIZATION if contest.row.published_at is None else REIDENTIFICATION
     return Report(phase, caps(session, contest, team.id, phase, clock(session)))

@@ -16,10 +16,10 @@ from anoncup.tables.files import Remark
 from app.contest import Contest
 from app.crypto import sealing
 from app.db.models import Competition, Evaluation, Secret, State, Submission, Team
+from app.services.accounts import memberships
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions, phases
 from app.services.jobs import fairness, leases
-from app.services.people import teams
-from app.services.people.accounts import Principal
 from app.services.submissions import attempts, evaluations, quota, uploads
 from app.services.submissions.uploads import Entrance, Upload
 
@@ -47,7 +47,7 @@ def accept(session: Session, principal: Principal, upload: Upload, *, sealing_ke
     """
     at = upload.entrance
     row = taking_row(session, at)
-    team = teams.require_team(session, row.id, principal, locked=True)
+    team = memberships.require_team(session, row.id, principal, locked=True)
     accepted = uploads.submitted_under(session, team, at.key)
     if accepted is not None:
         if at.attempt is not None:
@@ -188,7 +188,7 @@ def of_team(
     """The team's own submissions, newest first."""
     principal.require("read")
     contest = competitions.find(session, principal, slug)
-    team = teams.require_team(session, contest.id, principal)
+    team = memberships.require_team(session, contest.id, principal)
     return newest_first(session, shown().where(Submission.team_id == team.id), after, limit)
 
 
@@ -241,7 +241,7 @@ def own(session: Session, principal: Principal, submission_id: UUID) -> Submissi
     """One submission of the person's own team, to be changed."""
     principal.require("submit")
     found = visible(session, principal, submission_id)
-    team = teams.require_team(session, found.competition_id, principal)
+    team = memberships.require_team(session, found.competition_id, principal)
     if team.id != found.team_id:
         raise NotFound("there is no such submission", code="no_such_submission")
     return found
@@ -277,7 +277,7 @@ def slug_of(session: Session, submission: Submission) -> str:
 
 
 def may_see(session: Session, principal: Principal, submission: Submission) -> bool:
-    mine = teams.team_of(session, submission.competition_id, principal)
+    mine = memberships.team_of(session, submission.competition_id, principal)
     if mine is not None and mine.id == submission.team_id:
         return True
     return competitions.is_organizer(session, submission.competition_id, principal)

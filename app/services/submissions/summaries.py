@@ -9,10 +9,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, State, Submission
+from app.services.accounts import memberships
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions
 from app.services.jobs import leases
-from app.services.people import teams
-from app.services.people.accounts import Principal
 from app.services.submissions import finals
 
 
@@ -44,7 +44,7 @@ def of_own_team(session: Session, principal: Principal, slug: str) -> Sequence[S
     """Every submission of the person's own team, oldest first."""
     principal.require("read")
     contest = competitions.find(session, principal, slug)
-    team = teams.require_team(session, contest.id, principal)
+    team = memberships.require_team(session, contest.id, principal)
     overall = Evaluation.verdict["overall"].as_float()
     query = (
         select(

@@ -28,10 +28,10 @@ from app.crypto import sealing
 from app.db.models import Attempt, Competition, Submission, Team
 from app.db.privileges import GUESS_GUARD, SUBMISSION_GUARD
 from app.processes import parser_process
+from app.services.accounts import memberships
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions, phases
 from app.services.data import draws
-from app.services.people import teams
-from app.services.people.accounts import Principal
 from app.services.submissions import attempts, quota
 from app.storage import digest_of, store
 
@@ -123,7 +123,7 @@ def entrance(session: Session, principal: Principal, slug: str, *, key: str | No
     principal.require("submit")
     contest = competitions.find(session, principal, slug)
     row = contest.row
-    team = teams.require_team(session, row.id, principal)
+    team = memberships.require_team(session, row.id, principal)
     quota.lock(session, row, team)
     repeats = submitted_under(session, team, checked_key(key))
     if repeats is not None:
@@ -147,7 +147,7 @@ def enter_check(session: Session, principal: Principal, slug: str) -> tuple[Entr
     principal.require("submit")
     contest = competitions.find(session, principal, slug)
     row = contest.row
-    team = teams.require_team(session, row.id, principal)
+    team = memberships.require_team(session, row.id, principal)
     require_qualified(team)
     phases.require_not_ended(session, row, phases.ANONYMIZATION)
     if row.original_rows is None:

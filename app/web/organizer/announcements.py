@@ -13,9 +13,9 @@ from app.db.transaction import transaction
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
 from app.locale.language import LANGUAGES, Words
+from app.services.accounts.accounts import Principal
 from app.services.contest import announcements, revisions
 from app.services.desk import rescores
-from app.services.people.accounts import Principal
 from app.web.organizer.frame import organizers_frame, trouble
 from app.web.organizer.rescores import differences
 from app.web.site import languages

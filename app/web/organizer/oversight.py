@@ -13,13 +13,13 @@ from app.config import get_settings
 from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
 from app.http.paging import cursor_of, number, place_of
+from app.services.accounts import audit
+from app.services.accounts.audit import Wanted
 from app.services.contest import competitions
 from app.services.desk import dashboard, load
 from app.services.jobs import health, queue
 from app.services.jobs.queue import ReportedSandbox
 from app.services.membership import members
-from app.services.people import audit
-from app.services.people.audit import Wanted
 from app.web.organizer.changes import acts
 from app.web.organizer.frame import organizers_frame
 from app.web.site import languages

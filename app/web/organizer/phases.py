@@ -17,10 +17,10 @@ from app.contest import Contest
 from app.db.transaction import transaction
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions, phases, previews, schedule, witnesses
 from app.services.contest.previews import Preview
 from app.services.desk import dashboard
-from app.services.people.accounts import Principal
 from app.web.organizer.frame import organizers_frame, trouble
 from app.web.site.pages import PageRoute, page, see
 

@@ -13,9 +13,9 @@ from app.contest import Contest
 from app.db.transaction import transaction
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
+from app.services.accounts.accounts import Principal
 from app.services.desk import rehearsal_course, rehearsals
 from app.services.desk.rehearsal_course import Course
-from app.services.people.accounts import Principal
 from app.web.organizer.frame import organizers_frame, trouble
 from app.web.site import languages
 from app.web.site.frame import Frame

@@ -19,11 +19,11 @@ from app.db.models import State
 from app.db.transaction import transaction
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
+from app.services.accounts.accounts import Principal
 from app.services.boards.entries import is_qualified
 from app.services.contest import competitions, revisions
 from app.services.desk import rescores
 from app.services.desk.rescores import Change, Judged, Preview
-from app.services.people.accounts import Principal
 from app.web.organizer.frame import Typed, organizers_frame, trouble
 from app.web.site.frame import Frame
 from app.web.site.pages import PageRoute, page, see

@@ -14,8 +14,8 @@ from anoncup.errors import Conflict, DomainError, InvalidInput, NotAllowed, NotF
 from app.db.transaction import transaction
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
+from app.services.accounts.accounts import UNCONFIRMED, Principal
 from app.services.desk import consequences, rulings
-from app.services.people.accounts import UNCONFIRMED, Principal
 from app.web.organizer.frame import organizers_frame, trouble
 from app.web.organizer.submissions import in_competition, submission_page
 from app.web.organizer.teams import entrant, team_page

@@ -30,12 +30,12 @@ from anoncup.rules.settings import Limits, Publication, Ranking
 from app.contest import Contest, read_file
 from app.db.transaction import transaction
 from app.http.problems import status_of
+from app.services.accounts.accounts import UNCONFIRMED, Principal
 from app.services.contest import competitions, held, phases, revisions
 from app.services.contest.revisions import Revision
 from app.services.data import originals
 from app.services.desk import rescores
 from app.services.membership import invites
-from app.services.people.accounts import UNCONFIRMED, Principal
 from app.web.organizer.forms import Sent
 from app.web.organizer.frame import organizers_frame
 from app.web.site import languages

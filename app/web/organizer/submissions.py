@@ -15,9 +15,9 @@ from app.db.models import State, Submission
 from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
 from app.http.paging import cursor_of, place_of
+from app.services.accounts.accounts import Principal
 from app.services.desk import rulings
 from app.services.membership import members
-from app.services.people.accounts import Principal
 from app.services.submissions import submissions
 from app.web.organizer.frame import organizers_frame, trouble
 from app.web.site.frame import Frame

@@ -12,12 +12,12 @@ from anoncup.errors import DomainError, InvalidInput, NotFound
 from app.db.transaction import transaction
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn, service_address
+from app.services.accounts import passwords
+from app.services.accounts.accounts import Principal
 from app.services.contest import phases
 from app.services.desk import rulings
 from app.services.membership import invites, members, organizers
 from app.services.membership.members import Entrant
-from app.services.people import passwords
-from app.services.people.accounts import Principal
 from app.services.submissions import quota, submissions
 from app.web.organizer.frame import organizers_frame, trouble, whole
 from app.web.organizer.steps import desk_of

@@ -22,8 +22,8 @@ from anoncup.tracks.model import Track
 from app.db.models import State, ThresholdReport
 from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
+from app.services.accounts.accounts import Principal
 from app.services.data import first_looks, threshold_reports
-from app.services.people.accounts import Principal
 from app.web.organizer.advice import advised
 from app.web.organizer.forms import Form, Sent
 from app.web.organizer.steps import Desk, desk_of, saved, step_page

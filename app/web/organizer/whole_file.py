@@ -16,9 +16,9 @@ from app.db.transaction import transaction
 from app.http.confirming import confirmed
 from app.http.dependencies import Address, SignedIn
 from app.http.problems import status_of
+from app.services.accounts.accounts import UNCONFIRMED, Principal
 from app.services.contest import competitions, revisions
 from app.services.contest.revisions import Revision
-from app.services.people.accounts import UNCONFIRMED, Principal
 from app.web.organizer.forms import Form, Sent
 from app.web.organizer.steps import (
     REFUSED,

@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session
 from anoncup.rules.model import Rules
 from app.contest import Contest
 from app.db.models import Competition, Team
+from app.services.accounts import memberships
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions, phases
 from app.services.contest.phases import Standing
-from app.services.people import teams
-from app.services.people.accounts import Principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def frame_of(session: Session, principal: Principal | None, slug: str) -> Frame:
         rules=contest.rules,
         standing=standing,
         rehearsed=rehearsed_by(session, contest.row, standing),
-        team=teams.team_of(session, contest.id, principal) if principal else None,
+        team=memberships.team_of(session, contest.id, principal) if principal else None,
         organizer=principal is not None and competitions.is_organizer(session, contest.id, principal),
     )
 

@@ -15,9 +15,9 @@ from app.db.transaction import transaction
 from app.http.bodies import Parts
 from app.http.dependencies import SignedIn
 from app.http.intake import Way, check_guess, dry_run, guessed, question_of, take_in
+from app.services.accounts.accounts import Principal
 from app.services.attacks import guesses
 from app.services.attacks.guesses import Entrance
-from app.services.people.accounts import Principal
 from app.web.site import languages
 from app.web.site.pages import PageRoute, page, see, sentence_of, waiting
 from app.web.team.targets import grouped, target_page

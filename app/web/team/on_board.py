@@ -9,10 +9,10 @@ from sqlalchemy.orm import Session
 from anoncup import schemas
 from anoncup.errors import NotAllowed
 from app.db.models import State
+from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization
 from app.services.contest import visibility
 from app.services.contest.visibility import Sight
-from app.services.people.accounts import Principal
 from app.web.team.submission_lines import Line
 
 

@@ -27,9 +27,9 @@ from app.http.dependencies import SignedIn
 from app.http.intake import Way, check_release, dry_run, submitted, take_in
 from app.http.paging import cursor_of, place_of
 from app.http.problems import status_of
+from app.services.accounts.accounts import Principal
 from app.services.data import draws
 from app.services.data.draws import Own
-from app.services.people.accounts import Principal
 from app.services.submissions import finals, quota, submissions, summaries, uploads
 from app.services.submissions.quota import Cap
 from app.services.submissions.submissions import Receipt

@@ -18,9 +18,9 @@ from anoncup.tracks.outcomes import beyond_chance
 from app.db.models import Competition, Guess, State, Target
 from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
+from app.services.accounts.accounts import Principal
 from app.services.attacks import guesses, targets
 from app.services.attacks.targets import Shown
-from app.services.people.accounts import Principal
 from app.services.submissions import quota
 from app.web.site import languages
 from app.web.site.frame import Frame, frame_of

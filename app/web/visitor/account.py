@@ -18,10 +18,10 @@ from app.http import passwords
 from app.http.confirming import Sure
 from app.http.dependencies import Address, SignedIn
 from app.http.passwords import few_at_a_time
+from app.services.accounts import accounts, memberships
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions
 from app.services.membership import organizers
-from app.services.people import accounts, teams
-from app.services.people.accounts import Principal
 from app.web.site.pages import PageRoute, again, page, see
 
 router = APIRouter(route_class=PageRoute)
@@ -43,7 +43,7 @@ def account_of(principal: Principal) -> dict[str, Any]:
         return {
             "teams": [
                 (slug, title_of(session, principal, slug), team)
-                for slug, team in teams.joined(session, principal.user_id)
+                for slug, team in memberships.joined(session, principal.user_id)
             ],
             "organizes": [
                 (slug, title_of(session, principal, slug))

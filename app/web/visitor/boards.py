@@ -12,10 +12,10 @@ from anoncup.errors import NotAllowed
 from app.db.transaction import transaction
 from app.http.dependencies import MaybeSignedIn
 from app.locale.language import Words
+from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization
 from app.services.contest import visibility
 from app.services.contest.visibility import Sight
-from app.services.people.accounts import Principal
 from app.services.submissions import summaries
 from app.web.site import languages
 from app.web.site.course import course_of

@@ -14,10 +14,10 @@ from app import throttle
 from app.db.transaction import transaction
 from app.http.dependencies import Address, AppSettings, MaybeSignedIn, SignedIn, require_same_origin
 from app.http.passwords import few_at_a_time
+from app.services.accounts import accounts, passwords
+from app.services.accounts.accounts import Principal
 from app.services.contest import competitions
 from app.services.membership import invites, members
-from app.services.people import accounts, passwords
-from app.services.people.accounts import Principal
 from app.web.site.pages import PageRoute, again, page, see
 from app.web.visitor.sign_in import entered
 

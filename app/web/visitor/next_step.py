@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.services.people.accounts import Principal
+from app.services.accounts.accounts import Principal
 from app.web.site.frame import Frame
 
 TO_WATCH = ("settling", "between", "reidentification")

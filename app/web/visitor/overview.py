@@ -14,9 +14,9 @@ from anoncup.tracks.model import Track
 from app.db.transaction import transaction
 from app.http.dependencies import MaybeSignedIn
 from app.locale.language import Words
+from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization, reidentification
 from app.services.contest import announcements, clarifications, visibility, witnesses
-from app.services.people.accounts import Principal
 from app.web.site import languages
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, page

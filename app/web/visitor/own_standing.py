@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
+from app.services.accounts.accounts import Principal
 from app.services.desk import dashboard
 from app.services.desk.dashboard import Dashboard, Duty
-from app.services.people.accounts import Principal
 from app.services.submissions import quota
 from app.web.site.frame import Frame
 from app.web.visitor.standings import own_row, ranked_teams

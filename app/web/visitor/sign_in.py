@@ -13,7 +13,7 @@ from app.config import Settings
 from app.db.transaction import transaction
 from app.http.dependencies import Address, AppSettings, MaybeSignedIn, cookie_of, require_same_origin
 from app.http.passwords import few_at_a_time, proven
-from app.services.people import accounts
+from app.services.accounts import accounts
 from app.web.site.pages import PageRoute, again, page
 
 router = APIRouter(route_class=PageRoute)

@@ -9,8 +9,8 @@ from anoncup.competition.scoring_versions import attacker_counts
 from anoncup.rules.model import Rules
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
 from anoncup.tracks.model import Track
-from app import names
 from app.locale.language import Words
+from app.services.accounts import names
 from app.web.site import notation
 
 R = TypeVar("R", BoardRow, AttackersRow)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from app.db.transaction import transaction
-from app.services.people import accounts
+from app.services.accounts import accounts
 from tests.arena import API, PASSWORD, Arena, numbers
 
 TABLE: dict[str, tuple[int, int, int, int, int, int]] = {

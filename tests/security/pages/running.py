@@ -10,9 +10,9 @@ from anoncup.competition.parser import parse_competition
 from anoncup.schemas.roles import Role
 from app.db.models import Competition
 from app.db.transaction import transaction
+from app.services.accounts import accounts
 from app.services.contest import previews
 from app.services.membership import invites
-from app.services.people import accounts
 from tests.arena import API, PASSWORD, noisy_release, numbers
 
 DESK = "/competitions/{slug}/organize"

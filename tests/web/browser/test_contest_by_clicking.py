@@ -14,7 +14,7 @@ from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import table_csv
 from app.config import Settings
 from app.db.transaction import transaction
-from app.services.people import accounts
+from app.services.accounts import accounts
 from tests.arena import PASSWORD, competition_file
 from tests.contest import competition_row
 from tests.e2e.stack import invite_code, move, open_contest, web, worker

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Text, cast, func, or_, select
 from sqlalchemy.orm import Session
 
 from app.db.models import AuditEntry, Member, Submission, Team
-from app.services.people.accounts import Principal
+from app.services.accounts.accounts import Principal
 
 CLOCK = "anoncup"
 """The actor where nobody asked: the clock."""

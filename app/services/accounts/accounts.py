@@ -16,8 +16,8 @@ from sqlalchemy.orm import Session, joinedload
 
 from anoncup.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotSignedIn
 from anoncup.schemas.roles import Role
-from app import names
 from app.db.models import Token, TokenKind, User
+from app.services.accounts import names
 
 T = TypeVar("T")
 

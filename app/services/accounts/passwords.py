@@ -13,8 +13,8 @@ from anoncup.errors import NotAllowed, NotFound, WrongCredential
 from anoncup.schemas.roles import Role
 from app.db.models import Member, Organizer, PasswordLink, User
 from app.db.now import clock
-from app.services.people import accounts, audit
-from app.services.people.accounts import Principal
+from app.services.accounts import accounts, audit
+from app.services.accounts.accounts import Principal
 
 LINK_LIFE = timedelta(hours=48)
 

@@ -10,9 +10,9 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, NotAllowed
-from app import names
 from app.db.models import Competition, Member, Team, User
-from app.services.people.accounts import Principal
+from app.services.accounts import names
+from app.services.accounts.accounts import Principal
 
 
 @dataclass(frozen=True, slots=True)
