@@ -26,7 +26,6 @@ from httpx2 import Response
 from sqlalchemy import select, text
 
 from app.config import get_settings
-from app.contest import parsed
 from app.crypto import deadline_signing, sealing
 from app.db import engine
 from app.db.models import Competition, Submission, Target, Team
@@ -36,7 +35,8 @@ from app.main import create_app, served_app
 from app.processes.embedded_servers import embedded_services
 from app.services.accounts import accounts
 from app.services.boards import verdicts
-from app.services.contest import competitions
+from app.services.contests import competitions
+from app.services.contests.contest import parsed
 from app.services.jobs import queue
 from migrations.run import migrate
 from tests import crowd

@@ -38,7 +38,7 @@ from anoncup.tracks.microdata.example import household_table
 from app.db.models import Competition, Evaluation, Member, Submission
 from app.db.transaction import transaction
 from app.services.accounts import accounts, memberships
-from app.services.contest import competitions
+from app.services.contests import competitions
 from app.services.jobs.leases import UNFINISHED
 from benchmarks.bare import BareScoring
 from benchmarks.load import Answer, ask, polled, spread, upload

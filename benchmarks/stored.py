@@ -27,7 +27,7 @@ from app.db.models import Evaluation, Submission, Team
 from app.db.transaction import transaction
 from app.services.attacks import transitions
 from app.services.boards import anonymization, verdicts
-from app.services.contest import competitions, visibility
+from app.services.contests import competitions, visibility
 from app.services.jobs import health, leases, store_check
 from app.services.submissions import progress, quota, submissions
 from app.storage import store

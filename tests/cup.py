@@ -23,9 +23,9 @@ from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import guess_csv, secret_csv
 from anoncup.tracks.linkage.question import LINK
 from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, household_table
-from app.contest import parsed
 from app.db.models import Competition, Guess
 from app.db.transaction import transaction
+from app.services.contests.contest import parsed
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena
 from tests.contest import Contest, dated, judge_everything, turn, two_phase_file

@@ -18,7 +18,7 @@ from anoncup.tracks.transactions.tables import TransactionTables
 from app.db.models import Competition, RehearsalMove, State
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from app.services.contest import due_moves, guess_terms, phases
+from app.services.contests import guess_terms, phases, rehearsal_schedule
 from app.services.desk import rehearsals
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena
@@ -63,7 +63,7 @@ class Rehearsed:
             row = session.scalars(select(Competition).where(Competition.slug == self.slug)).one()
             moved = [earlier(phase, minutes) for phase in phases.timetable_of(row).phases]
             row.file = with_phases(row.file, moved)
-            due_moves.follow(session, row)
+            rehearsal_schedule.follow(session, row)
         clock.step(guess_terms.note, row.id)
 
     def play(self) -> None:

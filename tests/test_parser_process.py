@@ -20,11 +20,11 @@ from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv, source_from_secret
 from app.config import Settings
-from app.contest import read_file
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS, UPLOADS, ParserProcess, call
 from app.processes.sandboxed_child import SandboxedChild
-from app.services.contest import revisions
+from app.services.contests import revisions
+from app.services.contests.contest import read_file
 from app.services.data import first_looks, kits, originals
 from app.services.submissions import uploads
 from app.storage import store
@@ -104,13 +104,13 @@ ASKER = """
 import sys
 from threading import Thread
 from app.config import Settings
-from app.contest import read_file
+from app.services.contests.contest import read_file
 from app.processes import parser_process
 from anoncup.tables.csv_text import table_csv
 from anoncup.competition.drafts import draft, with_columns_of
 from anoncup.tracks.linkage.permutation import secret_csv, source_from_secret
 from anoncup.plugins import TRACKS
-from app.services.contest import revisions
+from app.services.contests import revisions
 from app.services.data import first_looks, kits, originals
 from app.services.submissions import uploads
 from app.storage import store

@@ -28,7 +28,7 @@ from app.db.models import WitnessedEnd
 from app.db.privileges import warn_of_might
 from app.db.transaction import transaction
 from app.services.attacks import transitions
-from app.services.contest import guess_terms, witnesses
+from app.services.contests import guess_terms, observed_deadlines
 from app.services.jobs import health, queue, requeue
 from app.storage import staging
 from workers import sandbox
@@ -149,7 +149,7 @@ class Clock:
 
     def has_key(self) -> bool:
         """Whether this process can witness; said once if not: phases turn, but nothing is revealed."""
-        held = bool(witnesses.ring().keys)
+        held = bool(observed_deadlines.ring().keys)
         if self.keyed and not held:
             log.error("cannot_witness", reason=deadline_signing.MISSING)
         self.keyed = held
@@ -160,7 +160,7 @@ class Clock:
         new = [one for one in found if one.id not in self.unsigned]
         if new:
             with transaction() as session:
-                witnesses.note_unsigned(session, new)
+                observed_deadlines.note_unsigned(session, new)
             self.unsigned |= {one.id for one in new}
 
     def beat_in_time(self) -> None:
@@ -192,7 +192,7 @@ def turn(competition_id: UUID, *, keyed: bool) -> bool:
     Safe to run twice at once, and to kill at any point.
     """
     if keyed:
-        step(witnesses.witness, competition_id)
+        step(observed_deadlines.witness, competition_id)
     step(guess_terms.note, competition_id)
     while step(transitions.next_step, competition_id):
         pass

@@ -6,12 +6,12 @@ from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
 from anoncup.tracks import seeds
 from app.config import Settings
-from app.contest import read_file
 from app.crypto import sealing
 from app.db.transaction import transaction
 from app.services.attacks import drawing
 from app.services.attacks.drawing import Undrawn
-from app.services.contest.held import Box, Means
+from app.services.contests.contest import read_file
+from app.services.contests.sealed_inputs import Box, Means
 from app.storage import store
 from workers import child
 from workers.work import Aids, Drawing

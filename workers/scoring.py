@@ -7,10 +7,10 @@ from typing import Any
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
 from app.config import Settings, get_settings
-from app.contest import read_file
 from app.crypto import sealing
 from app.db.models import Evaluation
 from app.db.transaction import transaction
+from app.services.contests.contest import read_file
 from app.services.jobs.queue import SCORE, celery
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import Claim

@@ -18,13 +18,13 @@ from anoncup.plugins import TRACKS
 from anoncup.tracks.model import Track
 from app import logs
 from app.config import Settings, get_settings
-from app.contest import read_file
 from app.crypto import sealing
 from app.db.transaction import transaction
 from app.services.attacks import drawing, transitions
 from app.services.attacks.transitions import Unrevealed, Unwritten
-from app.services.contest import held
-from app.services.contest.held import Box
+from app.services.contests import sealed_inputs
+from app.services.contests.contest import read_file
+from app.services.contests.sealed_inputs import Box
 from app.storage import store
 from workers import child
 from workers.drawing import aids, draw, opened_seed
@@ -118,7 +118,7 @@ def aids_of(target: Unwritten, track: Track, settings: Settings) -> Aids:
     if track.published is None or track.draw is None:
         return Aids()
     with transaction() as session:
-        means = held.means(session, target.competition_id, target.team_id)
+        means = sealed_inputs.means(session, target.competition_id, target.team_id)
     return aids(target.competition_file, means, settings)
 
 

@@ -15,7 +15,7 @@ from app.db.transaction import transaction
 from app.http.confirming import Confirming
 from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.http.paging import AskedPage, place_of
-from app.services.contest import announcements
+from app.services.contests import announcements
 
 router = APIRouter(tags=["announcements"])
 

@@ -17,7 +17,7 @@ from app.http.dependencies import AppSettings, MaybeSignedIn, SignedIn, lasting_
 from app.http.shelf import Shelf
 from app.http.unchanged import known_tags
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions
+from app.services.contests import competitions
 from app.services.data import kits
 from app.services.data.kit_words import Service
 from app.services.data.kits import Kit

@@ -10,8 +10,8 @@ from app.db.transaction import transaction
 from app.http import unchanged
 from app.http.dependencies import MaybeSignedIn, ShownBy
 from app.services.boards import anonymization, attack_history, history, matrix, reidentification
-from app.services.contest import visibility
-from app.services.contest.visibility import Sight
+from app.services.contests import visibility
+from app.services.contests.visibility import Sight
 
 router = APIRouter(prefix="/competitions/{slug}/boards", tags=["boards"], responses=refusing(BOARD))
 

@@ -13,8 +13,8 @@ from app.api.documentation.answers import ORGANIZER, TEAM, refusing
 from app.db.transaction import transaction
 from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.http.paging import AskedPage, place_of
-from app.services.contest import clarifications
-from app.services.contest.clarifications import Asked
+from app.services.contests import clarifications
+from app.services.contests.clarifications import Asked
 
 router = APIRouter(tags=["clarifications"])
 

@@ -15,15 +15,15 @@ from anoncup.schemas.fields import example
 from app.api.documentation import examples
 from app.api.documentation.answers import COMPETITION_FILE, ORGANIZER, REVISION, refusing
 from app.api.documentation.bodies import Json, raw, taking
-from app.contest import Contest
 from app.db.models import Competition
 from app.db.now import clock
 from app.db.transaction import transaction
 from app.http.confirming import Confirming
 from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.http.intake import admission
-from app.services.contest import competitions, held, phases, revisions, witnesses
-from app.services.contest.phases import Standing
+from app.services.contests import competitions, observed_deadlines, phases, revisions, sealed_inputs
+from app.services.contests.contest import Contest
+from app.services.contests.phases import Standing
 from app.services.data import draws
 from app.services.membership import invites
 from app.storage import store
@@ -56,16 +56,16 @@ class InviteIn(BaseModel):
 
 def described(session: Session, contest: Contest) -> schemas.Competition:
     """The competition as it stands now."""
-    reveal = witnesses.expected(session, [contest.row]).get(contest.id)
+    reveal = observed_deadlines.expected(session, [contest.row]).get(contest.id)
     found = description(contest, phases.standing(session, contest.row), reveal)
     return found.model_copy(update=committed(session, contest.row)) if contest.row.drawing else found
 
 
 def committed(session: Session, row: Competition) -> dict[str, object]:
     """To what the service and the organizers have committed themselves."""
-    truth = held.commitments(session, row.id)
+    truth = sealed_inputs.commitments(session, row.id)
     return {
-        "seed_commitment": held.commitment_of(session, row.id),
+        "seed_commitment": sealed_inputs.commitment_of(session, row.id),
         "truth_commitments": {f"{name}.csv": one for name, one in truth.items()},
     }
 
@@ -111,7 +111,7 @@ def list_competitions() -> list[schemas.Listed]:
     with transaction() as session:
         now = clock(session)
         rows = competitions.listed(session)
-        reveals = witnesses.expected(session, rows)
+        reveals = observed_deadlines.expected(session, rows)
         return [entry(row, now, reveals.get(row.id)) for row in rows]
 
 

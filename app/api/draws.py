@@ -11,7 +11,7 @@ from app.api.documentation.bodies import raw, taking
 from app.config import get_settings
 from app.db.transaction import transaction
 from app.http.dependencies import MaybeSignedIn, SignedIn
-from app.services.contest import competitions
+from app.services.contests import competitions
 from app.services.data import draws, truths
 from app.storage import store
 

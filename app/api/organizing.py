@@ -14,7 +14,7 @@ from app.api.submissions import shown
 from app.db.transaction import transaction
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
-from app.services.contest import schedule
+from app.services.contests import schedule
 from app.services.desk import rulings
 from app.services.submissions import submissions
 

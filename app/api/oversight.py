@@ -10,7 +10,7 @@ from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
 from app.http.paging import AskedPage, number, place_of
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions
+from app.services.contests import competitions
 from app.services.desk import load
 from app.services.jobs import queue
 

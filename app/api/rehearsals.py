@@ -5,11 +5,11 @@ from sqlalchemy.orm import Session
 
 from anoncup import schemas
 from app.api.documentation.answers import ORGANIZER, refusing
-from app.contest import Contest
 from app.db.transaction import transaction
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
-from app.services.contest import phases
+from app.services.contests import phases
+from app.services.contests.contest import Contest
 from app.services.desk import rehearsal_course, rehearsals
 
 router = APIRouter(prefix="/competitions/{slug}/rehearsal", tags=["rehearsals"])

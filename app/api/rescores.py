@@ -11,7 +11,7 @@ from app.api.documentation.answers import ORGANIZER, REVISION, refusing
 from app.db.transaction import transaction
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
-from app.services.contest import competitions, revisions
+from app.services.contests import competitions, revisions
 from app.services.desk import rescores
 from app.services.desk.rescores import Change, Judged, Preview
 

@@ -23,8 +23,8 @@ from app.db.transaction import transaction
 from app.http.compression import may_be_packed, packed, reads_gzip, weak
 from app.http.dependencies import opened
 from app.services.accounts.accounts import Opened, Principal, Shown
-from app.services.contest import visibility
-from app.services.contest.visibility import Sight
+from app.services.contests import visibility
+from app.services.contests.visibility import Sight
 
 T = TypeVar("T")
 A = TypeVar("A", bound=Hashable)

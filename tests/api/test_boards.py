@@ -13,13 +13,13 @@ from sqlalchemy import select, text, update
 
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import table_csv
-from app.contest import parsed
 from app.db import engine
 from app.db.models import Submission, User
 from app.db.transaction import transaction
 from app.services.accounts import accounts
 from app.services.boards import anonymization, verdicts
-from app.services.contest import visibility
+from app.services.contests import visibility
+from app.services.contests.contest import parsed
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, competition_file, numbers
 from tests.contest import dated

@@ -14,12 +14,12 @@ from sqlalchemy import select, update
 
 from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import with_tables
-from app.contest import parsed
 from app.db.models import Competition, Evaluation, Guess, Rescore, State, Submission, Target, Team
 from app.db.transaction import transaction
 from app.services.attacks import guesses
 from app.services.boards import spreadsheet, verdicts
-from app.services.contest import competitions
+from app.services.contests import competitions
+from app.services.contests.contest import parsed
 from app.services.desk import rescores
 from app.services.jobs import leases
 from app.services.submissions import evaluations

@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 
 from anoncup.rules.toml_text import with_tables
 from anoncup.schemas.roles import Role
-from app.contest import Contest
 from app.db import engine
 from app.db.models import Competition, Member, Team, Token, TokenKind, User
 from app.db.now import clock
@@ -22,7 +21,8 @@ from app.http.dependencies import COOKIE
 from app.http.unchanged import Boards, Shared, owned
 from app.main import create_app
 from app.services.accounts.accounts import Shown, authenticate, digest
-from app.services.contest.visibility import Audience, Sight, hour_of, view_at
+from app.services.contests.contest import Contest
+from app.services.contests.visibility import Audience, Sight, hour_of, view_at
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena
 from tests.asked import asked

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.services.contest import clarifications
+from app.services.contests import clarifications
 from tests.arena import Arena
 from tests.web.reader import page, send
 

@@ -14,7 +14,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.tables.csv_text import table_csv
 from app.db.models import Competition, Evaluation, State, Submission
 from app.db.transaction import transaction
-from app.services.contest import revisions
+from app.services.contests import revisions
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena, competition_file, noisy_release, original_table
 from tests.patience import PATIENCE_S

@@ -14,8 +14,8 @@ from app.db.models import Competition, Evaluation, Submission, Team
 from app.db.transaction import transaction
 from app.services.accounts import accounts
 from app.services.boards import anonymization, history
-from app.services.contest import visibility
-from app.services.contest.visibility import Sight
+from app.services.contests import visibility
+from app.services.contests.visibility import Sight
 from tests import board_facts
 from tests.api.test_boards_by_hand import COMBINATIONS, Drawn, nothing_written_down
 from tests.api.test_submissions import score_everything

@@ -16,7 +16,7 @@ from sqlalchemy import func, select, update
 
 from app.db.models import Attempt, Base, Evaluation, Grant, Guess, State, Submission, Team
 from app.db.transaction import transaction
-from app.services.contest.phases import midnights
+from app.services.contests.phases import midnights
 from app.services.jobs import leases
 from app.services.submissions import evaluations
 from app.services.submissions.quota import LONGEST_WAIT_S

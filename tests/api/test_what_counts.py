@@ -19,10 +19,10 @@ from anoncup.competition.writer import with_scored_by
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tracks.linkage.permutation import source_from_secret
-from app.contest import parsed
 from app.db.models import Competition, Evaluation, Submission
 from app.db.transaction import transaction
 from app.services.attacks import candidates
+from app.services.contests.contest import parsed
 from tests import upgrades
 from tests.api.test_baselines import add
 from tests.api.test_submissions import score_everything

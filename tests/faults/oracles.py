@@ -15,7 +15,6 @@ from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
-from app.contest import Contest
 from app.db import now as db_now
 from app.db.models import (
     Attempt,
@@ -30,7 +29,8 @@ from app.db.models import (
     ThresholdReport,
 )
 from app.db.transaction import transaction
-from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
+from app.services.contests.contest import Contest
+from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.jobs.leases import UNFINISHED
 from app.services.submissions import quota
 from tests.faults.calls import Caller

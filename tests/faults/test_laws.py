@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from anoncup.tracks.linkage.permutation import secret_csv
 from app.db.models import Attempt, AuditEntry, Evaluation, Guess, Opening, Secret, State, Submission, Target
 from app.db.transaction import transaction
-from app.services.contest.phases import ANONYMIZATION
+from app.services.contests.phases import ANONYMIZATION
 from tests.api.test_submissions import score_everything
 from tests.claims import FAULT
 from tests.contest import Contest, judge_everything

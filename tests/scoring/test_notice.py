@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from app.scoring.notice import Witness, reveal_time
+from app.services.contests.reveal_schedule import Witness, reveal_time
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 

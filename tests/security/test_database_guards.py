@@ -10,7 +10,7 @@ from app.config import Settings
 from app.db.models import AuditEntry, Competition, GuessTerms, SubmissionTerms
 from app.db.privileges import CLOCK, WEB, WORKER
 from app.db.transaction import transaction
-from app.services.contest import guess_terms
+from app.services.contests import guess_terms
 from tests.contest import Contest, competition_id, turn
 from tests.patience import eventually
 from tests.security.roles import SignedIn, connected, folder, refusal, signed_in

@@ -15,7 +15,7 @@ from app.db.models import Clarification, Competition, Rescore, Submission, Targe
 from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
 from app.services.accounts import accounts
-from app.services.contest import competitions
+from app.services.contests import competitions
 from app.services.desk import rehearsals
 from tests.arena import API, PASSWORD, competition_file
 from tests.rehearsing import Rehearsed

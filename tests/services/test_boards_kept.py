@@ -15,7 +15,7 @@ from app.db.transaction import transaction
 from app.services.accounts import accounts, names
 from app.services.boards import anonymization, matrix, reidentification, verdicts
 from app.services.boards.verdicts import Ending, Kept, Numbers
-from app.services.contest import visibility
+from app.services.contests import visibility
 from app.services.submissions import evaluations
 from tests import crowd
 from tests.api.test_rescores import applied, lenient, reweighed, strict

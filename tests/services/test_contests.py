@@ -7,8 +7,8 @@ import pytest
 from anoncup.competition.scoring_versions import attacker_counts
 from anoncup.errors import CompetitionUnavailable
 from anoncup.plugins import TRACKS
-from app.contest import Contest
 from app.db.models import Competition
+from app.services.contests.contest import Contest
 from tests.scoring.competition_texts import LEAST, phases
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)

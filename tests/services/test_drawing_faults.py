@@ -127,17 +127,17 @@ def test_a_seed_that_was_exchanged_is_used_for_nothing_and_revealed_to_nobody(co
 def test_what_organizers_hold_opens_in_its_own_place_only(contest: Contest) -> None:
     from app.config import get_settings
     from app.crypto import sealing
-    from app.services.contest import held
+    from app.services.contests import sealed_inputs
     from tests.contest import competition_id
 
     with transaction() as session:
-        (box,) = held.truth_of(session, competition_id()).values()
+        (box,) = sealed_inputs.truth_of(session, competition_id()).values()
     keys = get_settings().opening_keys_dir
     opened = sealing.open_with_salt(keys, key_id=box.key_id, box=box.sealed, submission_id=box.bound_to)
     assert opened.secret == labels(ROWS)
     assert sealing.commitment_of(opened.salt, opened.secret) == box.commitment
     assert b"label 3" not in box.sealed
-    elsewhere = held.bound_to(competition_id(), "controls")
+    elsewhere = sealed_inputs.bound_to(competition_id(), "controls")
     with pytest.raises(Unavailable):
         sealing.open_sealed(keys, key_id=box.key_id, box=box.sealed, submission_id=elsewhere)
     assert own(contest.arena, "red").status_code == 409

@@ -7,11 +7,11 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import insert, select
 
-from app.contest import parsed
 from app.db.models import Competition
 from app.db.transaction import transaction
 from app.services.attacks import transitions
-from app.services.contest import competitions, phases
+from app.services.contests import competitions, phases
+from app.services.contests.contest import parsed
 from tests.arena import API, competition_file
 from tests.asked import asked
 

@@ -20,7 +20,7 @@ from app.db import now
 from app.db.models import Announcement, AuditEntry, Competition, Opening, Target, WitnessedEnd
 from app.db.transaction import transaction
 from app.services.attacks import transitions
-from app.services.contest import announcements, witnesses
+from app.services.contests import announcements, observed_deadlines
 from tests.contest import Contest, competition_id, competition_row, judge_everything, turn
 from tests.services.test_transitions import acts, quick
 from workers.clock import ready_to_witness
@@ -49,7 +49,7 @@ def noted() -> list[WitnessedEnd]:
 
 def expected() -> object:
     with transaction() as session:
-        return witnesses.expected(session, [competition_row()]).get(competition_id())
+        return observed_deadlines.expected(session, [competition_row()]).get(competition_id())
 
 
 def written(**values: object) -> None:
@@ -115,7 +115,7 @@ def test_once_the_notice_has_run_everything_is_revealed(
 ) -> None:
     contest.move(reidentification=(-1, -0.5))
     assert nothing_is_revealed()
-    for module in (witnesses, transitions):
+    for module in (observed_deadlines, transitions):
         monkeypatch.setattr(module, "clock", lambda session: now.clock(session) + NOTICE)
     turn()
     assert competition_row().revealed_at is not None
@@ -145,7 +145,7 @@ def test_forged_rows_count_for_nothing_and_are_told_to_the_organizers(contest: C
             free=True,
             witnessed_at=past,
         )
-        one.signature = stranger.sign(witnesses.message_of(one)) if signature is None else signature
+        one.signature = stranger.sign(observed_deadlines.message_of(one)) if signature is None else signature
         forged.append(one)
     with transaction() as session:
         session.add_all(forged)
@@ -154,21 +154,25 @@ def test_forged_rows_count_for_nothing_and_are_told_to_the_organizers(contest: C
     written(closed_at=func.clock_timestamp())
     with capture_logs() as said:
         assert nothing_is_revealed()
-    assert [line["event"] for line in said].count(witnesses.UNSIGNED) == len(forged)
+    assert [line["event"] for line in said].count(observed_deadlines.UNSIGNED) == len(forged)
     with transaction() as session:
-        told = set(session.scalars(select(AuditEntry.subject).where(AuditEntry.action == witnesses.UNSIGNED)))
+        told = set(
+            session.scalars(
+                select(AuditEntry.subject).where(AuditEntry.action == observed_deadlines.UNSIGNED)
+            )
+        )
     assert told == {str(one.id) for one in forged}
     assert expected() == before
     with capture_logs() as said:
         turn()
-    assert acts().count(witnesses.UNSIGNED) == len(forged)
+    assert acts().count(observed_deadlines.UNSIGNED) == len(forged)
 
 
 @pytest.mark.full
 def test_a_signature_is_of_every_value(contest: Contest) -> None:
     one = noted()[0]
-    keys = witnesses.ring()
-    assert keys.verifies(witnesses.message_of(one), one.signature)
+    keys = observed_deadlines.ring()
+    assert keys.verifies(observed_deadlines.message_of(one), one.signature)
     changes = {
         "competition_id": UUID(int=1),
         "phase": "anonymization",
@@ -183,7 +187,7 @@ def test_a_signature_is_of_every_value(contest: Contest) -> None:
             changed = session.get_one(WitnessedEnd, one.id)
             session.expunge(changed)
         setattr(changed, name, value)
-        assert not keys.verifies(witnesses.message_of(changed), one.signature), name
+        assert not keys.verifies(observed_deadlines.message_of(changed), one.signature), name
 
 
 def test_a_secret_of_another_competition_is_not_opened_by_a_target_that_claims_it(
@@ -227,11 +231,11 @@ def test_a_pause_holds_the_reveal_back(contest: Contest) -> None:
     written(paused_at=func.clock_timestamp() - timedelta(hours=1))
     with transaction() as session:
         row = session.get_one(Competition, competition_id())
-        seen = witnesses.book(session, [row.id], witnesses.ring()).of(row.id)
+        seen = observed_deadlines.book(session, [row.id], observed_deadlines.ring()).of(row.id)
         later = now.clock(session) + timedelta(days=100)
-        assert not witnesses.is_time(row, seen, later)
+        assert not observed_deadlines.is_time(row, seen, later)
         row.paused_at = None
-        assert witnesses.is_time(row, seen, later)
+        assert observed_deadlines.is_time(row, seen, later)
 
 
 @pytest.mark.full
@@ -239,7 +243,7 @@ def test_without_the_key_phases_turn_and_nothing_is_revealed(
     client: TestClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keyless = settings.model_copy(update={"opening_keys_dir": None})
-    monkeypatch.setattr(witnesses, "get_settings", lambda: keyless)
+    monkeypatch.setattr(observed_deadlines, "get_settings", lambda: keyless)
     contest = Contest.opened(client)
     quick(contest, "red")
     contest.move(anonymization=(-3, -2), reidentification=(-1, -0.5))

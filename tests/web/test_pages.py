@@ -17,7 +17,7 @@ from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
 from app.locale.language import LANGUAGES
 from app.services.accounts import accounts
-from app.services.contest import phases
+from app.services.contests import phases
 from app.web.site import notation
 from app.web.site.labels import LABELS, contest, membership, monthly, organizing, parts, refusals
 from app.web.site.pages import HERE

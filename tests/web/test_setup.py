@@ -19,7 +19,7 @@ from anoncup.tracks.transactions.example import tc400
 from app.db.transaction import transaction
 from app.http.middleware import FILES
 from app.services.accounts import accounts
-from app.services.contest import competitions
+from app.services.contests import competitions
 from tests.arena import PASSWORD, Arena, numbers, original_table
 from tests.web.reader import page, send, words_of
 from tests.web.spoken import said

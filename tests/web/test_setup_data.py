@@ -12,7 +12,7 @@ from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.transactions.example import tc400
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
-from app.services.contest import competitions
+from app.services.contests import competitions
 from app.services.data import first_looks
 from app.storage import staging, store
 from tests.arena import Arena

@@ -9,7 +9,7 @@ import pytest
 from anoncup.competition.drafts import STARTS, draft
 from anoncup.competition.parser import parse_competition
 from app.locale.language import LANGUAGES
-from app.services.contest import competitions
+from app.services.contests import competitions
 from tests.arena import Arena
 from tests.web.reader import page, send
 from tests.web.spoken import said

@@ -17,7 +17,7 @@ from anoncup.tables.csv_text import table_csv
 from app.db.models import Submission
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
-from app.services.contest.competitions import published_file
+from app.services.contests.competitions import published_file
 from app.web.team.costs import costs_of
 from app.web.team.submission import who_fell
 from app.web.team.verdicts import attacker_lines, limit_of, measure_lines

@@ -16,7 +16,7 @@ from anoncup.tracks.microdata import MICRODATA
 from app.db.models import State, ThresholdReport
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
-from app.services.contest import competitions
+from app.services.contests import competitions
 from app.services.data.threshold_reports import MOST_UNFINISHED
 from app.web.site.notation import numeral
 from tests.api.test_threshold_reports import unfinished

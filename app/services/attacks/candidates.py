@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition, Evaluation, State, Submission, Team
-from app.services.contest import phases
+from app.services.contests import phases
 
 
 @dataclass(frozen=True, slots=True)

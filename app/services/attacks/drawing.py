@@ -22,8 +22,8 @@ from app.crypto import sealing
 from app.db.models import Competition, Drawn, Seed, SeedOpening, Team
 from app.db.now import clock
 from app.services.accounts import audit
-from app.services.contest import held, phases
-from app.services.contest.held import NOBODY, Box, Means
+from app.services.contests import phases, sealed_inputs
+from app.services.contests.sealed_inputs import NOBODY, Box, Means
 
 log = structlog.get_logger(__name__)
 
@@ -84,7 +84,7 @@ def awaited(session: Session, row: Competition, now: datetime) -> Awaited | None
         return None
     if not row.drawing["each_team"]:
         return Awaited(row.undrawn, NOBODY, None) if row.undrawn else None
-    if not phases.first_has_begun(row, now) or held.lacking(session, row):
+    if not phases.first_has_begun(row, now) or sealed_inputs.lacking(session, row):
         return None
     names, mine = tuple(row.drawing["files"]), Drawn.competition_id == row.id
     if not session.scalar(select(exists().where(mine, Drawn.team == NOBODY))):
@@ -102,7 +102,7 @@ def undrawn(session: Session, competition_id: UUID) -> Undrawn | None:
     found = awaited(session, row, clock(session))
     if found is None:
         return None
-    means = replace(held.means(session, row.id, None), team=found.team, attempt=0)
+    means = replace(sealed_inputs.means(session, row.id, None), team=found.team, attempt=0)
     return Undrawn(row.id, row.file, row.given, found.names, means, found.team_id)
 
 
@@ -158,7 +158,7 @@ def note_exhausted(session: Session, done: Undrawn, attempts: int) -> None:
 def sealed_seed(session: Session, competition_id: UUID) -> Box | None:
     """The seed, if it is still to be shown at the reveal."""
     shown = exists().where(SeedOpening.competition_id == competition_id)
-    return None if session.scalar(select(shown)) else held.seed_of(session, competition_id)
+    return None if session.scalar(select(shown)) else sealed_inputs.seed_of(session, competition_id)
 
 
 def opened(session: Session, competition_id: UUID, seed: bytes) -> None:

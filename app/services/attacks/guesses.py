@@ -18,15 +18,15 @@ from anoncup.tables.files import Remark
 from anoncup.tracks.files import GUESS
 from anoncup.tracks.model import About, Question, Sizes
 from anoncup.tracks.outcomes import Outcome
-from app.contest import Contest, read_file
 from app.db import now
 from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
 from app.processes import parser_process
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
 from app.services.attacks import targets
-from app.services.contest import competitions, held, phases, visibility
-from app.services.contest.held import Means
+from app.services.contests import competitions, phases, sealed_inputs, visibility
+from app.services.contests.contest import Contest, read_file
+from app.services.contests.sealed_inputs import Means
 from app.services.jobs import leases, queue
 from app.services.submissions import attempts, quota, uploads
 from app.storage import store
@@ -357,7 +357,7 @@ def claim_of(session: Session, guess: Guess) -> Claim:
         question=guess.question,
         sizes=target.sizes,
         file=guess.file,
-        means=held.means_for(session, row, target.submission_id),
+        means=sealed_inputs.means_for(session, row, target.submission_id),
         key_id=secret.key_id,
         sealed=secret.sealed,
     )

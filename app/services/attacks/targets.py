@@ -10,12 +10,12 @@ from sqlalchemy.orm import Session, joinedload
 from sqlalchemy.sql.base import ExecutableOption
 
 from anoncup.errors import NotFound
-from app.contest import Contest
 from app.db.models import Competition, Evaluation, Guess, Opening, Secret, State, Submission, Target, Team
 from app.services.accounts.accounts import Principal
 from app.services.boards.spreadsheet import csv_text
-from app.services.contest import competitions, visibility
-from app.services.contest.visibility import Audience
+from app.services.contests import competitions, visibility
+from app.services.contests.contest import Contest
+from app.services.contests.visibility import Audience
 from app.services.submissions import quota
 
 

@@ -21,8 +21,8 @@ from app.db.models import Competition, Evaluation, Guess, Opening, Secret, Submi
 from app.db.now import clock
 from app.services.accounts import audit
 from app.services.attacks import candidates, drawing
-from app.services.contest import guess_terms, phases, witnesses
-from app.services.contest.held import Box
+from app.services.contests import guess_terms, observed_deadlines, phases
+from app.services.contests.sealed_inputs import Box
 from app.services.jobs.leases import UNFINISHED
 from app.services.submissions import attempts
 
@@ -73,13 +73,13 @@ def due(session: Session) -> Found:
     )
     rows = session.scalars(unrevealed.order_by(Competition.created_at)).all()
     now = clock(session)
-    noted = witnesses.book(session, [row.id for row in rows], witnesses.ring())
+    noted = observed_deadlines.book(session, [row.id for row in rows], observed_deadlines.ring())
     terms = guess_terms.list_noted(session, [row.id for row in rows])
     found = Found([], [], {}, noted.unsigned)
     for row in rows:
         seen = noted.of(row.id)
         try:
-            if witnesses.is_new(row, seen):
+            if observed_deadlines.is_new(row, seen):
                 found.unwitnessed.append(row.id)
             outdated = guess_terms.is_outdated(row, terms.get(row.id, ()))
             if outdated or is_due(row, seen, now) or drawing.is_due(session, row, now):
@@ -92,7 +92,7 @@ def due(session: Session) -> Found:
 def is_due(row: Competition, seen: Sequence[WitnessedEnd], now: datetime) -> bool:
     if row.published_at is None:
         return row.frozen_at is not None or phases.had_ended(row, phases.ANONYMIZATION, now)
-    return witnesses.is_time(row, seen, now)
+    return observed_deadlines.is_time(row, seen, now)
 
 
 def locked(session: Session, competition_id: UUID) -> Competition:
@@ -215,7 +215,7 @@ def close(session: Session, competition_id: UUID) -> bool:
     """
     row = locked(session, competition_id)
     due = row.closed_at is None and row.published_at is not None
-    if not due or not witnesses.may_reveal(session, row):
+    if not due or not observed_deadlines.may_reveal(session, row):
         return False
     judging = exists().where(Guess.competition_id == row.id, Guess.state.in_(UNFINISHED))
     if session.scalar(select(judging)) or attempts.are_under_way(session, row, phases.REIDENTIFICATION):
@@ -228,7 +228,7 @@ def close(session: Session, competition_id: UUID) -> bool:
 def may_open(session: Session, row: Competition) -> bool:
     """Whether the competition is closed, and in its time: what stands in a row that others can write is not
     enough."""
-    return row.closed_at is not None and witnesses.may_reveal(session, row)
+    return row.closed_at is not None and observed_deadlines.may_reveal(session, row)
 
 
 def unrevealed(session: Session, competition_id: UUID) -> list[Unrevealed]:

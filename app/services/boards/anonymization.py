@@ -10,13 +10,13 @@ from anoncup.competition.scoring_versions import Versions
 from anoncup.evaluation.ranking import pareto_front, rank_sums, ranked_values, ranks, standing
 from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
-from app.contest import read_file
 from app.db.models import Competition, Evaluation
 from app.services.boards import entries, in_force
 from app.services.boards.entries import Entry
 from app.services.boards.spreadsheet import board_csv
-from app.services.contest import visibility
-from app.services.contest.visibility import Sight, View
+from app.services.contests import visibility
+from app.services.contests.contest import read_file
+from app.services.contests.visibility import Sight, View
 
 
 def board(session: Session, sight: Sight) -> Board:

@@ -19,8 +19,8 @@ from app.services.accounts import names
 from app.services.boards import in_force, trials
 from app.services.boards.matrix import column
 from app.services.boards.trials import Attacked
-from app.services.contest import visibility
-from app.services.contest.visibility import Sight, View
+from app.services.contests import visibility
+from app.services.contests.visibility import Sight, View
 
 
 class Sent(NamedTuple):

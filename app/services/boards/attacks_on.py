@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.schemas import Cell
 from app.services.boards import in_force, matrix, trials
-from app.services.contest.visibility import Sight
+from app.services.contests.visibility import Sight
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from app.services.boards.happening import Begins, Ends, Found, Happening, Publis
 from app.services.boards.in_force import Finished
 from app.services.boards.trials import Together
 from app.services.boards.verdicts import Numbers
-from app.services.contest.visibility import Sight
+from app.services.contests.visibility import Sight
 
 Place = tuple[bool, float, datetime, UUID, UUID]
 """The order of a team's best, and the team."""

@@ -11,13 +11,13 @@ from sqlalchemy.orm import Session
 from anoncup.competition.scoring_versions import Versions
 from anoncup.evaluation.ranking import overall
 from anoncup.rules.model import Rules
-from app.contest import Contest
 from app.db.models import Competition, Evaluation, State, Submission, Target
 from app.services.boards import in_force, trials, verdicts
 from app.services.boards.comparable import comparable
 from app.services.boards.in_force import ENDED, Finished
 from app.services.boards.verdicts import Numbers
-from app.services.contest.visibility import View
+from app.services.contests.contest import Contest
+from app.services.contests.visibility import View
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from sqlalchemy.orm import Session
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Publication
 from anoncup.tracks.model import largest
-from app.contest import Contest
 from app.db.models import Guess, State, Target, Team
 from app.services.boards import in_force
 from app.services.boards.in_force import Finished
-from app.services.contest import phases, visibility
-from app.services.contest.visibility import Sight
+from app.services.contests import phases, visibility
+from app.services.contests.contest import Contest
+from app.services.contests.visibility import Sight
 
 Judged = Select[UUID, str, UUID, float, datetime, datetime]
 TINY, SECOND = timedelta(microseconds=1), timedelta(seconds=1)

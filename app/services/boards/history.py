@@ -19,7 +19,7 @@ from anoncup.schemas import History, HistoryLeaders, HistoryPlace, HistoryRank, 
 from app.services.boards.course import Course
 from app.services.boards.entries import Entry
 from app.services.boards.happening import happenings
-from app.services.contest.visibility import Sight, View, rounded
+from app.services.contests.visibility import Sight, View, rounded
 
 FIRST = 10
 """So many of the first are told whenever one of them changes."""

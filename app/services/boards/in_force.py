@@ -15,10 +15,10 @@ from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from anoncup.rules.model import Rules
-from app.contest import Contest, read_file
 from app.db.models import Competition, Evaluation, Rescore, State, Submission, Target, Team
 from app.services.boards.verdicts import Ending
-from app.services.contest.visibility import ALWAYS
+from app.services.contests.contest import Contest, read_file
+from app.services.contests.visibility import ALWAYS
 
 Query = Select[UUID, datetime, UUID, str, bool, State, UUID, datetime | None]
 ENDED = (State.SCORED, State.REJECTED)

@@ -18,7 +18,7 @@ from app.services.boards.comparable import comparable
 from app.services.boards.spreadsheet import csv_text
 from app.services.boards.trials import Attacked, Trials
 from app.services.boards.verdicts import Numbers
-from app.services.contest.visibility import Sight, View
+from app.services.contests.visibility import Sight, View
 
 Cells = Mapping[UUID, Mapping[UUID, Cell]]
 """What each team found, by target."""

@@ -16,11 +16,11 @@ from sqlalchemy.orm import Session
 from anoncup.competition.scoring_versions import attacker_counts
 from anoncup.rules.settings import OVERALL_DIGITS
 from anoncup.schemas import Board, BoardRow, Verdict
-from app.contest import Contest
 from app.db.models import State, Submission
 from app.services.boards import in_force, verdicts
 from app.services.boards.comparable import comparable
-from app.services.contest.visibility import ALWAYS, Sight
+from app.services.contests.contest import Contest
+from app.services.contests.visibility import ALWAYS, Sight
 
 STEP = Fraction(1, 10**OVERALL_DIGITS)
 """Between two numbers as they are shown."""

@@ -12,7 +12,7 @@ from app.db.models import Team
 from app.services.boards import in_force, trials
 from app.services.boards.spreadsheet import board_csv
 from app.services.boards.trials import Attacks
-from app.services.contest.visibility import Sight
+from app.services.contests.visibility import Sight
 
 NUMBERS = ("identified", "tried", "rate", "targets", "score", "by_question")
 DECIMALS = 9

@@ -18,7 +18,7 @@ from anoncup.tracks.model import largest
 from app.db.models import Competition, Guess, State, Target, Team
 from app.services.boards import in_force
 from app.services.boards.in_force import Finished
-from app.services.contest.visibility import ALWAYS, View
+from app.services.contests.visibility import ALWAYS, View
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from app.db.models import Competition, Drawn, SeedOpening, Team
 from app.db.now import clock
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions, phases, visibility
-from app.services.contest.held import NOBODY, lacking
+from app.services.contests import competitions, phases, visibility
+from app.services.contests.sealed_inputs import NOBODY, lacking
 
 NOT_YET = N_("the data that the service draws are not ready yet; try again in a moment")
 NOT_BEGUN = N_("the service draws the data of teams when the anonymization phase begins")

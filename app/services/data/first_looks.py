@@ -13,10 +13,10 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Columns
 from anoncup.tables.profile.model import FEWEST, Classes, CrossTable, Foreign, Gaps, IdentifyingColumn, Naming
-from app.contest import Contest, read_file
 from app.db.models import Competition
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
+from app.services.contests.contest import Contest, read_file
 from app.storage import staging, store
 
 if TYPE_CHECKING:

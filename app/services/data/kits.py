@@ -8,10 +8,10 @@ from anoncup.lazy import deferred
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import Tables, Track
-from app.contest import read_file
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
-from app.services.contest import competitions
+from app.services.contests import competitions
+from app.services.contests.contest import read_file
 from app.services.data import kit_words
 from app.services.data.kit_words import Service
 from app.storage import store

@@ -16,11 +16,11 @@ from anoncup.rules.settings import Columns
 from anoncup.rules.toml_text import with_tables
 from anoncup.tables.files import Remark
 from anoncup.tables.profile.model import FEWEST, IdentifyingColumn, Values
-from app.contest import Contest, read_file
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
-from app.services.contest import competitions, revisions
-from app.services.contest.revisions import Revision
+from app.services.contests import competitions, revisions
+from app.services.contests.contest import Contest, read_file
+from app.services.contests.revisions import Revision
 from app.services.data import first_looks
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from anoncup.excessive.question import Question, checked
 from app.db.models import State, ThresholdReport
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions
+from app.services.contests import competitions
 from app.services.jobs import leases, queue
 
 MOST_UNFINISHED = 20

@@ -8,13 +8,13 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, NotFound
 from anoncup.plugins import TRACKS
-from app.contest import Contest, read_file
 from app.crypto import sealing
 from app.db.models import Competition, Truth
 from app.processes import parser_process
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions, held, revisions
+from app.services.contests import competitions, revisions, sealed_inputs
+from app.services.contests.contest import Contest, read_file
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -70,7 +70,7 @@ def hold(
     require_open(row)
     if (row.file, row.original) != one.replaces:
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
-    bound_to = held.bound_to(row.id, one.name)
+    bound_to = sealed_inputs.bound_to(row.id, one.name)
     sealed = sealing.seal(sealing_key, submission_id=bound_to, secret=one.content)
     values = {"key_id": sealed.key_id, "sealed": sealed.box, "commitment": sealed.commitment}
     mine = Truth.competition_id == row.id, Truth.name == one.name

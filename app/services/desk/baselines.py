@@ -12,13 +12,13 @@ from anoncup.lazy import deferred
 from anoncup.plugins import TRACKS
 from anoncup.tracks.files import SECRET
 from anoncup.tracks.model import About
-from app.contest import read_file
 from app.db import now
 from app.db.models import Competition
 from app.processes import parser_process
 from app.services.accounts import audit, memberships, names
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions
+from app.services.contests import competitions
+from app.services.contests.contest import read_file
 from app.services.data import draws
 from app.services.desk import rulings
 from app.services.submissions import submissions, uploads

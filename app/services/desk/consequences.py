@@ -11,7 +11,7 @@ from app.db.models import Competition, Guess, State, Target
 from app.services.accounts.accounts import Principal
 from app.services.attacks import targets
 from app.services.boards import anonymization, reidentification
-from app.services.contest import competitions, visibility
+from app.services.contests import competitions, visibility
 
 Ranks = dict[str, int | None]
 

@@ -14,9 +14,9 @@ from app.db.models import Competition, Evaluation, Guess, State, Submission, Tar
 from app.services.accounts.accounts import Principal
 from app.services.boards import in_force, verdicts
 from app.services.boards.comparable import by_rules
-from app.services.contest import clarifications, competitions, held, phases, revisions
-from app.services.contest.phases import Standing
-from app.services.contest.visibility import ALWAYS
+from app.services.contests import clarifications, competitions, phases, revisions, sealed_inputs
+from app.services.contests.phases import Standing
+from app.services.contests.visibility import ALWAYS
 from app.services.data import draws
 from app.services.desk import load, rescores
 from app.services.desk.load import Load
@@ -100,7 +100,7 @@ def of_competition(session: Session, principal: Principal, slug: str) -> Dashboa
         None if rescore is None else rescores.progress_of(session, rescore),
         sum(each[state] for each in (counts.submissions, counts.guesses) for state in UNFINISHED),
         mixed(session, contest.row),
-        held.lacking(session, contest.row),
+        sealed_inputs.lacking(session, contest.row),
         clarifications.unanswered(session, contest.id),
         draws.teams_without(session, contest.id),
     )

@@ -10,13 +10,13 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
 from anoncup import schemas
-from app.contest import Contest
 from app.db.models import AuditEntry, Competition, Evaluation, Guess, Member, Submission, Target, Team
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization, matrix, reidentification
 from app.services.boards.spreadsheet import csv_text
-from app.services.contest import competitions, visibility
+from app.services.contests import competitions, visibility
+from app.services.contests.contest import Contest
 from app.storage import store
 
 BATCH = 100

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, Guess, State, Submission, ThresholdReport
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions
+from app.services.contests import competitions
 from app.services.jobs import health
 
 

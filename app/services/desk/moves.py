@@ -15,12 +15,12 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import DomainError
 from anoncup.messages import Message, Statement
-from app.contest import Contest
 from app.db.models import Competition, RehearsalMove, State, Target, Team
 from app.services.attacks import guesses, targets
 from app.services.attacks.guesses import Given
-from app.services.contest import competitions, phases
-from app.services.contest.phases import ANONYMIZATION, Standing
+from app.services.contests import competitions, phases
+from app.services.contests.contest import Contest
+from app.services.contests.phases import ANONYMIZATION, Standing
 from app.services.jobs import leases, queue
 from app.services.submissions import quota, submissions, uploads
 from app.services.submissions.submissions import Seal

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.db.models import Competition, Evaluation, Guess, RehearsalMove, State, Target
-from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
+from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.jobs.leases import UNFINISHED
 
 STALLED = timedelta(minutes=2)

@@ -19,14 +19,14 @@ from anoncup.messages import Message
 from anoncup.rules.model import Rules
 from anoncup.rules.rounds import with_phases
 from anoncup.rules.settings import Limits, Phase
-from app.contest import Contest
 from app.db.models import Competition, Evaluation, RehearsalMove, State
 from app.db.now import clock
 from app.services.accounts import audit, memberships
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions, due_moves
-from app.services.contest.competitions import REHEARSAL
-from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
+from app.services.contests import competitions, rehearsal_schedule
+from app.services.contests.competitions import REHEARSAL
+from app.services.contests.contest import Contest
+from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.jobs.leases import UNFINISHED
 
 PHASE, REST = timedelta(minutes=25), timedelta(minutes=5)
@@ -87,7 +87,7 @@ def begin(session: Session, principal: Principal, slug: str) -> Contest:
         raise Conflict("the competition is being rehearsed already", code="rehearsal_stands")
     made = copied(session, contest)
     add_teams(session, principal, made)
-    due_moves.follow(session, made.row)
+    rehearsal_schedule.follow(session, made.row)
     for each in (contest.row, made.row):
         audit.record(session, principal, "rehearsal.begin", competition_id=each.id, subject=made.slug)
     return made

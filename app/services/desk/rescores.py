@@ -16,15 +16,15 @@ from anoncup.competition.scoring_versions import what_counts
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import N_, Counted
 from anoncup.rules.rounds import with_phases
-from app.contest import Contest, read_file
 from app.db import now
 from app.db.models import Competition, Evaluation, Rescore, State, Submission
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization, verdicts
 from app.services.boards.verdicts import Numbers
-from app.services.contest import competitions, revisions
-from app.services.contest.revisions import Revision
+from app.services.contests import competitions, revisions
+from app.services.contests.contest import Contest, read_file
+from app.services.contests.revisions import Revision
 from app.services.jobs import leases
 from app.services.submissions import evaluations
 

@@ -13,7 +13,7 @@ from app.db.models import Competition, Evaluation, Grant, State, Submission, Tea
 from app.db.now import clock
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions
+from app.services.contests import competitions
 from app.services.submissions import evaluations, quota, submissions, uploads
 
 MOST_GRANTED = schemas.MOST_GRANTED

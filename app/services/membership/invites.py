@@ -13,7 +13,7 @@ from anoncup.errors import CompetitionUnavailable, Conflict, NotFound, WrongCred
 from app.db.models import AuditEntry, Competition, Invite, Team
 from app.services.accounts import accounts, audit, memberships
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions, phases
+from app.services.contests import competitions, phases
 
 LIFE = timedelta(days=60)
 

@@ -13,8 +13,8 @@ from app.db.models import Competition, Invite, Member, Organizer, Submission, Te
 from app.services.accounts import accounts, audit, memberships, names, passwords
 from app.services.accounts.accounts import Principal
 from app.services.accounts.memberships import Person
-from app.services.contest import competitions
-from app.services.contest.announcements import readable, tidy
+from app.services.contests import competitions
+from app.services.contests.announcements import readable, tidy
 from app.services.membership import invites
 
 LONGEST_APPROACH = 4_000

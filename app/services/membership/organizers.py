@@ -12,7 +12,7 @@ from app.db.models import Competition, Member, Organizer, User
 from app.services.accounts import accounts, audit
 from app.services.accounts.accounts import Principal
 from app.services.accounts.memberships import Person
-from app.services.contest import competitions
+from app.services.contests import competitions
 
 
 def create_user(session: Session, principal: Principal, *, name: str, password_hash: str, role: Role) -> User:

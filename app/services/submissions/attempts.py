@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Conflict
 from app.config import get_settings
 from app.db.models import Attempt, Competition, Team
-from app.services.contest.phases import ANONYMIZATION, Standing
+from app.services.contests.phases import ANONYMIZATION, Standing
 
 
 def unfinished(session: Session, team: Team, phase: str, key: str | None) -> Attempt | None:

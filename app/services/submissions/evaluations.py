@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 
 from anoncup import schemas
 from app.db.models import Competition, Evaluation, Rescore, Secret, State, Submission
-from app.services.contest import held, revisions
-from app.services.contest.competitions import completed, published_file
-from app.services.contest.held import Means
+from app.services.contests import revisions, sealed_inputs
+from app.services.contests.competitions import completed, published_file
+from app.services.contests.sealed_inputs import Means
 from app.services.jobs import leases, queue
 
 
@@ -81,7 +81,7 @@ def claim_of(session: Session, evaluation: Evaluation) -> Claim:
         competition_file=rules_of(session, evaluation, competition),
         original=competition.given,
         files=submission.files,
-        means=held.means_for(session, competition, submission.id),
+        means=sealed_inputs.means_for(session, competition, submission.id),
         key_id=secret.key_id,
         sealed=secret.sealed,
     )

@@ -7,10 +7,10 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict
 from anoncup.messages import Message
-from app.contest import Contest
 from app.db.models import Competition, Evaluation, State, Submission, Team
 from app.services.accounts.accounts import Principal
-from app.services.contest import phases
+from app.services.contests import phases
+from app.services.contests.contest import Contest
 from app.services.submissions import submissions, uploads
 
 MARKABLE = (State.QUEUED, State.SCORING, State.SCORED)

@@ -16,13 +16,13 @@ from sqlalchemy import ColumnElement, Select, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from anoncup.errors import TooMany
-from app.contest import Contest
 from app.db.models import Attempt, Competition, Evaluation, Grant, Guess, State, Submission, Target, Team
 from app.db.now import clock
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions, phases
-from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
+from app.services.contests import competitions, phases
+from app.services.contests.contest import Contest
+from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.submissions import attempts
 
 GUESSES_PER_TARGET = "guesses_per_target"

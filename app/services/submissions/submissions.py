@@ -13,12 +13,12 @@ from sqlalchemy.orm import Session, joinedload, undefer
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import Message, kept
 from anoncup.tables.files import Remark
-from app.contest import Contest
 from app.crypto import sealing
 from app.db.models import Competition, Evaluation, Secret, State, Submission, Team
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions, phases
+from app.services.contests import competitions, phases
+from app.services.contests.contest import Contest
 from app.services.jobs import fairness, leases
 from app.services.submissions import attempts, evaluations, quota, uploads
 from app.services.submissions.uploads import Entrance, Upload

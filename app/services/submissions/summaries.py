@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Evaluation, State, Submission
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions
+from app.services.contests import competitions
 from app.services.jobs import leases
 from app.services.submissions import finals
 

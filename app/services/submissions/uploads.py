@@ -23,14 +23,14 @@ from anoncup.tracks.files import SECRET
 from anoncup.tracks.model import Sizes, Tables, Track
 from anoncup.tracks.uploads import ParsedUpload, check_some, parse_upload
 from app.config import get_settings
-from app.contest import read_file
 from app.crypto import sealing
 from app.db.models import Attempt, Competition, Submission, Team
 from app.db.privileges import GUESS_GUARD, SUBMISSION_GUARD
 from app.processes import parser_process
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions, phases
+from app.services.contests import competitions, phases
+from app.services.contests.contest import read_file
 from app.services.data import draws
 from app.services.submissions import attempts, quota
 from app.storage import digest_of, store

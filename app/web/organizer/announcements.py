@@ -8,13 +8,13 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from anoncup.errors import DomainError
-from app.contest import read_file
 from app.db.transaction import transaction
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
 from app.locale.language import LANGUAGES, Words
 from app.services.accounts.accounts import Principal
-from app.services.contest import announcements, revisions
+from app.services.contests import announcements, revisions
+from app.services.contests.contest import read_file
 from app.services.desk import rescores
 from app.web.organizer.frame import organizers_frame, trouble
 from app.web.organizer.rescores import differences

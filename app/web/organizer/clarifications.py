@@ -12,7 +12,7 @@ from anoncup.errors import DomainError
 from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
 from app.services.accounts.accounts import Principal
-from app.services.contest import clarifications
+from app.services.contests import clarifications
 from app.web.organizer.frame import organizers_frame, trouble
 from app.web.site.pages import PageRoute, page, see
 

@@ -5,7 +5,7 @@ from fastapi.responses import HTMLResponse
 
 from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
-from app.services.contest import competitions
+from app.services.contests import competitions
 from app.services.desk import dashboard, rehearsals
 from app.web.organizer.changes import acts
 from app.web.organizer.frame import organizers_frame

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from anoncup.errors import DomainError, InvalidInput
 from app.http.problems import status_of
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions
+from app.services.contests import competitions
 from app.web.site import languages
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import sentence_of

@@ -13,7 +13,7 @@ from anoncup.tracks.files import FileSpec
 from app.config import get_settings
 from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
-from app.services.contest import held, revisions
+from app.services.contests import revisions, sealed_inputs
 from app.services.data import first_looks, originals, truths
 from app.services.data.originals import Summary
 from app.web.organizer.choosing import Choice, look_of, stored_choice
@@ -45,7 +45,7 @@ def data_page(
     """``choice``: of roles that are not saved; ``repair``: what a file needs that was sent."""
     row, specs = desk.frame.contest.row, desk.frame.contest.track.original
     with transaction() as session:
-        given = held.commitments(session, row.id)
+        given = sealed_inputs.commitments(session, row.id)
     summary = summary_of(desk, choice.fewest if choice else FEWEST)
     choice = choice or stored_choice(desk)
     return step_page(

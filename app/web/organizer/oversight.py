@@ -15,7 +15,7 @@ from app.http.dependencies import SignedIn
 from app.http.paging import cursor_of, number, place_of
 from app.services.accounts import audit
 from app.services.accounts.audit import Wanted
-from app.services.contest import competitions
+from app.services.contests import competitions
 from app.services.desk import dashboard, load
 from app.services.jobs import health, queue
 from app.services.jobs.queue import ReportedSandbox

@@ -13,13 +13,13 @@ from starlette.responses import Response
 
 from anoncup.errors import DomainError, InvalidInput, NotFound
 from anoncup.rules.settings import Phase
-from app.contest import Contest
 from app.db.transaction import transaction
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions, phases, previews, schedule, witnesses
-from app.services.contest.previews import Preview
+from app.services.contests import competitions, dry_run, observed_deadlines, phases, schedule
+from app.services.contests.contest import Contest
+from app.services.contests.dry_run import Preview
 from app.services.desk import dashboard
 from app.web.organizer.frame import organizers_frame, trouble
 from app.web.site.pages import PageRoute, page, see
@@ -80,8 +80,8 @@ def preview(
             zone = frame.rules.timezone
             order = order_of(name, act, end, move_following=move_following, zone=zone)
             do = partial(acted, session, principal.who_confirmed(), slug, order)  # and takes it back
-            mark = previews.mark(frame.rules.phases, frame.contest.row.paused_at)
-            seen = previews.previewed(session, frame.contest, do)
+            mark = dry_run.mark(frame.rules.phases, frame.contest.row.paused_at)
+            seen = dry_run.previewed(session, frame.contest, do)
             counts = dashboard.counted(session, frame.contest.id)
     except DomainError as problem:
         return phases_page(request, principal, slug, problem=problem, typed=typed(name, end, move_following))
@@ -116,7 +116,7 @@ def confirm(
         principal = sure()
         with transaction() as session:
             zone = competitions.find(session, principal, slug).rules.timezone
-            previews.require_unmoved(session, principal, slug, mark)
+            dry_run.require_unmoved(session, principal, slug, mark)
             order = order_of(name, act, end, move_following=move_following, zone=zone)
             acted(session, principal, slug, order)
     except DomainError as problem:
@@ -168,8 +168,8 @@ def phases_page(
         frame = organizers_frame(session, principal, slug)
         row = frame.contest.row
         found = dashboard.of_competition(session, principal, slug)
-        reveal = witnesses.expected(session, [row]).get(row.id)
-        unsigned = witnesses.unsigned(session, row.id)
+        reveal = observed_deadlines.expected(session, [row]).get(row.id)
+        unsigned = observed_deadlines.unsigned(session, row.id)
     return page(
         request,
         principal,

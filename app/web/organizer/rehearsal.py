@@ -9,11 +9,11 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from anoncup.errors import Conflict, DomainError
-from app.contest import Contest
 from app.db.transaction import transaction
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
 from app.services.accounts.accounts import Principal
+from app.services.contests.contest import Contest
 from app.services.desk import rehearsal_course, rehearsals
 from app.services.desk.rehearsal_course import Course
 from app.web.organizer.frame import organizers_frame, trouble

@@ -6,7 +6,7 @@ from starlette.responses import Response
 from anoncup.errors import Conflict, InvalidCompetition, InvalidUpload
 from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
-from app.services.contest import revisions
+from app.services.contests import revisions
 from app.services.data import first_looks, originals
 from app.web.organizer.forms import Form
 from app.web.organizer.naming import FIRST, relieved, retyped

@@ -14,14 +14,14 @@ from anoncup.errors import DomainError, InvalidCompetition, InvalidInput, NotFou
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import MAX_CHARACTERS
-from app.contest import read_file
 from app.db.models import State
 from app.db.transaction import transaction
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
 from app.services.accounts.accounts import Principal
 from app.services.boards.entries import is_qualified
-from app.services.contest import competitions, revisions
+from app.services.contests import competitions, revisions
+from app.services.contests.contest import read_file
 from app.services.desk import rescores
 from app.services.desk.rescores import Change, Judged, Preview
 from app.web.organizer.frame import Typed, organizers_frame, trouble

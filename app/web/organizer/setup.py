@@ -23,7 +23,7 @@ from anoncup.rules.toml_values import CONTROL
 from app.db.transaction import transaction
 from app.http.confirming import confirmed
 from app.http.dependencies import Address, SignedIn
-from app.services.contest import competitions
+from app.services.contests import competitions
 from app.web.organizer.forms import Form, Sent, local, zone_named, zones
 from app.web.organizer.steps import desk_of, refusal, saved, step_page
 from app.web.site.pages import PageRoute, page, see

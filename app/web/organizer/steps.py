@@ -27,12 +27,12 @@ from anoncup.errors import (
 from anoncup.messages import N_
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Limits, Publication, Ranking
-from app.contest import Contest, read_file
 from app.db.transaction import transaction
 from app.http.problems import status_of
 from app.services.accounts.accounts import UNCONFIRMED, Principal
-from app.services.contest import competitions, held, phases, revisions
-from app.services.contest.revisions import Revision
+from app.services.contests import competitions, phases, revisions, sealed_inputs
+from app.services.contests.contest import Contest, read_file
+from app.services.contests.revisions import Revision
 from app.services.data import originals
 from app.services.desk import rescores
 from app.services.membership import invites
@@ -133,7 +133,7 @@ def desk_of(session: Session, principal: Principal, slug: str) -> Desk:
     judged = competitions.has_submissions(session, frame.contest.id)
     rescore = revisions.open_rescore(session, frame.contest.id)
     begun = phases.has_begun(session, frame.contest.row)
-    lacking = held.lacking(session, frame.contest.row)
+    lacking = sealed_inputs.lacking(session, frame.contest.row)
     steps = steps_of(frame, invited=invited, lacking=bool(lacking))
     return Desk(frame, steps, judged, begun, rescore.id if rescore else None)
 

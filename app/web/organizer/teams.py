@@ -14,7 +14,7 @@ from app.http.confirming import Sure
 from app.http.dependencies import SignedIn, service_address
 from app.services.accounts import passwords
 from app.services.accounts.accounts import Principal
-from app.services.contest import phases
+from app.services.contests import phases
 from app.services.desk import rulings
 from app.services.membership import invites, members, organizers
 from app.services.membership.members import Entrant

@@ -11,14 +11,14 @@ from starlette.responses import Response
 
 from anoncup.errors import CompetitionUnavailable, Conflict, DomainError, InvalidCompetition, InvalidUpload
 from anoncup.rules import toml_text
-from app.contest import Contest, read_file
 from app.db.transaction import transaction
 from app.http.confirming import confirmed
 from app.http.dependencies import Address, SignedIn
 from app.http.problems import status_of
 from app.services.accounts.accounts import UNCONFIRMED, Principal
-from app.services.contest import competitions, revisions
-from app.services.contest.revisions import Revision
+from app.services.contests import competitions, revisions
+from app.services.contests.contest import Contest, read_file
+from app.services.contests.revisions import Revision
 from app.web.organizer.forms import Form, Sent
 from app.web.organizer.steps import (
     REFUSED,

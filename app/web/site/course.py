@@ -10,7 +10,7 @@ from app.charts.figure import Figure
 from app.charts.worded import worded
 from app.db.models import State
 from app.locale.language import Words
-from app.services.contest.phases import ANONYMIZATION
+from app.services.contests.phases import ANONYMIZATION
 from app.services.submissions.summaries import Summary
 
 COURSE: dict[State, Literal["accepted", "rejected", "error"]] = {

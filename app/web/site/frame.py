@@ -8,12 +8,12 @@ from typing import Literal
 from sqlalchemy.orm import Session
 
 from anoncup.rules.model import Rules
-from app.contest import Contest
 from app.db.models import Competition, Team
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions, phases
-from app.services.contest.phases import Standing
+from app.services.contests import competitions, phases
+from app.services.contests.contest import Contest
+from app.services.contests.phases import Standing
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from app.http.dependencies import known, service_address, session_of
 from app.http.problems import status_of
 from app.locale.language import LANGUAGES, Words
 from app.services.accounts.accounts import Principal
-from app.services.contest import announcements
+from app.services.contests import announcements
 from app.web.site import languages, letters, notation, sentences
 from app.web.site.packed_files import PackedFiles
 

@@ -11,8 +11,8 @@ from anoncup.errors import NotAllowed
 from app.db.models import State
 from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization
-from app.services.contest import visibility
-from app.services.contest.visibility import Sight
+from app.services.contests import visibility
+from app.services.contests.visibility import Sight
 from app.web.team.submission_lines import Line
 
 

@@ -17,7 +17,7 @@ from app.locale.language import Words
 from app.services.boards import places
 from app.services.boards.attacks_on import attacks_on
 from app.services.boards.places import Place
-from app.services.contest.visibility import ALWAYS
+from app.services.contests.visibility import ALWAYS
 from app.services.submissions import submissions, summaries
 from app.services.submissions.summaries import Summary
 from app.web.site import languages

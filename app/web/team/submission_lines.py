@@ -7,7 +7,7 @@ from typing import Literal
 from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, Submission
-from app.services.contest import phases
+from app.services.contests import phases
 from app.services.jobs import leases
 from app.services.submissions import finals, progress
 from app.services.submissions.summaries import Summary

@@ -20,9 +20,9 @@ from anoncup.rules.settings import rows_required
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import SECRET, FileSpec, any_number
 from anoncup.tracks.model import Track
-from app.contest import Contest
 from app.http.problems import Refused, status_of
 from app.locale.language import Words
+from app.services.contests.contest import Contest
 from app.services.data import samples
 from app.services.data.samples import Sample
 

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Literal
 
 from anoncup.rules.settings import Phase
-from app.services.contest import phases, visibility
-from app.services.contest.visibility import ALWAYS, Audience
+from app.services.contests import phases, visibility
+from app.services.contests.visibility import ALWAYS, Audience
 from app.web.site.frame import Frame
 
 MOVING = ("anonymization", "settling", "reidentification")

@@ -14,8 +14,8 @@ from app.http.dependencies import MaybeSignedIn
 from app.locale.language import Words
 from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization
-from app.services.contest import visibility
-from app.services.contest.visibility import Sight
+from app.services.contests import visibility
+from app.services.contests.visibility import Sight
 from app.services.submissions import summaries
 from app.web.site import languages
 from app.web.site.course import course_of

@@ -10,7 +10,7 @@ from anoncup.errors import DomainError
 from app.db.transaction import transaction
 from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.services.accounts.accounts import Principal
-from app.services.contest import clarifications
+from app.services.contests import clarifications
 from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, again, page, see
 

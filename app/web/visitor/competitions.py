@@ -14,9 +14,9 @@ from anoncup.schemas.roles import Role
 from app.db.transaction import transaction
 from app.http.dependencies import MaybeSignedIn
 from app.services.accounts.accounts import Principal
-from app.services.contest import directory
-from app.services.contest.directory import Readable
-from app.services.contest.phases import Standing
+from app.services.contests import directory
+from app.services.contests.directory import Readable
+from app.services.contests.phases import Standing
 from app.web.site.frame import Turn, next_turn
 from app.web.site.pages import PageRoute, page
 from app.web.visitor.leader import podium

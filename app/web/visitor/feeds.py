@@ -6,15 +6,15 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from anoncup.rules.settings import Phase
-from app.contest import Contest
 from app.db.models import Announcement
 from app.db.transaction import transaction
 from app.http.dependencies import service_address
 from app.http.unchanged import known_tags
 from app.locale.language import Words
-from app.services.contest import announcements, clarifications, competitions, schedule
-from app.services.contest.clarifications import Asked
-from app.services.contest.schedule import Moves
+from app.services.contests import announcements, clarifications, competitions, schedule
+from app.services.contests.clarifications import Asked
+from app.services.contests.contest import Contest
+from app.services.contests.schedule import Moves
 from app.web.site import languages
 from app.web.site.pages import PageRoute
 from app.web.visitor.atom import Entry, Feed, atom

@@ -16,7 +16,7 @@ from app.http.dependencies import MaybeSignedIn
 from app.locale.language import Words
 from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization, reidentification
-from app.services.contest import announcements, clarifications, visibility, witnesses
+from app.services.contests import announcements, clarifications, observed_deadlines, visibility
 from app.web.site import languages
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, page
@@ -42,7 +42,7 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         said = announcements.listed(session, principal, slug)
         asked = clarifications.listed(session, principal, slug)
         answers = clarifications.for_everybody(session, principal, slug, limit=ANSWERS)
-        reveal = witnesses.expected(session, [frame.contest.row]).get(frame.contest.id)
+        reveal = observed_deadlines.expected(session, [frame.contest.row]).get(frame.contest.id)
         desk = desk_of(session, principal, frame)
         place = place_of(session, principal, frame, board, attacks)
     rules, track, t = frame.rules, frame.contest.track, languages.words_of(request)

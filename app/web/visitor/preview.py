@@ -14,7 +14,7 @@ from app.db.transaction import transaction
 from app.http.unchanged import known_tags
 from app.locale.language import Words
 from app.services.boards import anonymization
-from app.services.contest import visibility
+from app.services.contests import visibility
 from app.web.site import languages, letters, notation
 from app.web.site.frame import frame_of
 from app.web.site.letters import legible

@@ -17,7 +17,7 @@ from anoncup.tracks.parts import Attacker, Measure
 from app.db.models import Competition
 from app.db.transaction import transaction
 from app.http.dependencies import MaybeSignedIn
-from app.services.contest import held
+from app.services.contests import sealed_inputs
 from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, page
 from app.web.site.questions import alike
@@ -75,7 +75,7 @@ class Worked:
 def rules(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse:
     with transaction() as session:
         frame = frame_of(session, principal, slug)
-        seed = held.commitment_of(session, frame.contest.id) if frame.contest.row.drawing else None
+        seed = sealed_inputs.commitment_of(session, frame.contest.id) if frame.contest.row.drawing else None
     rules, track = frame.rules, frame.contest.track
     return page(
         request,

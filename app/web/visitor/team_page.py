@@ -19,7 +19,7 @@ from app.http import unchanged
 from app.http.dependencies import MaybeSignedIn, ShownBy
 from app.locale.language import Words
 from app.services.boards import anonymization, history, matrix, reidentification
-from app.services.contest.visibility import Sight
+from app.services.contests.visibility import Sight
 from app.web.site import languages
 from app.web.site.frame import frame_of
 from app.web.site.names import listed

@@ -11,7 +11,7 @@ from anoncup.schemas.roles import Role
 from app.db.models import Competition
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from app.services.contest import previews
+from app.services.contests import dry_run
 from app.services.membership import invites
 from tests.arena import API, PASSWORD, noisy_release, numbers
 
@@ -71,7 +71,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
 def an_extension(stage: Any) -> dict[str, Any]:
     with transaction() as session:
         row = session.scalars(select(Competition).where(Competition.slug == stage.arena.slug)).one()
-        mark = previews.mark(parse_competition(row.file).phases, row.paused_at)
+        mark = dry_run.mark(parse_competition(row.file).phases, row.paused_at)
     return {"data": {"mark": mark, "end": "2099-01-01T09:00"}}
 
 

@@ -24,9 +24,9 @@ from app.crypto.deadline_signing import Ring
 from app.db.models import Announcement, AuditEntry, Competition, Submission, WitnessedEnd
 from app.db.now import clock
 from app.locale.language import ENGLISH
-from app.scoring.notice import Witness, reveal_time
 from app.services.accounts import audit
-from app.services.contest import phases
+from app.services.contests import phases
+from app.services.contests.reveal_schedule import Witness, reveal_time
 
 log = structlog.get_logger(__name__)
 

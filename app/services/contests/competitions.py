@@ -19,11 +19,11 @@ from anoncup.rules.toml_text import loaded, with_scales
 from anoncup.rules.toml_values import Table
 from anoncup.schemas.roles import Role
 from anoncup.tracks.model import Tables
-from app.contest import Contest, parsed, read_file
 from app.db.models import AuditEntry, Competition, Organizer, Submission
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.accounts.audit import Wanted
+from app.services.contests.contest import Contest, parsed, read_file
 from app.storage import digest_of, store
 
 Pairs = tuple[tuple[str, str], ...]

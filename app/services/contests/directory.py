@@ -9,13 +9,13 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable, NotAllowed
 from anoncup.rules.model import Rules
-from app.contest import Contest
 from app.db.models import Member, Organizer, Team
 from app.db.now import clock
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions, phases, visibility
-from app.services.contest.phases import Standing
-from app.services.contest.visibility import Audience
+from app.services.contests import competitions, phases, visibility
+from app.services.contests.contest import Contest
+from app.services.contests.phases import Standing
+from app.services.contests.visibility import Audience
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from sqlalchemy.orm import Session
 
 from anoncup.rules.settings import Phase
 from app.db.models import Competition, RehearsalMove, State
-from app.services.contest import phases
+from app.services.contests import phases
 
 
 def follow(session: Session, row: Competition) -> None:

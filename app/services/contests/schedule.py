@@ -12,13 +12,13 @@ from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.messages import Message
 from anoncup.rules.rounds import with_phases
 from anoncup.rules.settings import Phase
-from app.contest import Contest, parsed
 from app.db.models import AuditEntry, Competition
 from app.db.now import clock
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions, due_moves, revisions
-from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION, standing, timetable_of
+from app.services.contests import competitions, rehearsal_schedule, revisions
+from app.services.contests.contest import Contest, parsed
+from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION, standing, timetable_of
 
 TOO_FAR = 3000
 SHOWN_IN_CALENDARS = ("phases", "title")
@@ -148,7 +148,7 @@ def put_phases(
     parsed(file)  # what cannot be read is refused here, not by whoever reads it next
     revisions.require_confirmed_ends(session, principal, row, phases)
     row.file = file
-    due_moves.follow(session, row)
+    rehearsal_schedule.follow(session, row)
     audit.record(
         session,
         principal,

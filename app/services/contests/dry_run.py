@@ -11,10 +11,10 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict
 from anoncup.rules.settings import Phase
-from app.contest import Contest
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions, phases
-from app.services.contest.phases import Standing
+from app.services.contests import competitions, phases
+from app.services.contests.contest import Contest
+from app.services.contests.phases import Standing
 
 
 @dataclass(frozen=True, slots=True)

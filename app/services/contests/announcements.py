@@ -13,7 +13,7 @@ from app.db.models import Announcement
 from app.locale.language import LANGUAGES, in_language
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions
+from app.services.contests import competitions
 
 LONGEST = 4_000
 

@@ -19,12 +19,12 @@ from sqlalchemy.orm import Session
 from anoncup.errors import NotAllowed, NotFound
 from anoncup.rules.settings import OVERALL_DIGITS, Publication
 from anoncup.schemas import BoardRow
-from app.contest import Contest, read_file
 from app.db.models import AuditEntry, Competition, Rescore
 from app.db.now import clock
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions, phases
+from app.services.contests import competitions, phases
+from app.services.contests.contest import Contest, read_file
 
 A_DAY, AN_HOUR = timedelta(days=1), timedelta(hours=1)
 SHOWING = {"publication", "timezone"}

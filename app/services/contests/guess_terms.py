@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.config import get_settings
 from app.db.models import Competition, GuessTerms, Submission, SubmissionTerms
 from app.services.accounts import audit
-from app.services.contest import phases
+from app.services.contests import phases
 
 Terms = GuessTerms | SubmissionTerms
 Values = Mapping[str, Any]

@@ -12,9 +12,9 @@ from app.db.models import Clarification
 from app.db.now import clock
 from app.services.accounts import audit, memberships
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions, visibility
-from app.services.contest.announcements import readable, tidy
-from app.services.contest.visibility import Audience
+from app.services.contests import competitions, visibility
+from app.services.contests.announcements import readable, tidy
+from app.services.contests.visibility import Audience
 
 WITH_TEAM = joinedload(Clarification.team, innerjoin=True)
 LONGEST = 2_000

@@ -15,13 +15,13 @@ from anoncup.rules.model import Rules
 from anoncup.rules.settings import Phase
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import FileSpec
-from app.contest import Contest, parsed, read_file
 from app.db.models import Competition, Rescore, Truth
 from app.processes import parser_process
-from app.scoring.disclosure import discloses_more
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
-from app.services.contest import competitions, due_moves, phases
+from app.services.contests import competitions, phases, rehearsal_schedule
+from app.services.contests.contest import Contest, parsed, read_file
+from app.services.contests.disclosure import discloses_more
 from app.storage import store
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def revise(session: Session, principal: Principal, slug: str, new: Revision) -> 
     row.drawn, row.drawing = drawn_after(row, new), competitions.drawing(parsed(new.file))
     row.file, row.scales = new.file, new.scales
     row.original, row.original_rows = new.original, new.original_rows
-    due_moves.follow(session, row)
+    rehearsal_schedule.follow(session, row)
     return contest
 
 
