@@ -25,7 +25,7 @@ from app.processes.parser_process import ORIGINALS, UPLOADS, ParserProcess, call
 from app.processes.sandboxed_child import SandboxedChild
 from app.services.contests import revisions
 from app.services.contests.contest import read_file
-from app.services.data import first_looks, kits, originals
+from app.services.originals import kits, original_import, originals
 from app.services.submissions import uploads
 from app.storage import store
 from tests import hostile_parser
@@ -111,7 +111,7 @@ from anoncup.competition.drafts import draft, with_columns_of
 from anoncup.tracks.linkage.permutation import secret_csv, source_from_secret
 from anoncup.plugins import TRACKS
 from app.services.contests import revisions
-from app.services.data import first_looks, kits, originals
+from app.services.originals import original_import as first_looks, kits, originals
 from app.services.submissions import uploads
 from app.storage import store
 from tests import hostile_parser
@@ -179,16 +179,16 @@ def test_what_is_read_of_every_track_is_the_same_in_a_parser_and_in_place(name: 
         assert not call_twice(ORIGINALS, (), originals.has_columns, contents[first], columns)
         columns = call_twice(ORIGINALS, (), originals.suggest_columns, contents[first], columns)
         file = with_columns_of(file, columns)
-    call_twice(ORIGINALS, (), first_looks.repair_of, file, first, contents[first])
+    call_twice(ORIGINALS, (), original_import.repair_of, file, first, contents[first])
     parsed = call_twice(ORIGINALS, (), revisions.parse_original, file, contents, in_use=True)
     assert parsed.individuals
     digests = tuple((part, store().put(content)) for part, content in contents.items())
     stored = dict(digests).values()
     assert call_twice(ORIGINALS, stored, originals.summed_up, digests, file, 5) is not None
     if columns is not None:
-        used = first_looks.crossed(read_file(file))
+        used = original_import.crossed(read_file(file))
         digest = digests[0][1]
-        call_twice(ORIGINALS, stored, first_looks.looked_at, digest, columns.quasi_identifiers, used, 5)
+        call_twice(ORIGINALS, stored, original_import.looked_at, digest, columns.quasi_identifiers, used, 5)
     example = call_twice(ORIGINALS, stored, kits.make_example, file, digests)
     secret = example.pop(track.answers.file.name)
     call_twice(UPLOADS, stored, uploads.check_files, file, digests, files=example, secret=secret)

@@ -24,10 +24,10 @@ from app.storage.place import Place
 
 CALLED = (
     "app.services.attacks.guesses",
-    "app.services.data.first_looks",
-    "app.services.data.kits",
-    "app.services.data.originals",
-    "app.services.data.truths",
+    "app.services.originals.original_import",
+    "app.services.originals.kits",
+    "app.services.originals.originals",
+    "app.services.originals.organizer_data",
     "app.services.desk.baselines",
     "app.services.submissions.uploads",
 )

@@ -7,8 +7,8 @@ from anoncup.errors import Unavailable
 from app.config import get_settings
 from app.db.models import ThresholdReport
 from app.db.transaction import transaction
-from app.services.data import threshold_reports
 from app.services.jobs.queue import ADVISE, celery
+from app.services.originals import threshold_reports
 from workers import child, leased, rehearsals
 from workers.child import Step, Verdict
 from workers.fitness import FOR_REPORTS, FOR_SECRETS

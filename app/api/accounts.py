@@ -16,7 +16,7 @@ from app.http.dependencies import Address, SignedIn
 from app.http.paging import Cursor, Limit, cursor_of, link_to_next, place_of
 from app.http.passwords import change, few_at_a_time, proven
 from app.services.accounts import accounts, memberships, passwords
-from app.services.membership import invites, members, organizers
+from app.services.teams import invites, members, organizers
 
 router = APIRouter(tags=["accounts"])
 

@@ -24,8 +24,8 @@ from app.http.intake import admission
 from app.services.contests import competitions, observed_deadlines, phases, revisions, sealed_inputs
 from app.services.contests.contest import Contest
 from app.services.contests.phases import Standing
-from app.services.data import draws
-from app.services.membership import invites
+from app.services.originals import allocations
+from app.services.teams import invites
 from app.storage import store
 
 router = APIRouter(prefix="/competitions", tags=["competitions"])
@@ -84,7 +84,7 @@ def description(contest: Contest, now: Standing, reveal: datetime | None) -> sch
         original_rows=row.original_rows,
         original_sha256={f"{name}.csv": digest for name, digest in row.given.items()},
         original_files=[f"{name}.csv" for name in contest.track.original_files],
-        own_files=[f"{name}.csv" for name in draws.own_files(row)],
+        own_files=[f"{name}.csv" for name in allocations.own_files(row)],
         seed_commitment=None,
         truth_files=[f"{name}.csv" for name in row.drawing.get("truth", ())],
         truth_commitments={},

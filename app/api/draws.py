@@ -12,7 +12,7 @@ from app.config import get_settings
 from app.db.transaction import transaction
 from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.services.contests import competitions
-from app.services.data import draws, truths
+from app.services.originals import allocations, organizer_data
 from app.storage import store
 
 router = APIRouter(prefix="/competitions", tags=["draws"])
@@ -24,7 +24,7 @@ router = APIRouter(prefix="/competitions", tags=["draws"])
 def get_own(slug: str, principal: SignedIn) -> schemas.Own:
     """What the service has drawn for your team, and for nobody else: not for organizers either."""
     with transaction() as session:
-        found = draws.of_team(session, principal, slug)
+        found = allocations.of_team(session, principal, slug)
     return schemas.Own(files=named(found.files), drawn_at=found.made_at)
 
 
@@ -37,7 +37,7 @@ def get_own(slug: str, principal: SignedIn) -> schemas.Own:
 def get_own_file(slug: str, file: str, principal: SignedIn) -> Response:
     """One of your team's own files."""
     with transaction() as session:
-        digest = draws.file_of_team(session, principal, slug, file)
+        digest = allocations.file_of_team(session, principal, slug, file)
     return Response(store().get(digest), media_type="text/csv")
 
 
@@ -55,9 +55,11 @@ def put_truth(slug: str, file: str, principal: SignedIn, content: Csv) -> schema
     """
     with transaction() as session:
         contest = competitions.for_organizer(session, principal, slug)
-    one = truths.given(contest, truths.name_of(contest, file), content)
+    one = organizer_data.given(contest, organizer_data.name_of(contest, file), content)
     with transaction() as session:
-        contest = truths.hold(session, principal, slug, one, sealing_key=get_settings().sealing_key_file)
+        contest = organizer_data.hold(
+            session, principal, slug, one, sealing_key=get_settings().sealing_key_file
+        )
         return described(session, contest)
 
 
@@ -65,7 +67,7 @@ def put_truth(slug: str, file: str, principal: SignedIn, content: Csv) -> schema
 def get_draws(slug: str, principal: MaybeSignedIn) -> schemas.Draws:
     """The seed and all that was drawn by it, once the competition has closed: anybody can draw again."""
     with transaction() as session:
-        found = draws.revealed(session, principal, slug)
+        found = allocations.revealed(session, principal, slug)
     listed = [schemas.Draw(team=one.team, attempt=one.attempt, files=named(one.files)) for one in found.draws]
     return schemas.Draws(seed=found.seed.hex(), commitment=commitment(found.seed), draws=listed)
 

@@ -17,7 +17,7 @@ from app.db.transaction import transaction
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.services.accounts.memberships import Person
-from app.services.membership import invites, members, organizers
+from app.services.teams import invites, members, organizers
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["teams"])
 

@@ -14,7 +14,7 @@ from app.api.documentation.answers import ORGANIZER, refusing
 from app.db.models import ThresholdReport
 from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
-from app.services.data import threshold_reports
+from app.services.originals import threshold_reports
 
 router = APIRouter(tags=["threshold reports"])
 

@@ -14,7 +14,7 @@ from app.db.transaction import transaction
 from app.http.confirming import Confirming
 from app.http.passwords import few_at_a_time
 from app.services.accounts import accounts, passwords
-from app.services.membership import organizers
+from app.services.teams import organizers
 
 router = APIRouter(prefix="/users", tags=["users"])
 

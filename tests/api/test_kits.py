@@ -21,8 +21,8 @@ from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.microdata.example import household_table
 from app.config import Settings
 from app.locale.language import LANGUAGES
-from app.services.data import kit_words, kits
-from app.services.data.kit_words import Service
+from app.services.originals import kit_words, kits
+from app.services.originals.kit_words import Service
 from app.storage import store
 from tests.api.test_submissions import score_everything
 from tests.api.test_transactions import filled, shop

@@ -11,8 +11,8 @@ from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
 from app.db.models import State, ThresholdReport
 from app.db.transaction import transaction
-from app.services.data.threshold_reports import MOST_UNFINISHED
 from app.services.jobs import queue
+from app.services.originals.threshold_reports import MOST_UNFINISHED
 from tests.arena import Arena, competition_file
 from tests.conftest import empty_queue
 from workers import child, clock, threshold_reports

@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from anoncup.cli.main import app
-from app.services.data.kit_words import INSTALL
+from app.services.originals.kit_words import INSTALL
 from tests.documents.blocks import DOCUMENTS, ROOT, blocks, command_lines, linked_paths
 
 README_BYTES = 8_000

@@ -28,7 +28,7 @@ from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.services.accounts import accounts
 from app.services.attacks import drawing
-from app.services.data import draws as data_draws
+from app.services.originals import allocations as data_draws
 from app.storage import store
 from tests.api.test_submissions import score_everything
 from tests.arena import PASSWORD, ROWS, Arena

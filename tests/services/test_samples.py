@@ -3,7 +3,7 @@
 import pytest
 
 from app.config import Settings
-from app.services.data import samples
+from app.services.originals import samples
 from app.storage import store
 
 pytestmark = pytest.mark.full

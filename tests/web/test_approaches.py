@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from app.services.membership import members
+from app.services.teams import members
 from tests.arena import Arena
 from tests.contest import Contest
 from tests.web.reader import page, send

@@ -13,7 +13,7 @@ from anoncup.tracks.transactions.example import tc400
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.services.contests import competitions
-from app.services.data import first_looks
+from app.services.originals import original_import
 from app.storage import staging, store
 from tests.arena import Arena
 from tests.web.reader import page, send
@@ -208,8 +208,8 @@ def test_only_what_is_kept_for_this_competition_and_file_comes_back(beginner: Ar
     with transaction() as session:
         fresh, small = (competitions.find(session, None, slug) for slug in ("fresh", "small"))
         session.expunge_all()
-    kept = first_looks.hold(small, "original", b"1,2\n3,4\n")
-    assert first_looks.held(small, "original", kept) == b"1,2\n3,4\n"
+    kept = original_import.hold(small, "original", b"1,2\n3,4\n")
+    assert original_import.held(small, "original", kept) == b"1,2\n3,4\n"
     strange = [kept, small.row.original["original"], "0" * 64, "", "../" * 20, kept.upper()]
     path = "/competitions/fresh/organize/original/original.csv/names"
     for digest in strange:

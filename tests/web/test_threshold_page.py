@@ -17,7 +17,7 @@ from app.db.models import State, ThresholdReport
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.services.contests import competitions
-from app.services.data.threshold_reports import MOST_UNFINISHED
+from app.services.originals.threshold_reports import MOST_UNFINISHED
 from app.web.site.notation import numeral
 from tests.api.test_threshold_reports import unfinished
 from tests.arena import Arena

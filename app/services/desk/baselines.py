@@ -19,8 +19,8 @@ from app.services.accounts import audit, memberships, names
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
 from app.services.contests.contest import read_file
-from app.services.data import draws
 from app.services.desk import rulings
+from app.services.originals import allocations
 from app.services.submissions import submissions, uploads
 from app.services.submissions.submissions import Receipt
 from app.services.submissions.uploads import Entrance, Upload
@@ -41,7 +41,7 @@ def entrance(session: Session, principal: Principal, slug: str) -> Entrance:
     row = competitions.for_organizer(session, principal, slug).row
     if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    own = draws.require_drawn(session, row, None)
+    own = allocations.require_drawn(session, row, None)
     return Entrance(
         row.id, row.file, uploads.digests(row), key=None, attempt=None, first=not row.scored_by, own=own
     )

@@ -17,11 +17,11 @@ from app.services.boards.comparable import by_rules
 from app.services.contests import clarifications, competitions, phases, revisions, sealed_inputs
 from app.services.contests.phases import Standing
 from app.services.contests.visibility import ALWAYS
-from app.services.data import draws
 from app.services.desk import load, rescores
 from app.services.desk.load import Load
 from app.services.desk.rescores import Preview
 from app.services.jobs.leases import UNFINISHED
+from app.services.originals import allocations
 
 STALLED = timedelta(minutes=1)
 """Work that has waited so long while nothing of it runs: no worker is there."""
@@ -102,7 +102,7 @@ def of_competition(session: Session, principal: Principal, slug: str) -> Dashboa
         mixed(session, contest.row),
         sealed_inputs.lacking(session, contest.row),
         clarifications.unanswered(session, contest.id),
-        draws.teams_without(session, contest.id),
+        allocations.teams_without(session, contest.id),
     )
 
 

@@ -31,7 +31,7 @@ from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
 from app.services.contests.contest import read_file
-from app.services.data import draws
+from app.services.originals import allocations
 from app.services.submissions import attempts, quota
 from app.storage import digest_of, store
 
@@ -134,7 +134,7 @@ def entrance(session: Session, principal: Principal, slug: str, *, key: str | No
     )
     if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    own = draws.require_drawn(session, row, team)
+    own = allocations.require_drawn(session, row, team)
     return Entrance(row.id, row.file, digests(row), key, attempt, not row.scored_by, own=own)
 
 
@@ -152,7 +152,7 @@ def enter_check(session: Session, principal: Principal, slug: str) -> tuple[Entr
     phases.require_not_ended(session, row, phases.ANONYMIZATION)
     if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    own = draws.require_drawn(session, row, team)
+    own = allocations.require_drawn(session, row, team)
     return Entrance(row.id, row.file, digests(row), None, None, not row.scored_by, own=own), team.id
 
 

@@ -13,8 +13,8 @@ from app.http.confirming import Sure
 from app.http.dependencies import AppSettings, SignedIn
 from app.services.accounts.accounts import Principal
 from app.services.desk import baselines
-from app.services.membership import members
 from app.services.submissions import submissions, uploads
+from app.services.teams import members
 from app.web.organizer.frame import organizers_frame, trouble
 from app.web.site.pages import PageRoute, page, see
 

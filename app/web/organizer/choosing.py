@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from anoncup.errors import Conflict, DomainError, InvalidCompetition, NotFound
 from anoncup.rules.settings import Columns
 from anoncup.tables.profile.model import FEWEST
-from app.services.data import first_looks
-from app.services.data.first_looks import Look
-from app.services.data.originals import Column, Part, Summary
+from app.services.originals import original_import
+from app.services.originals.original_import import Look
+from app.services.originals.originals import Column, Part, Summary
 from app.web.organizer.forms import Sent
 from app.web.organizer.steps import Desk
 
@@ -112,6 +112,6 @@ def of(part: Part, choice: Choice, role: str) -> tuple[Column, ...]:
 def looked(desk: Desk, part: Part, choice: Choice) -> Look | None:
     row = desk.frame.contest.row
     try:
-        return first_looks.look(row.original[part.name], row.file, choice.columns, choice.fewest)
+        return original_import.look(row.original[part.name], row.file, choice.columns, choice.fewest)
     except (InvalidCompetition, DomainError):
         return None

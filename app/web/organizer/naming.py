@@ -7,8 +7,8 @@ from anoncup.errors import Conflict, DomainError, InvalidUpload
 from anoncup.rules.model import Rules
 from anoncup.tables.profile.model import Gaps, IdentifyingColumn
 from anoncup.tracks.files import FileSpec
-from app.services.data import first_looks
-from app.services.data.first_looks import Repair, Rewriting
+from app.services.originals import original_import
+from app.services.originals.original_import import Repair, Rewriting
 from app.web.organizer.forms import Sent
 from app.web.organizer.steps import Desk
 
@@ -109,7 +109,7 @@ def wanted_in(form: Sent, found: Repair) -> tuple[Wanted, ...]:
 def repairing(desk: Desk, name: str, content: bytes, found: Repair) -> Repairing:
     return Repairing(
         file=name,
-        held=first_looks.hold(desk.frame.contest, name, content),
+        held=original_import.hold(desk.frame.contest, name, content),
         found=found,
         names=found.naming.names,
         first="data" if found.naming.is_data else "names",

@@ -14,8 +14,8 @@ from app.config import get_settings
 from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
 from app.services.contests import revisions, sealed_inputs
-from app.services.data import first_looks, originals, truths
-from app.services.data.originals import Summary
+from app.services.originals import organizer_data, original_import, originals
+from app.services.originals.originals import Summary
 from app.web.organizer.choosing import Choice, look_of, stored_choice
 from app.web.organizer.forms import Form, Sent
 from app.web.organizer.naming import Repairing, can_be_named, heads_only, needed, relieved, repairing
@@ -88,7 +88,7 @@ def upload(request: Request, slug: str, file: str, *, principal: SignedIn, form:
         content = sent_file(form, name)
     except InvalidUpload as problem:
         return data_page(request, principal, desk, problem=problem)
-    found = first_looks.repair(desk.frame.contest, name, content)
+    found = original_import.repair(desk.frame.contest, name, content)
     if found is not None and found.asks:
         return data_page(request, principal, desk, repair=repairing(desk, name, content, found), status=422)
     try:
@@ -112,11 +112,11 @@ def give_truth(request: Request, slug: str, file: str, *, principal: SignedIn, f
     """A file that only the organizers know."""
     with transaction() as session:
         desk = desk_of(session, principal, slug)
-    name = truths.name_of(desk.frame.contest, file)
+    name = organizer_data.name_of(desk.frame.contest, file)
     try:
-        one = truths.given(desk.frame.contest, name, sent_file(form, name))
+        one = organizer_data.given(desk.frame.contest, name, sent_file(form, name))
         with transaction() as session:
-            truths.hold(session, principal, slug, one, sealing_key=get_settings().sealing_key_file)
+            organizer_data.hold(session, principal, slug, one, sealing_key=get_settings().sealing_key_file)
     except (Conflict, InvalidUpload, Unavailable) as problem:
         return data_page(request, principal, desk, problem=problem)
     return see(f"{desk.frame.path}/organize/data", done="setup_saved")

@@ -19,7 +19,7 @@ from app.services.contests import competitions
 from app.services.desk import dashboard, load
 from app.services.jobs import health, queue
 from app.services.jobs.queue import ReportedSandbox
-from app.services.membership import members
+from app.services.teams import members
 from app.web.organizer.changes import acts
 from app.web.organizer.frame import organizers_frame
 from app.web.site import languages

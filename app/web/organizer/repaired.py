@@ -7,7 +7,7 @@ from anoncup.errors import Conflict, InvalidCompetition, InvalidUpload
 from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
 from app.services.contests import revisions
-from app.services.data import first_looks, originals
+from app.services.originals import original_import, originals
 from app.web.organizer.forms import Form
 from app.web.organizer.naming import FIRST, relieved, retyped
 from app.web.organizer.original import data_page
@@ -24,19 +24,19 @@ def name_columns(request: Request, slug: str, file: str, *, principal: SignedIn,
     contest = desk.frame.contest
     name = revisions.part_of_original(contest, file)
     try:
-        content = first_looks.held(contest, name, form.text("held"))
+        content = original_import.held(contest, name, form.text("held"))
     except Conflict as problem:
         return data_page(request, principal, desk, problem=problem)
-    asked = retyped(form, name, first_looks.repair(contest, name, content))
+    asked = retyped(form, name, original_import.repair(contest, name, content))
     try:
         first_is_data = form.one_of("first", FIRST) == "data"
         if asked.wanted:
-            new = first_looks.arranged(name, content, asked.sources, first_is_data=first_is_data)
+            new = original_import.arranged(name, content, asked.sources, first_is_data=first_is_data)
         else:
-            new = first_looks.rewrite(name, content, asked.rewriting)
+            new = original_import.rewrite(name, content, asked.rewriting)
         made = originals.revision_of_fitting if form.flag("fit") else originals.revision_of_upload
         answer = put_in_force(principal, slug, lambda found: made(found, name, new), back="data")
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:
         return data_page(request, principal, desk, problem=problem, repair=relieved(asked, problem))
-    first_looks.let_go(asked.held)
+    original_import.let_go(asked.held)
     return answer

@@ -33,9 +33,9 @@ from app.services.accounts.accounts import UNCONFIRMED, Principal
 from app.services.contests import competitions, phases, revisions, sealed_inputs
 from app.services.contests.contest import Contest, read_file
 from app.services.contests.revisions import Revision
-from app.services.data import originals
 from app.services.desk import rescores
-from app.services.membership import invites
+from app.services.originals import originals
+from app.services.teams import invites
 from app.web.organizer.forms import Sent
 from app.web.organizer.frame import organizers_frame
 from app.web.site import languages

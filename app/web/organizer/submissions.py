@@ -17,8 +17,8 @@ from app.http.dependencies import SignedIn
 from app.http.paging import cursor_of, place_of
 from app.services.accounts.accounts import Principal
 from app.services.desk import rulings
-from app.services.membership import members
 from app.services.submissions import submissions
+from app.services.teams import members
 from app.web.organizer.frame import organizers_frame, trouble
 from app.web.site.frame import Frame
 from app.web.site.pages import PageRoute, page, see

@@ -16,9 +16,9 @@ from app.services.accounts import passwords
 from app.services.accounts.accounts import Principal
 from app.services.contests import phases
 from app.services.desk import rulings
-from app.services.membership import invites, members, organizers
-from app.services.membership.members import Entrant
 from app.services.submissions import quota, submissions
+from app.services.teams import invites, members, organizers
+from app.services.teams.members import Entrant
 from app.web.organizer.frame import organizers_frame, trouble, whole
 from app.web.organizer.steps import desk_of
 from app.web.site.frame import Frame

@@ -23,7 +23,7 @@ from app.db.models import State, ThresholdReport
 from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
 from app.services.accounts.accounts import Principal
-from app.services.data import first_looks, threshold_reports
+from app.services.originals import original_import, threshold_reports
 from app.web.organizer.advice import advised
 from app.web.organizer.forms import Form, Sent
 from app.web.organizer.steps import Desk, desk_of, saved, step_page
@@ -60,7 +60,7 @@ def threshold_page(
     rules = desk.frame.rules
     typed, wrong = (form.typed(), form.wrong) if form else ({}, {})
     known, usual = desk.frame.contest.track.group_columns(rules)
-    shared = first_looks.shared_columns(desk.frame.contest.row, tuple(usual))
+    shared = original_import.shared_columns(desk.frame.contest.row, tuple(usual))
     return step_page(
         request,
         principal,

@@ -13,7 +13,7 @@ from app.db.transaction import transaction
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn, service_address
 from app.services.accounts.accounts import Principal
-from app.services.membership import invites, members
+from app.services.teams import invites, members
 from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, again, page, see
 

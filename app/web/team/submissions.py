@@ -28,8 +28,8 @@ from app.http.intake import Way, check_release, dry_run, submitted, take_in
 from app.http.paging import cursor_of, place_of
 from app.http.problems import status_of
 from app.services.accounts.accounts import Principal
-from app.services.data import draws
-from app.services.data.draws import Own
+from app.services.originals import allocations
+from app.services.originals.allocations import Own
 from app.services.submissions import finals, quota, submissions, summaries, uploads
 from app.services.submissions.quota import Cap
 from app.services.submissions.submissions import Receipt
@@ -110,7 +110,7 @@ def own_page(
         sent, older = page_of_own(session, principal, slug, cursor)
         outline = summaries.of_own_team(session, principal, slug)
         caps = quota.report(session, principal, slug).caps
-        own = draws.of_member(session, principal, frame.contest.row)
+        own = allocations.of_member(session, principal, frame.contest.row)
         lines = lines_of(session, sent)
         content = {
             "fields": fields_of(frame.contest.track),
@@ -170,7 +170,7 @@ def state(slug: str, principal: SignedIn) -> PlainTextResponse:
         frame = frame_of(session, principal, slug)
         outline = summaries.of_own_team(session, principal, slug)
         caps = quota.report(session, principal, slug).caps
-        own = draws.of_member(session, principal, frame.contest.row)
+        own = allocations.of_member(session, principal, frame.contest.row)
     return PlainTextResponse(tag_of(frame, outline, caps, own))
 
 

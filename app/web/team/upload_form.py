@@ -23,8 +23,8 @@ from anoncup.tracks.model import Track
 from app.http.problems import Refused, status_of
 from app.locale.language import Words
 from app.services.contests.contest import Contest
-from app.services.data import samples
-from app.services.data.samples import Sample
+from app.services.originals import samples
+from app.services.originals.samples import Sample
 
 T = TypeVar("T")
 

@@ -21,7 +21,7 @@ from app.http.passwords import few_at_a_time
 from app.services.accounts import accounts, memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
-from app.services.membership import organizers
+from app.services.teams import organizers
 from app.web.site.pages import PageRoute, again, page, see
 
 router = APIRouter(route_class=PageRoute)

@@ -17,7 +17,7 @@ from app.http.passwords import few_at_a_time
 from app.services.accounts import accounts, passwords
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
-from app.services.membership import invites, members
+from app.services.teams import invites, members
 from app.web.site.pages import PageRoute, again, page, see
 from app.web.visitor.sign_in import entered
 

@@ -12,7 +12,7 @@ from app.db.models import Competition
 from app.db.transaction import transaction
 from app.services.accounts import accounts
 from app.services.contests import dry_run
-from app.services.membership import invites
+from app.services.teams import invites
 from tests.arena import API, PASSWORD, noisy_release, numbers
 
 DESK = "/competitions/{slug}/organize"

@@ -21,7 +21,7 @@ from app.processes.parser_process import ORIGINALS
 from app.services.contests import competitions, revisions
 from app.services.contests.contest import Contest, read_file
 from app.services.contests.revisions import Revision
-from app.services.data import first_looks
+from app.services.originals import original_import
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,7 +118,7 @@ def with_filled_cells(file: str, name: str, content: bytes) -> str:
     rules = read_file(file)
     table = read_texts(content, name).to_pandas()
     measures = dict(rules.measures)
-    for one, columns in first_looks.crossed(rules).items():
+    for one, columns in original_import.crossed(rules).items():
         parameter, given = TRACKS[rules.track].measures[one].crosses, rules.measure(one)
         fewer = few_empty(table, columns)
         if parameter and parameter not in given.parameters and fewer != tuple(columns):

@@ -15,7 +15,7 @@ from app.services.accounts.accounts import Principal
 from app.services.accounts.memberships import Person
 from app.services.contests import competitions
 from app.services.contests.announcements import readable, tidy
-from app.services.membership import invites
+from app.services.teams import invites
 
 LONGEST_APPROACH = 4_000
 

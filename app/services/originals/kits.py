@@ -12,8 +12,8 @@ from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
 from app.services.contests import competitions
 from app.services.contests.contest import read_file
-from app.services.data import kit_words
-from app.services.data.kit_words import Service
+from app.services.originals import kit_words
+from app.services.originals.kit_words import Service
 from app.storage import store
 
 if TYPE_CHECKING:
