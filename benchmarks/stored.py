@@ -25,7 +25,7 @@ from app.config import get_settings
 from app.db import engine, now
 from app.db.models import Evaluation, Submission, Team
 from app.db.transaction import transaction
-from app.services.attacks import transitions
+from app.services.attacks import contest_lifecycle
 from app.services.boards import anonymization, verdicts
 from app.services.contests import competitions, visibility
 from app.services.jobs import health, leases, store_check
@@ -217,7 +217,7 @@ def doings() -> dict[str, Callable[[Session], Any]]:
         ).all(),
         "check of the store": store_check.known_files,
         "sweep": lambda it: leases.unattended(it, Evaluation),
-        "round of the clock": transitions.due,
+        "round of the clock": contest_lifecycle.due,
         "/metrics": health.work,
         "organizer's list": listed,
     }

@@ -27,7 +27,7 @@ from app.crypto import deadline_signing
 from app.db.models import WitnessedEnd
 from app.db.privileges import warn_of_might
 from app.db.transaction import transaction
-from app.services.attacks import transitions
+from app.services.attacks import contest_lifecycle
 from app.services.contests import guess_terms, observed_deadlines
 from app.services.jobs import health, queue, requeue
 from app.storage import staging
@@ -115,7 +115,7 @@ class Clock:
         for competition_id in self.hands.failed():
             self.postpone(competition_id)
         with transaction() as session:
-            found = transitions.due(session)
+            found = contest_lifecycle.due(session)
         self.note_unreadable(found.unreadable)
         has_key = self.has_key()
         if has_key:
@@ -194,10 +194,10 @@ def turn(competition_id: UUID, *, keyed: bool) -> bool:
     if keyed:
         step(observed_deadlines.witness, competition_id)
     step(guess_terms.note, competition_id)
-    while step(transitions.next_step, competition_id):
+    while step(contest_lifecycle.next_step, competition_id):
         pass
     with transaction() as session:
-        return transitions.awaits_work(session, competition_id)
+        return contest_lifecycle.awaits_work(session, competition_id)
 
 
 def step(do: Callable[[Session, UUID], bool], competition_id: UUID) -> bool:

@@ -8,8 +8,8 @@ from anoncup.tracks import seeds
 from app.config import Settings
 from app.crypto import sealing
 from app.db.transaction import transaction
-from app.services.attacks import drawing
-from app.services.attacks.drawing import Undrawn
+from app.services.attacks import allocation
+from app.services.attacks.allocation import Undrawn
 from app.services.contests.contest import read_file
 from app.services.contests.sealed_inputs import Box, Means
 from app.storage import store
@@ -33,19 +33,19 @@ def draw(undrawn: Undrawn, settings: Settings) -> None:
             continue
         stored = {name: store().put(content.encode()) for name, content in files.items()}
         with transaction() as session:
-            if drawing.record_allocation(
+            if allocation.record_allocation(
                 session, undrawn, stored, attempt, shared=shared, avoid_baselines=avoid_baselines
             ):
                 return
     with transaction() as session:
-        drawing.note_exhausted(session, undrawn, MOST_ATTEMPTS)
+        allocation.note_exhausted(session, undrawn, MOST_ATTEMPTS)
 
 
 def is_taken(undrawn: Undrawn, files: dict[str, str], *, avoid_baselines: bool) -> bool:
     """Whether another team has exactly these files."""
     digests = {name: sha256(content.encode()).hexdigest() for name, content in files.items()}
     with transaction() as session:
-        return digests in drawing.list_allocated_files(
+        return digests in allocation.list_allocated_files(
             session, undrawn.competition_id, with_baselines=avoid_baselines
         )
 

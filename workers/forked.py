@@ -43,7 +43,7 @@ SHARED = (
     "workers.main",
     "workers.crew",
     "app.services.jobs.health",
-    "app.services.attacks.transitions",
+    "app.services.attacks.contest_lifecycle",
     "app.services.jobs.requeue",
     "sqlalchemy.dialects.postgresql.psycopg",
     "kombu.transport.redis",

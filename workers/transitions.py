@@ -20,8 +20,8 @@ from app import logs
 from app.config import Settings, get_settings
 from app.crypto import sealing
 from app.db.transaction import transaction
-from app.services.attacks import drawing, transitions
-from app.services.attacks.transitions import Unrevealed, Unwritten
+from app.services.attacks import allocation, contest_lifecycle
+from app.services.attacks.contest_lifecycle import Unrevealed, Unwritten
 from app.services.contests import sealed_inputs
 from app.services.contests.contest import read_file
 from app.services.contests.sealed_inputs import Box
@@ -52,10 +52,10 @@ def work(competition_id: UUID) -> bool:
     """
     settings = get_settings()
     with transaction() as session:
-        unwritten = transitions.unwritten(session, competition_id)
-        unrevealed = transitions.unrevealed(session, competition_id)
-        seed = transitions.unopened_seed(session, competition_id)
-        undrawn = drawing.undrawn(session, competition_id)
+        unwritten = contest_lifecycle.unwritten(session, competition_id)
+        unrevealed = contest_lifecycle.unrevealed(session, competition_id)
+        seed = contest_lifecycle.unopened_seed(session, competition_id)
+        undrawn = allocation.undrawn(session, competition_id)
     reason = (FOR_SECRETS if unrevealed or seed or undrawn else FOR_REPORTS).wanting()
     if reason is not None:
         log.error("takes_no_work", competition=str(competition_id), reason=reason)
@@ -72,7 +72,7 @@ def draw_all(competition_id: UUID, settings: Settings) -> None:
     """Draw what is to be drawn, one after the other: what a team gets depends on who came before."""
     while True:
         with transaction() as session:
-            undrawn = drawing.undrawn(session, competition_id)
+            undrawn = allocation.undrawn(session, competition_id)
         if undrawn is None:
             return
         draw(undrawn, settings)
@@ -110,7 +110,7 @@ def write(target: Unwritten, settings: Settings) -> None:
     found = child.evaluate(asked, settings, warm=False).content["files"]
     files = {name: store().put(content.encode()) for name, content in found.items()}
     with transaction() as session:
-        transitions.written(session, target.target_id, files)
+        contest_lifecycle.written(session, target.target_id, files)
 
 
 def aids_of(target: Unwritten, track: Track, settings: Settings) -> Aids:
@@ -137,7 +137,7 @@ def open_seed(competition_id: UUID, seed: Box, settings: Settings) -> None:
     """Open the seed for the reveal, if it is what was committed to."""
     content = opened_seed(seed, settings)
     with transaction() as session:
-        drawing.opened(session, competition_id, content)
+        allocation.opened(session, competition_id, content)
 
 
 def open_secret(target: Unrevealed, settings: Settings) -> None:
@@ -149,7 +149,7 @@ def open_secret(target: Unrevealed, settings: Settings) -> None:
         raise Unavailable("a sealed secret does not match its commitment", code="secret_unreadable")
     digest = store().put(opened.secret)
     with transaction() as session:
-        transitions.opened(session, target.target_id, salt=opened.salt, secret=digest)
+        contest_lifecycle.opened(session, target.target_id, salt=opened.salt, secret=digest)
 
 
 if __name__ == "__main__":

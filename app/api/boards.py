@@ -9,7 +9,7 @@ from app.api.documentation.bodies import example_as, raw
 from app.db.transaction import transaction
 from app.http import unchanged
 from app.http.dependencies import MaybeSignedIn, ShownBy
-from app.services.boards import anonymization, attack_history, history, matrix, reidentification
+from app.services.boards import anonymization, attack_timeline, board_timeline, matrix, reidentification
 from app.services.contests import visibility
 from app.services.contests.visibility import Sight
 
@@ -45,7 +45,7 @@ def anonymization_lines(session: Session, sight: Sight) -> str:
 @router.get("/history", response_model=schemas.History)
 async def anonymization_history(slug: str, shown: ShownBy, request: Request) -> Response:
     """How it came about: each team's best over time, as the board of each moment showed it."""
-    return await unchanged.board(request, shown, slug, history.as_json, media_type=JSON)
+    return await unchanged.board(request, shown, slug, board_timeline.as_json, media_type=JSON)
 
 
 @router.get("/reidentification", response_model=schemas.AttackersBoard)
@@ -103,5 +103,5 @@ def attacks(slug: str, principal: MaybeSignedIn, request: Request) -> Response:
     It changes no more, and is several times larger than a board: nothing of it is kept here.
     """
     with transaction() as session:
-        found = attack_history.board(session, visibility.boards(session, principal, slug))
+        found = attack_timeline.board(session, visibility.boards(session, principal, slug))
     return unchanged.tagged(request, found.model_dump_json().encode(), media_type=JSON)

@@ -13,7 +13,7 @@ from anoncup.schemas import HistoryRank
 from app.db.models import Competition, Evaluation, Submission, Team
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from app.services.boards import anonymization, history
+from app.services.boards import anonymization, board_timeline
 from app.services.contests import visibility
 from app.services.contests.visibility import Sight
 from tests import board_facts
@@ -123,7 +123,7 @@ def ranks_of(drawn: Drawn, viewer: str) -> dict[str, list[HistoryRank]]:
     with transaction() as session:
         sight = sight_of(session, drawn, viewer)
         teams = session.execute(select(Team.name, Team.id)).all()
-        return {name: history.followed(session, sight, team)[1] for name, team in teams}
+        return {name: board_timeline.followed(session, sight, team)[1] for name, team in teams}
 
 
 def service_ranks(drawn: Drawn, viewer: str, moment: datetime) -> dict[str, int]:

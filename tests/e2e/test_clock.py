@@ -18,7 +18,7 @@ from app.db.models import AuditEntry
 from app.db.transaction import transaction
 from app.processes.embedded_servers import embedded_services
 from app.processes.supervisor import scheduler_program
-from app.services.attacks import transitions
+from app.services.attacks import contest_lifecycle
 from app.services.jobs import queue
 from migrations.run import migrate
 from tests.contest import Contest, competition_id
@@ -55,7 +55,7 @@ def frozen(client: TestClient) -> None:
     """The same with the finals taken: what comes next is a child's work."""
     contest = over(client)
     with transaction() as session:
-        assert transitions.freeze(session, competition_id(contest.arena.slug))
+        assert contest_lifecycle.freeze(session, competition_id(contest.arena.slug))
 
 
 def turned() -> dict[str, int]:

@@ -154,7 +154,7 @@ def test_what_was_opened_for_the_reveal_and_no_further_is_shown_to_nobody(
     def dying(*_: object) -> bool:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("app.services.attacks.transitions.reveal", dying)
+    monkeypatch.setattr("app.services.attacks.contest_lifecycle.reveal", dying)
     with pytest.raises(KeyboardInterrupt):
         contest.close()
     assert watched.leaks() == set()

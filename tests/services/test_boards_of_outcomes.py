@@ -26,9 +26,9 @@ from anoncup.schemas import Cell
 from anoncup.tracks.outcomes import Outcome
 from app.db.models import Guess, State, Submission, Target, Team
 from app.db.transaction import transaction
+from app.services.boards.best_guesses import Attacks
 from app.services.boards.matrix import built_in_cell
 from app.services.boards.reidentification import ranked
-from app.services.boards.trials import Attacks
 from app.services.boards.verdicts import numbers
 from tests import small_track
 from tests.arena import Arena

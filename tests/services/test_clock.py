@@ -16,7 +16,7 @@ from app.config import Settings, get_settings
 from app.db import engine
 from app.db.models import Competition
 from app.db.transaction import transaction
-from app.services.attacks import transitions
+from app.services.attacks import contest_lifecycle
 from app.services.jobs import health, queue
 from tests.contest import Contest, Here, competition_id, turn
 from tests.services.test_transitions import acts, quick
@@ -79,14 +79,14 @@ def test_an_error_that_nobody_expected_in_one_competition_stops_neither_the_othe
     two: tuple[Contest, Contest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stuck, free = two
-    broken, freeze = competition_id("stuck"), transitions.freeze
+    broken, freeze = competition_id("stuck"), contest_lifecycle.freeze
 
     def failing(session: Session, identifier: UUID) -> bool:
         if identifier == broken:
             raise ZeroDivisionError("canary")
         return freeze(session, identifier)
 
-    monkeypatch.setattr(transitions, "freeze", failing)
+    monkeypatch.setattr(contest_lifecycle, "freeze", failing)
     with capture_logs() as said:
         turn()
     told = {(line["competition"], line["reason"]) for line in said if line["event"] == "turning_failed"}

@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from app.services.boards.comparable import by_rules, comparable
 from app.services.boards.verdicts import Numbers
+from app.services.boards.version_filter import by_rules, comparable
 
 FIXED = {"measures.loss": "1", "attackers.near": "1", "distances.gower": "1"}
 ONE, TWO = UUID(int=1), UUID(int=2)

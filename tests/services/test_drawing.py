@@ -27,7 +27,7 @@ from app.db.models import AuditEntry, Drawn, Seed
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.services.accounts import accounts
-from app.services.attacks import drawing
+from app.services.attacks import allocation
 from app.services.originals import allocations as data_draws
 from app.storage import store
 from tests.api.test_submissions import score_everything
@@ -255,7 +255,7 @@ def test_a_team_for_which_no_allocation_is_left_is_told_and_so_are_the_organizer
     }  # fmt: skip
     assert [entry.after["team"] for entry in acts("own.exhausted")] == ["green", "black"]  # type: ignore[index]
     with transaction() as session:
-        assert drawing.undrawn(session, competition_id()) is None
+        assert allocation.undrawn(session, competition_id()) is None
     sent = contest.arena.post(
         f"{PATH}/submissions", token=contest.arena.team("green"), files={"anonymized": ("a.csv", b"")}
     )
@@ -302,11 +302,11 @@ def test_who_was_there_first_is_drawn_for_first_whoever_comes_meanwhile(contest:
     """What is drawn while data change is let go: it was drawn from something else."""
     turn_to_seed(contest)
     with transaction() as session:
-        undrawn = drawing.undrawn(session, competition_id())
+        undrawn = allocation.undrawn(session, competition_id())
     assert undrawn is not None
     assert given(contest.arena, labels(ROWS).replace(b"label 3\n", b"other 3\n")).status_code == 200
     with transaction() as session:
-        assert drawing.record_allocation(session, undrawn, {"secret": "0" * 64}, 0, shared=False)
+        assert allocation.record_allocation(session, undrawn, {"secret": "0" * 64}, 0, shared=False)
     assert rows() == {}
     turn()
     assert b"other 3" in own(contest.arena, "red", "labels.csv").content

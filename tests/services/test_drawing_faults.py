@@ -13,7 +13,7 @@ from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
 from app.db.models import Seed, SeedOpening
 from app.db.transaction import transaction
-from app.services.attacks import drawing
+from app.services.attacks import allocation
 from app.storage.store import Store
 from tests.arena import ROWS
 from tests.contest import Contest, competition_row, turn
@@ -39,11 +39,11 @@ def contest(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Contest:
 @pytest.mark.parametrize(
     ("place", "name", "on"),
     [
-        (drawing, "commit", 1),
+        (allocation, "commit", 1),
         (workers.drawing, "drawn", 1),
         (workers.drawing, "drawn", 3),
-        (drawing, "record_allocation", 1),
-        (drawing, "record_allocation", 2),
+        (allocation, "record_allocation", 1),
+        (allocation, "record_allocation", 2),
     ],
 )
 def test_a_clock_killed_anywhere_while_it_draws_is_finished_by_the_next(
@@ -63,7 +63,7 @@ def test_a_clock_killed_anywhere_while_it_draws_is_finished_by_the_next(
 
 
 @pytest.mark.parametrize("before", [True, False])
-@pytest.mark.parametrize(("place", "name"), [(workers.transitions, "open_seed"), (drawing, "opened")])
+@pytest.mark.parametrize(("place", "name"), [(workers.transitions, "open_seed"), (allocation, "opened")])
 def test_a_clock_killed_while_it_opens_the_seed_reveals_it_at_the_next_turn(
     contest: Contest, monkeypatch: pytest.MonkeyPatch, place: Any, name: str, *, before: bool
 ) -> None:

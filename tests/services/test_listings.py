@@ -9,7 +9,7 @@ from sqlalchemy import insert, select
 
 from app.db.models import Competition
 from app.db.transaction import transaction
-from app.services.attacks import transitions
+from app.services.attacks import contest_lifecycle
 from app.services.contests import competitions, phases
 from app.services.contests.contest import parsed
 from tests.arena import API, competition_file
@@ -41,7 +41,7 @@ ASKING: dict[str, Callable[[TestClient], object]] = {
 
 def due() -> object:
     with transaction() as session:
-        return transitions.due(session)
+        return contest_lifecycle.due(session)
 
 
 @pytest.mark.parametrize("ask", ASKING.values(), ids=ASKING.keys())
@@ -74,7 +74,7 @@ def test_due_are_exactly_those_whose_deadline_has_passed_by_their_own_clock(clie
     with transaction() as session:
         rows = session.scalars(select(Competition)).all()
         ended = {row.id for row in rows if phases.has_ended(session, row, phases.ANONYMIZATION)}
-        found = transitions.due(session).due
+        found = contest_lifecycle.due(session).due
     assert set(found) == ended
     assert 0 < len(found) < MANY
     assert found == [row.id for row in sorted(rows, key=lambda row: row.created_at) if row.id in ended]

@@ -8,7 +8,7 @@ import pytest
 
 from anoncup.evaluation.ranking import overall, ranks
 from anoncup.schemas import Board, BoardRow
-from app.services.boards.places import Place, Sent, place_of
+from app.services.boards.standing_forecast import Place, Sent, place_of
 
 pytestmark = pytest.mark.full
 

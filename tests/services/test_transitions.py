@@ -22,7 +22,7 @@ from app.db.models import AuditEntry, Competition, Evaluation, Guess, Opening, S
 from app.db.transaction import transaction
 from app.services.accounts import accounts
 from app.services.accounts.accounts import Principal
-from app.services.attacks import transitions
+from app.services.attacks import contest_lifecycle
 from app.services.submissions import evaluations, submissions, uploads
 from app.services.submissions.uploads import Upload
 from tests.arena import ROWS, Arena, noisy_release
@@ -172,7 +172,7 @@ def test_an_upload_knocks_while_the_clock_holds_the_lock_and_is_refused(
             answers.append(refused.code)
 
     with transaction() as session:
-        assert transitions.freeze(session, competition_id())
+        assert contest_lifecycle.freeze(session, competition_id())
         knocking = threading.Thread(target=knock)
         knocking.start()
         assert eventually(somebody_waits_for_a_lock)

@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 import workers.transitions
-from app.services.attacks import transitions
+from app.services.attacks import contest_lifecycle
 from tests.contest import Contest, competition_row, turn
 from tests.services.test_transitions import acts, quick, targets
 
@@ -37,14 +37,14 @@ def dying(call: Callable[..., Any], *, before: bool, on: int = 1) -> Callable[..
 KILLS = [
     (place, name, before, on)
     for place, name, times in (
-        (transitions, "freeze", (1,)),
+        (contest_lifecycle, "freeze", (1,)),
         (workers.transitions, "write", (1, 2)),
-        (transitions, "written", (1, 3)),
-        (transitions, "publish", (1,)),
-        (transitions, "close", (1,)),
+        (contest_lifecycle, "written", (1, 3)),
+        (contest_lifecycle, "publish", (1,)),
+        (contest_lifecycle, "close", (1,)),
         (workers.transitions, "open_secret", (1, 2)),
-        (transitions, "opened", (1, 3)),
-        (transitions, "reveal", (1,)),
+        (contest_lifecycle, "opened", (1, 3)),
+        (contest_lifecycle, "reveal", (1,)),
     )
     for before in (True, False)
     for on in times

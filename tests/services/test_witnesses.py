@@ -19,7 +19,7 @@ from app.crypto.deadline_signing import Ring
 from app.db import now
 from app.db.models import Announcement, AuditEntry, Competition, Opening, Target, WitnessedEnd
 from app.db.transaction import transaction
-from app.services.attacks import transitions
+from app.services.attacks import contest_lifecycle
 from app.services.contests import announcements, observed_deadlines
 from tests.contest import Contest, competition_id, competition_row, judge_everything, turn
 from tests.services.test_transitions import acts, quick
@@ -115,7 +115,7 @@ def test_once_the_notice_has_run_everything_is_revealed(
 ) -> None:
     contest.move(reidentification=(-1, -0.5))
     assert nothing_is_revealed()
-    for module in (observed_deadlines, transitions):
+    for module in (observed_deadlines, contest_lifecycle):
         monkeypatch.setattr(module, "clock", lambda session: now.clock(session) + NOTICE)
     turn()
     assert competition_row().revealed_at is not None

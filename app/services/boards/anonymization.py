@@ -11,7 +11,7 @@ from anoncup.evaluation.ranking import pareto_front, rank_sums, ranked_values, r
 from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
 from app.db.models import Competition, Evaluation
-from app.services.boards import entries, in_force
+from app.services.boards import effective_evaluations, entries
 from app.services.boards.entries import Entry
 from app.services.boards.spreadsheet import board_csv
 from app.services.contests import visibility
@@ -23,7 +23,7 @@ def board(session: Session, sight: Sight) -> Board:
     """The board as it may be seen."""
     contest, view = sight.contest, sight.view
     found = entries.entries(session, contest, view)
-    rules = in_force.rules(session, contest, view.as_of)
+    rules = effective_evaluations.rules(session, contest, view.as_of)
     before = ranks_before(session, sight)
     rows = ranked(rules, found, view)
     return Board(
@@ -48,7 +48,11 @@ def ranks_before(session: Session, sight: Sight) -> dict[str, int]:
     if since is not None and then <= since:
         return {}
     view = visibility.view_then(contest, sight.view.audience, then)
-    rows = ranked(in_force.rules(session, contest, view.as_of), entries.entries(session, contest, view), view)
+    rows = ranked(
+        effective_evaluations.rules(session, contest, view.as_of),
+        entries.entries(session, contest, view),
+        view,
+    )
     return {row.team: row.rank for row in rows if row.rank is not None}
 
 

@@ -12,10 +12,10 @@ from anoncup.competition.scoring_versions import Versions
 from anoncup.evaluation.ranking import overall
 from anoncup.rules.model import Rules
 from app.db.models import Competition, Evaluation, State, Submission, Target
-from app.services.boards import in_force, trials, verdicts
-from app.services.boards.comparable import comparable
-from app.services.boards.in_force import ENDED, Finished
+from app.services.boards import best_guesses, effective_evaluations, verdicts
+from app.services.boards.effective_evaluations import ENDED, Finished
 from app.services.boards.verdicts import Numbers
+from app.services.boards.version_filter import comparable
 from app.services.contests.contest import Contest
 from app.services.contests.visibility import View
 
@@ -42,9 +42,9 @@ class Entry:
 
 def entries(session: Session, contest: Contest, view: View) -> list[Entry]:
     """Everything that has ended, as this view has it, and is not disqualified, in the order of receipt."""
-    rules = in_force.rules(session, contest, view.as_of)
-    rivals = trials.rivals_risks(session, contest.row, view, rules)
-    found = in_force.finished(session, contest.row, view.as_of)
+    rules = effective_evaluations.rules(session, contest, view.as_of)
+    rivals = best_guesses.rivals_risks(session, contest.row, view, rules)
+    found = effective_evaluations.finished(session, contest.row, view.as_of)
     counting = those_that_count(session, contest.row, view, found)
     numbers = comparable(verdicts.numbers_of(session, [one.ending for one in counting]), rules.scored_by)
     return [entry(one, numbers.get(one.evaluation_id), rivals.get(one.submission_id)) for one in found]
@@ -60,7 +60,7 @@ def proposed(
     scored_by: Versions,
 ) -> list[Entry]:
     """Those of ``judged`` that have ended and are not disqualified, in their order, as if they counted."""
-    rivals = trials.rivals_risks(session, row, view, rules, rejected_too=True)
+    rivals = best_guesses.rivals_risks(session, row, view, rules, rejected_too=True)
     standing = [each for each in judged if each.state in ENDED and is_qualified(each.submission)]
     found = [finished_as(each) for each in standing]
     counting = those_that_count(session, row, view, found)

@@ -13,11 +13,11 @@ from anoncup.schemas import Cell, Matrix, MatrixRow, MatrixTarget
 from anoncup.tracks.parts import Attacker
 from app.db.models import Competition, Team
 from app.services.accounts import names
-from app.services.boards import in_force, trials, verdicts
-from app.services.boards.comparable import comparable
+from app.services.boards import best_guesses, effective_evaluations, verdicts
+from app.services.boards.best_guesses import Attacked, Trials
 from app.services.boards.spreadsheet import csv_text
-from app.services.boards.trials import Attacked, Trials
 from app.services.boards.verdicts import Numbers
+from app.services.boards.version_filter import comparable
 from app.services.contests.visibility import Sight, View
 
 Cells = Mapping[UUID, Mapping[UUID, Cell]]
@@ -32,8 +32,8 @@ def board(session: Session, sight: Sight, *, of_team: UUID | None = None) -> Mat
     ``of_team``: only the targets of this team, none while their teams are hidden.
     """
     contest, view = sight.contest, sight.view
-    rules = in_force.rules(session, contest, view.as_of)
-    columns = trials.attacked(session, contest.row, view) if view.finals_only else []
+    rules = effective_evaluations.rules(session, contest, view.as_of)
+    columns = best_guesses.attacked(session, contest.row, view) if view.finals_only else []
     if of_team is not None:
         columns = [one for one in columns if one.finished.team_id == of_team and shows_team(one, view)]
     rows = teams_rows(session, contest.row, view, rules, columns)
@@ -93,7 +93,7 @@ def counted(
     """Individuals."""
     rows = {target.id: target.rows for target in columns}
     found: dict[UUID, dict[UUID, Cell]] = {}
-    for team_id, target_id, _, best in trials.bests(session, row, view, rules, columns):
+    for team_id, target_id, _, best in best_guesses.bests(session, row, view, rules, columns):
         cell = Cell(correct=best.correct, rate=best.correct / rows[target_id], trials=best.trials)
         found.setdefault(team_id, {})[target_id] = cell
     return found
@@ -103,17 +103,17 @@ def beyond_chance(
     session: Session, row: Competition, view: View, rules: Rules, columns: Sequence[Attacked]
 ) -> Cells:
     """With each question if there are several."""
-    value, several = trials.together(rules), len(TRACKS[rules.track].asked(rules)) > 1
+    value, several = best_guesses.together(rules), len(TRACKS[rules.track].asked(rules)) > 1
 
     def cell(tried: Trials) -> Cell:
         return Cell(
             correct=None,
-            rate=value(trials.alone(tried)),
+            rate=value(best_guesses.alone(tried)),
             trials=sum(best.trials for best in tried.values()),
             by_question={name: best.risk for name, best in tried.items()} if several else None,
         )
 
-    found = trials.by_team_and_target(session, row, view, rules, columns)
+    found = best_guesses.by_team_and_target(session, row, view, rules, columns)
     return {
         team_id: {target_id: cell(tried) for target_id, tried in on.items()} for team_id, on in found.items()
     }

@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 from anoncup.evaluation.ranking import ranks, standing
 from anoncup.schemas import AttackersBoard, AttackersRow
 from app.db.models import Team
-from app.services.boards import in_force, trials
+from app.services.boards import best_guesses, effective_evaluations
+from app.services.boards.best_guesses import Attacks
 from app.services.boards.spreadsheet import board_csv
-from app.services.boards.trials import Attacks
 from app.services.contests.visibility import Sight
 
 NUMBERS = ("identified", "tried", "rate", "targets", "score", "by_question")
@@ -22,12 +22,14 @@ DECIMALS = 9
 def board(session: Session, sight: Sight) -> AttackersBoard:
     """The board as it may be seen."""
     contest, view = sight.contest, sight.view
-    rules = in_force.rules(session, contest, view.as_of)
-    attacks = trials.attacks_by_team(session, contest.row, view, rules)
+    rules = effective_evaluations.rules(session, contest, view.as_of)
+    attacks = best_guesses.attacks_by_team(session, contest.row, view, rules)
     in_order = Team.competition_id == contest.id, Team.disqualified_at.is_(None), ~Team.baseline
     found = session.execute(select(Team.id, Team.name).where(*in_order).order_by(Team.created_at, Team.id))
     rows = ranked([(team_id, name) for team_id, name in found], attacks, view.audience.team_id)
-    standing = {one.team: one.team_id for one in in_force.finished(session, contest.row, view.as_of)}
+    standing = {
+        one.team: one.team_id for one in effective_evaluations.finished(session, contest.row, view.as_of)
+    }
     return AttackersBoard(
         competition=contest.slug,
         title=dict(contest.rules.title),

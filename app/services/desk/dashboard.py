@@ -12,8 +12,8 @@ from anoncup.competition.scoring_versions import lacks
 from anoncup.rules.model import Rules
 from app.db.models import Competition, Evaluation, Guess, State, Submission, Target, Team
 from app.services.accounts.accounts import Principal
-from app.services.boards import in_force, verdicts
-from app.services.boards.comparable import by_rules
+from app.services.boards import effective_evaluations, verdicts
+from app.services.boards.version_filter import by_rules
 from app.services.contests import clarifications, competitions, phases, revisions, sealed_inputs
 from app.services.contests.phases import Standing
 from app.services.contests.visibility import ALWAYS
@@ -107,7 +107,9 @@ def of_competition(session: Session, principal: Principal, slug: str) -> Dashboa
 
 
 def mixed(session: Session, row: Competition) -> int:
-    endings = [one.ending for one in in_force.finished(session, row, ALWAYS)] if row.scored_by else []
+    endings = (
+        [one.ending for one in effective_evaluations.finished(session, row, ALWAYS)] if row.scored_by else []
+    )
     found = verdicts.numbers_of(session, endings)
     return sum(by_rules(one, row.scored_by) != one for one in found.values())
 

@@ -14,9 +14,9 @@ from anoncup.tracks.model import Track
 from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
 from app.locale.language import Words
-from app.services.boards import places
-from app.services.boards.attacks_on import attacks_on
-from app.services.boards.places import Place
+from app.services.boards import standing_forecast
+from app.services.boards.standing_forecast import Place
+from app.services.boards.submission_attacks import attacks_on
 from app.services.contests.visibility import ALWAYS
 from app.services.submissions import submissions, summaries
 from app.services.submissions.summaries import Summary
@@ -46,7 +46,7 @@ def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HT
         sight, board = board_if_open(session, principal, frame.contest.slug)
         shown = result_of(frame, result, board, t) if result else {}
         rivals = attacks_on(session, sight, found.id) if sight else []
-        place = places.of_submission(session, sight, board, found) if sight and board else None
+        place = standing_forecast.of_submission(session, sight, board, found) if sight and board else None
     return page(
         request,
         principal,

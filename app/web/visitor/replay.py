@@ -17,7 +17,7 @@ from app.http import unchanged
 from app.http.dependencies import MaybeSignedIn, ShownBy
 from app.http.unchanged import Text
 from app.locale.language import Words
-from app.services.boards import history
+from app.services.boards import board_timeline
 from app.web.site import languages
 from app.web.site.frame import frame_of
 from app.web.site.names import listed
@@ -41,7 +41,7 @@ class Lead:
 
 async def kept_history(request: Request, slug: str, shown: ShownBy) -> Text | None:
     """As programs get it, and the page's own script."""
-    return await if_open(unchanged.kept(request).text(shown, slug, history.as_json))
+    return await if_open(unchanged.kept(request).text(shown, slug, board_timeline.as_json))
 
 
 Kept = Annotated[Text | None, Depends(kept_history)]

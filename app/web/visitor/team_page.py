@@ -18,7 +18,7 @@ from app.db.transaction import transaction
 from app.http import unchanged
 from app.http.dependencies import MaybeSignedIn, ShownBy
 from app.locale.language import Words
-from app.services.boards import anonymization, history, matrix, reidentification
+from app.services.boards import anonymization, board_timeline, matrix, reidentification
 from app.services.contests.visibility import Sight
 from app.web.site import languages
 from app.web.site.frame import frame_of
@@ -124,7 +124,7 @@ def team(
 def told_of(session: Session, sight: Sight, team_id: UUID) -> Told:
     board = anonymization.board(session, sight)
     row = row_of(board, team_id)
-    told, ranks = history.followed(session, sight, team_id)
+    told, ranks = board_timeline.followed(session, sight, team_id)
     attacks = matrix.board(session, sight, of_team=team_id)
     attackers = reidentification.board(session, sight)
     return Told(

@@ -17,8 +17,8 @@ from anoncup.competition.scoring_versions import attacker_counts
 from anoncup.rules.settings import OVERALL_DIGITS
 from anoncup.schemas import Board, BoardRow, Verdict
 from app.db.models import State, Submission
-from app.services.boards import in_force, verdicts
-from app.services.boards.comparable import comparable
+from app.services.boards import effective_evaluations, verdicts
+from app.services.boards.version_filter import comparable
 from app.services.contests.contest import Contest
 from app.services.contests.visibility import ALWAYS, Sight
 
@@ -117,7 +117,9 @@ def counted_of(contest: Contest, verdict: Verdict) -> int | None:
 def scored_alike(session: Session, sight: Sight) -> bool:
     """Whether a board that is frozen goes by the rules that are in force now."""
     as_of = sight.view.as_of
-    return as_of == ALWAYS or in_force.rules(session, sight.contest, as_of) == sight.contest.rules
+    return (
+        as_of == ALWAYS or effective_evaluations.rules(session, sight.contest, as_of) == sight.contest.rules
+    )
 
 
 def place_of(board: Board, sent: Sent, *, by_sum: bool) -> Place | None:

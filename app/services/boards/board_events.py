@@ -14,8 +14,8 @@ from anoncup.rules.model import Rules
 from anoncup.rules.settings import Publication
 from anoncup.tracks.model import largest
 from app.db.models import Guess, State, Target, Team
-from app.services.boards import in_force
-from app.services.boards.in_force import Finished
+from app.services.boards import effective_evaluations
+from app.services.boards.effective_evaluations import Finished
 from app.services.contests import phases, visibility
 from app.services.contests.contest import Contest
 from app.services.contests.visibility import Sight
@@ -134,7 +134,7 @@ def second(at: datetime) -> datetime:
 
 
 def of_rules(session: Session, contest: Contest, showing: Showing) -> Iterator[tuple[datetime | None, What]]:
-    eras = in_force.eras(session, contest)
+    eras = effective_evaluations.eras(session, contest)
     for (at, _), (_, rules) in itertools.pairwise(eras):
         yield showing.board(at), Replaced(rules)
     if contest.row.published_at is not None:
@@ -142,7 +142,7 @@ def of_rules(session: Session, contest: Contest, showing: Showing) -> Iterator[t
 
 
 def of_scores(session: Session, contest: Contest, showing: Showing) -> Iterator[tuple[datetime | None, What]]:
-    for stay in in_force.stays(session, contest.row):
+    for stay in effective_evaluations.stays(session, contest.row):
         yield showing.board(stay.begins), Begins(stay.finished)
         if stay.ends != visibility.ALWAYS:
             yield showing.board(stay.ends), Ends(stay.finished)

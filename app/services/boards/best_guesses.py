@@ -16,8 +16,8 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import largest
 from app.db.models import Competition, Guess, State, Target, Team
-from app.services.boards import in_force
-from app.services.boards.in_force import Finished
+from app.services.boards import effective_evaluations
+from app.services.boards.effective_evaluations import Finished
 from app.services.contests.visibility import ALWAYS, View
 
 
@@ -77,7 +77,7 @@ def attacked(session: Session, row: Competition, view: View, *, rejected_too: bo
 
     ``rejected_too``: also those that other rules might accept.
     """
-    found = in_force.finished(session, row, view.as_of, targets_only=True)
+    found = effective_evaluations.finished(session, row, view.as_of, targets_only=True)
     by_submission = {one.submission_id: one for one in found if rejected_too or one.state == State.SCORED}
     targets = session.execute(
         select(Target.id, Target.name, Target.rows, Target.submission_id)

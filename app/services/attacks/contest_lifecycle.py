@@ -20,7 +20,7 @@ from anoncup.errors import CompetitionUnavailable
 from app.db.models import Competition, Evaluation, Guess, Opening, Secret, Submission, Target, WitnessedEnd
 from app.db.now import clock
 from app.services.accounts import audit
-from app.services.attacks import candidates, drawing
+from app.services.attacks import allocation, candidates
 from app.services.contests import guess_terms, observed_deadlines, phases
 from app.services.contests.sealed_inputs import Box
 from app.services.jobs.leases import UNFINISHED
@@ -82,7 +82,7 @@ def due(session: Session) -> Found:
             if observed_deadlines.is_new(row, seen):
                 found.unwitnessed.append(row.id)
             outdated = guess_terms.is_outdated(row, terms.get(row.id, ()))
-            if outdated or is_due(row, seen, now) or drawing.is_due(session, row, now):
+            if outdated or is_due(row, seen, now) or allocation.is_due(session, row, now):
                 found.due.append(row.id)
         except CompetitionUnavailable as problem:
             found.unreadable[row.id] = str(problem)
@@ -116,20 +116,20 @@ def next_step(session: Session, competition_id: UUID) -> bool:
 def awaits_work(session: Session, competition_id: UUID) -> bool:
     """Whether files are to be written or secrets to be opened before the next step."""
     row = session.get_one(Competition, competition_id)
-    if drawing.awaited(session, row, clock(session)) is not None:
+    if allocation.awaited(session, row, clock(session)) is not None:
         return True
     mine = Target.competition_id == competition_id
     if session.scalar(select(exists().where(mine, Target.files.is_(None)))):
         return True
     sealed = session.scalar(select(exists().where(mine, is_sealed())))
-    return bool(sealed or drawing.sealed_seed(session, row.id)) and may_open(session, row)
+    return bool(sealed or allocation.sealed_seed(session, row.id)) and may_open(session, row)
 
 
 def commit(session: Session, competition_id: UUID) -> bool:
     """Commit to the seed of what the service draws, if it draws anything in this competition."""
-    if not drawing.is_uncommitted(session, session.get_one(Competition, competition_id)):
+    if not allocation.is_uncommitted(session, session.get_one(Competition, competition_id)):
         return False
-    return drawing.commit(session, locked(session, competition_id))
+    return allocation.commit(session, locked(session, competition_id))
 
 
 def freeze(session: Session, competition_id: UUID) -> bool:
@@ -253,7 +253,7 @@ def unopened_seed(session: Session, competition_id: UUID) -> Box | None:
     """The seed of a closed competition that is still sealed; of another, none."""
     if not may_open(session, session.get_one(Competition, competition_id)):
         return None
-    return drawing.sealed_seed(session, competition_id)
+    return allocation.sealed_seed(session, competition_id)
 
 
 def is_sealed() -> ColumnElement[bool]:
@@ -272,7 +272,7 @@ def reveal(session: Session, competition_id: UUID) -> bool:
     sealed = exists().where(Target.competition_id == row.id, is_sealed())
     if row.revealed_at is not None or session.scalar(select(sealed)) or not may_open(session, row):
         return False
-    if drawing.sealed_seed(session, row.id) is not None:
+    if allocation.sealed_seed(session, row.id) is not None:
         return False
     row.revealed_at = clock(session)
     shown = session.scalar(select(func.count()).where(Target.competition_id == row.id))

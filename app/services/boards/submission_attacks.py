@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from anoncup.schemas import Cell
-from app.services.boards import in_force, matrix, trials
+from app.services.boards import best_guesses, effective_evaluations, matrix
 from app.services.contests.visibility import Sight
 
 
@@ -24,11 +24,11 @@ def attacks_on(session: Session, sight: Sight, submission_id: UUID) -> list[Atta
     contest, view = sight.contest, sight.view
     if not view.finals_only:
         return []
-    targets = trials.attacked(session, contest.row, view)
+    targets = best_guesses.attacked(session, contest.row, view)
     target = next((one for one in targets if one.finished.submission_id == submission_id), None)
     if target is None:
         return []
-    rules = in_force.rules(session, contest, view.as_of)
+    rules = effective_evaluations.rules(session, contest, view.as_of)
     rows = matrix.teams_rows(session, contest.row, view, rules, [target])
     found = [
         AttackOn(row.attacker, cell, target.rows) for row in rows for cell in row.cells if cell is not None

@@ -16,9 +16,9 @@ from sqlalchemy.orm import Session
 
 from anoncup.rules.settings import OVERALL_DIGITS
 from anoncup.schemas import History, HistoryLeaders, HistoryPlace, HistoryRank, HistoryStep, HistoryTeam
-from app.services.boards.course import Course
+from app.services.boards.board_events import happenings
 from app.services.boards.entries import Entry
-from app.services.boards.happening import happenings
+from app.services.boards.timeline_steps import Course
 from app.services.contests.visibility import Sight, View, rounded
 
 FIRST = 10

@@ -16,9 +16,9 @@ from anoncup.rules.model import Rules
 from anoncup.schemas import AttackHistory, AttackHistoryRow, AttackStep
 from app.db.models import Competition, Guess, Team
 from app.services.accounts import names
-from app.services.boards import in_force, trials
+from app.services.boards import best_guesses, effective_evaluations
+from app.services.boards.best_guesses import Attacked
 from app.services.boards.matrix import column
-from app.services.boards.trials import Attacked
 from app.services.contests import visibility
 from app.services.contests.visibility import Sight, View
 
@@ -40,8 +40,8 @@ def board(session: Session, sight: Sight) -> AttackHistory:
     """The steps of every cell, with the matrix's targets and teams; NotFound before the reveal."""
     contest, view = sight.contest, sight.view
     visibility.require_reveal(contest.row)
-    rules = in_force.rules(session, contest, view.as_of)
-    columns = trials.attacked(session, contest.row, view)
+    rules = effective_evaluations.rules(session, contest, view.as_of)
+    columns = best_guesses.attacked(session, contest.row, view)
     rising = counted if contest.track.counts(rules) else beyond_chance(rules)
     return AttackHistory(
         competition=contest.slug,
@@ -84,7 +84,9 @@ def sent_by_team_and_target(
         func.coalesce(Guess.correct, 0),
     ).order_by(Guess.received_at, Guess.id)
     sent: dict[UUID, dict[UUID, list[Sent]]] = {}
-    for team_id, target_id, *guess in session.execute(trials.that_count(found, row, view, rules, columns)):
+    for team_id, target_id, *guess in session.execute(
+        best_guesses.that_count(found, row, view, rules, columns)
+    ):
         sent.setdefault(team_id, {}).setdefault(target_id, []).append(Sent._make(guess))
     return sent
 
@@ -104,7 +106,7 @@ def counted(rows: int) -> Rising:
 
 def beyond_chance(rules: Rules) -> Callable[[int], Rising]:
     """With each question if there are several."""
-    value, several = trials.together(rules), len(TRACKS[rules.track].asked(rules)) > 1
+    value, several = best_guesses.together(rules), len(TRACKS[rules.track].asked(rules)) > 1
 
     def rising(guesses: Iterable[Sent]) -> Iterator[AttackStep]:
         best: dict[str, float] = {}

@@ -12,13 +12,13 @@ from sqlalchemy.orm import Session
 from anoncup.evaluation.ranking import rank_sums, ranks
 from anoncup.rules.model import Rules
 from app.db.models import State, Target
-from app.services.boards import anonymization, entries, in_force, trials, verdicts
-from app.services.boards.comparable import by_rules
+from app.services.boards import anonymization, best_guesses, effective_evaluations, entries, verdicts
+from app.services.boards.best_guesses import Together
+from app.services.boards.board_events import Begins, Ends, Found, Happening, Published, Replaced
+from app.services.boards.effective_evaluations import Finished
 from app.services.boards.entries import Entry
-from app.services.boards.happening import Begins, Ends, Found, Happening, Published, Replaced
-from app.services.boards.in_force import Finished
-from app.services.boards.trials import Together
 from app.services.boards.verdicts import Numbers
+from app.services.boards.version_filter import by_rules
 from app.services.contests.visibility import Sight
 
 Place = tuple[bool, float, datetime, UUID, UUID]
@@ -44,14 +44,14 @@ class Course:
     together: Together = field(init=False)
 
     def __post_init__(self) -> None:
-        self.together = trials.together(self.rules)
+        self.together = best_guesses.together(self.rules)
 
     @classmethod
     def begin(cls, session: Session, sight: Sight) -> "Course":
         """Before anything has happened."""
         row = sight.contest.row
-        (_, rules), *_ = in_force.eras(session, sight.contest)
-        endings = [one.finished.ending for one in in_force.stays(session, row)]
+        (_, rules), *_ = effective_evaluations.eras(session, sight.contest)
+        endings = [one.finished.ending for one in effective_evaluations.stays(session, row)]
         finals = session.scalars(select(Target.submission_id).where(Target.competition_id == row.id))
         return cls(rules, verdicts.numbers_of(session, endings), frozenset(finals))
 
@@ -77,7 +77,7 @@ class Course:
                 risks[team] = max(risk, risks.get(team, 0.0))
                 return [self.teams[submission]] if submission in self.teams else []
             case Replaced(rules):
-                self.rules, self.together = rules, trials.together(rules)
+                self.rules, self.together = rules, best_guesses.together(rules)
                 self.counted.clear()
             case Published():
                 self.finals_only = True
