@@ -19,7 +19,7 @@ from app.db.models import Competition, RehearsalMove, State
 from app.db.transaction import transaction
 from app.services.accounts import accounts
 from app.services.contests import guess_terms, phases, rehearsal_schedule
-from app.services.desk import rehearsals
+from app.services.organizing import rehearsals
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena
 from tests.contest import judge_everything, turn

@@ -17,8 +17,8 @@ from anoncup.schemas.codes import FAILURES
 from app.db.models import Evaluation, State
 from app.db.transaction import transaction
 from app.services.boards.verdicts import numbers
-from app.services.desk import moves
 from app.services.jobs import leases
+from app.services.organizing import rehearsal_moves
 from tests import recorded
 from tests.arena import Arena
 from tests.recorded import ANSWERS, verdict
@@ -84,7 +84,7 @@ def test_every_code_of_a_failure_is_declared() -> None:
         if word.arg == "code" and isinstance(word.value, ast.Constant)
     }
     kinds = {kind.code for kind in (child.ScoringFailed, child.ChildDied, CompetitionUnavailable)}
-    elsewhere = {leases.USED_UP, "secret_unreadable", moves.REFUSED}
+    elsewhere = {leases.USED_UP, "secret_unreadable", rehearsal_moves.REFUSED}
     assert given == {"time_limit", "memory_limit"}
     assert given | kinds | leased.WANTING | elsewhere == set(FAILURES)
 

@@ -28,7 +28,7 @@ CALLED = (
     "app.services.originals.kits",
     "app.services.originals.originals",
     "app.services.originals.organizer_data",
-    "app.services.desk.baselines",
+    "app.services.organizing.baselines",
     "app.services.submissions.uploads",
 )
 """Modules of the functions that are called: they load the tracks, also those of packages, which the sandbox

@@ -14,8 +14,8 @@ from app.db.models import RehearsalMove
 from app.db.transaction import transaction
 from app.services.attacks import guesses
 from app.services.attacks.guesses import Given
-from app.services.desk import moves
-from app.services.desk.moves import Claim
+from app.services.organizing import rehearsal_moves
+from app.services.organizing.rehearsal_moves import Claim
 from app.services.submissions import uploads
 from app.services.submissions.submissions import Seal
 from app.services.submissions.uploads import Upload
@@ -33,7 +33,7 @@ def play() -> bool:
     settings = get_settings()
     lease = timedelta(seconds=settings.lease_s)
     with transaction() as session:
-        claimed = moves.claim_next(session, lease=lease, attempts=settings.scoring_attempts)
+        claimed = rehearsal_moves.claim_next(session, lease=lease, attempts=settings.scoring_attempts)
     if claimed is None:
         return False
     if claimed.release is not None:
@@ -58,7 +58,7 @@ def hand_in(claimed: Claim, at: uploads.Entrance, settings: Settings) -> None:
 
     upload = leased.done(do, RehearsalMove, claimed.move_id, claimed.attempt, fitness=FOR_SECRETS)
     if upload is not None:
-        sent(claimed, lambda session: moves.send(session, claimed, upload, seal_in(settings)))
+        sent(claimed, lambda session: rehearsal_moves.send(session, claimed, upload, seal_in(settings)))
 
 
 def attack(claimed: Claim, at: guesses.Entrance, settings: Settings) -> None:
@@ -80,7 +80,7 @@ def attack(claimed: Claim, at: guesses.Entrance, settings: Settings) -> None:
 
     given = leased.done(do, RehearsalMove, claimed.move_id, claimed.attempt, fitness=FOR_SECRETS)
     if given is not None:
-        sent(claimed, lambda session: moves.guess(session, claimed, given))
+        sent(claimed, lambda session: rehearsal_moves.guess(session, claimed, given))
 
 
 def well_formed(read: Callable[[], T]) -> T:
@@ -88,7 +88,7 @@ def well_formed(read: Callable[[], T]) -> T:
     try:
         return read()
     except InvalidUpload as problem:
-        raise ScoringFailed(problem.message, code=moves.REFUSED) from None
+        raise ScoringFailed(problem.message, code=rehearsal_moves.REFUSED) from None
 
 
 def sent(claimed: Claim, do: Callable[[Session], bool]) -> None:
@@ -98,7 +98,7 @@ def sent(claimed: Claim, do: Callable[[Session], bool]) -> None:
             do(session)
     except (Conflict, NotAllowed, TooMany) as problem:
         with transaction() as session:
-            moves.refused(session, claimed, problem)
+            rehearsal_moves.refused(session, claimed, problem)
 
 
 def seed_of(claimed: Claim) -> int:

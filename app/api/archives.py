@@ -18,7 +18,7 @@ from app.http.shelf import Shelf
 from app.http.unchanged import known_tags
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
-from app.services.desk import exports
+from app.services.organizing import exports
 from app.services.originals import kits
 from app.services.originals.kit_words import Service
 from app.services.originals.kits import Kit

@@ -17,7 +17,7 @@ from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.http.intake import Way, read_release, take_in
 from app.services.accounts.accounts import Principal
-from app.services.desk import baselines
+from app.services.organizing import baselines
 from app.services.submissions import uploads
 from app.services.submissions.uploads import Entrance
 

@@ -15,7 +15,7 @@ from app.db.transaction import transaction
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.services.contests import schedule
-from app.services.desk import rulings
+from app.services.organizing import disqualification
 from app.services.submissions import submissions
 
 router = APIRouter(tags=["organizing"])
@@ -71,7 +71,9 @@ def resume_phase(slug: str, name: str, principal: SignedIn) -> schemas.Competiti
 def grant_quota(slug: str, principal: Confirming, body: schemas.GrantIn) -> schemas.Grant:
     """Give a team more of a cap; more of a daily one is for today. guesses_per_target needs the password."""
     with transaction() as session:
-        made = rulings.grant(session, principal, slug, team_id=body.team_id, cap=body.cap, amount=body.amount)
+        made = disqualification.grant(
+            session, principal, slug, team_id=body.team_id, cap=body.cap, amount=body.amount
+        )
         return schemas.Grant(id=made.id, at=made.at, team_id=made.team_id, cap=made.cap, amount=made.amount)
 
 
@@ -99,7 +101,7 @@ def reinstate_team(
 def remove_approach(slug: str, team_id: UUID, principal: SignedIn) -> None:
     """Take away what a team tells of how it did it; the audit log keeps it."""
     with transaction() as session:
-        rulings.silence(session, principal, slug, team_id)
+        disqualification.silence(session, principal, slug, team_id)
 
 
 @router.post("/submissions/{submission_id}/disqualify", responses=refusing(JUDGED))
@@ -126,7 +128,7 @@ def reinstate_submission(
 def score_again(submission_id: UUID, principal: SignedIn) -> schemas.Submission:
     """Have a submission that ended in ERROR scored once more."""
     with transaction() as session:
-        found = rulings.score_again(session, principal, submission_id)
+        found = disqualification.score_again(session, principal, submission_id)
         return shown(session, submissions.slug_of(session, found), found)
 
 
@@ -134,7 +136,9 @@ def team_judged(
     slug: str, team_id: UUID, principal: SignedIn, reason: str, *, disqualified: bool
 ) -> schemas.TeamJudged:
     with transaction() as session:
-        team = rulings.judge_team(session, principal, slug, team_id, disqualified=disqualified, reason=reason)
+        team = disqualification.judge_team(
+            session, principal, slug, team_id, disqualified=disqualified, reason=reason
+        )
         return schemas.TeamJudged(
             id=team.id,
             name=team.name,
@@ -147,7 +151,7 @@ def submission_judged(
     submission_id: UUID, principal: SignedIn, reason: str, *, disqualified: bool
 ) -> schemas.Submission:
     with transaction() as session:
-        found = rulings.judge_submission(
+        found = disqualification.judge_submission(
             session, principal, submission_id, disqualified=disqualified, reason=reason
         )
         return shown(session, submissions.slug_of(session, found), found)

@@ -11,8 +11,8 @@ from app.http.dependencies import SignedIn
 from app.http.paging import AskedPage, number, place_of
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
-from app.services.desk import load
 from app.services.jobs import queue
+from app.services.organizing import load
 
 HIDDEN_REASON = "takes no work; administrators can read why"
 

@@ -10,7 +10,7 @@ from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.services.contests import phases
 from app.services.contests.contest import Contest
-from app.services.desk import rehearsal_course, rehearsals
+from app.services.organizing import rehearsal_progress, rehearsals
 
 router = APIRouter(prefix="/competitions/{slug}/rehearsal", tags=["rehearsals"])
 
@@ -41,7 +41,7 @@ def end_rehearsal(slug: str, principal: Confirming) -> None:
 
 
 def told(session: Session, slug: str, contest: Contest) -> schemas.Rehearsal:
-    found = rehearsal_course.course(session, contest.row)
+    found = rehearsal_progress.course(session, contest.row)
     windows = contest.rules.phases
     return schemas.Rehearsal(
         slug=contest.slug,

@@ -12,8 +12,8 @@ from app.db.transaction import transaction
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.services.contests import competitions, revisions
-from app.services.desk import rescores
-from app.services.desk.rescores import Change, Judged, Preview
+from app.services.organizing import rejudgings
+from app.services.organizing.rejudgings import Change, Judged, Preview
 
 router = APIRouter(tags=["re-scoring"])
 
@@ -29,22 +29,22 @@ def begin_rescore(slug: str, principal: SignedIn, file: Toml) -> schemas.Rescore
         contest = competitions.for_organizer(session, principal, slug)
     revision = revisions.revision_of_file(contest, text_of(file))
     with transaction() as session:
-        made = rescores.begin(session, principal, slug, revision)
-        return summary(rescores.progress_of(session, made))
+        made = rejudgings.begin(session, principal, slug, revision)
+        return summary(rejudgings.progress_of(session, made))
 
 
 @router.get("/competitions/{slug}/rescores", responses=refusing(ORGANIZER))
 def list_rescores(slug: str, principal: SignedIn) -> list[schemas.RescoreSummary]:
     """The competition's sets, newest first."""
     with transaction() as session:
-        return [summary(each) for each in rescores.listed(session, principal, slug)]
+        return [summary(each) for each in rejudgings.listed(session, principal, slug)]
 
 
 @router.get("/rescores/{rescore_id}")
 def get_rescore(rescore_id: UUID, principal: SignedIn) -> schemas.Rescore:
     """How far a set is, and what it would change."""
     with transaction() as session:
-        return out(rescores.preview(session, principal, rescore_id))
+        return out(rejudgings.preview(session, principal, rescore_id))
 
 
 @router.post(
@@ -54,16 +54,16 @@ def get_rescore(rescore_id: UUID, principal: SignedIn) -> schemas.Rescore:
 def apply_rescore(rescore_id: UUID, principal: Confirming) -> schemas.RescoreSummary:
     """Put the new rules and all their results in force at once."""
     with transaction() as session:
-        ended = rescores.apply(session, principal, rescore_id)
-        return summary(rescores.progress_of(session, ended))
+        ended = rejudgings.apply(session, principal, rescore_id)
+        return summary(rejudgings.progress_of(session, ended))
 
 
 @router.post("/rescores/{rescore_id}/cancel", responses=refusing("rescore_ended"))
 def cancel_rescore(rescore_id: UUID, principal: SignedIn) -> schemas.RescoreSummary:
     """Drop a set; everything stays as it is."""
     with transaction() as session:
-        ended = rescores.cancel(session, principal, rescore_id)
-        return summary(rescores.progress_of(session, ended))
+        ended = rejudgings.cancel(session, principal, rescore_id)
+        return summary(rejudgings.progress_of(session, ended))
 
 
 def summary(found: Preview) -> schemas.RescoreSummary:

@@ -20,8 +20,8 @@ from app.services.attacks import guesses
 from app.services.boards import spreadsheet, verdicts
 from app.services.contests import competitions
 from app.services.contests.contest import parsed
-from app.services.desk import rescores
 from app.services.jobs import leases
+from app.services.organizing import rejudgings
 from app.services.submissions import evaluations
 from tests import board_facts
 from tests.application import application
@@ -308,7 +308,7 @@ def spelled(value: object) -> str:
 def nothing_written_down(monkeypatch: pytest.MonkeyPatch) -> None:
     """Verdicts that are made up name little of what counts, and E is none of their rates."""
     monkeypatch.setattr(competitions, "fix_what_counts", lambda _: None)
-    monkeypatch.setattr(rescores, "what_counts", lambda _: {})
+    monkeypatch.setattr(rejudgings, "what_counts", lambda _: {})
 
 
 def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:

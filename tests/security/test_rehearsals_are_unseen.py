@@ -16,7 +16,7 @@ from app.db.transaction import transaction
 from app.http.dependencies import COOKIE
 from app.services.accounts import accounts
 from app.services.contests import competitions
-from app.services.desk import rehearsals
+from app.services.organizing import rehearsals
 from tests.arena import API, PASSWORD, competition_file
 from tests.rehearsing import Rehearsed
 from tests.security.stage import CONTENT, Stage

@@ -22,8 +22,8 @@ from app.db.models import (
     Team,
 )
 from app.db.transaction import transaction
-from app.services.desk import moves, rehearsals
 from app.services.jobs import fairness
+from app.services.organizing import rehearsal_moves, rehearsals
 from app.storage import store
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
@@ -174,7 +174,7 @@ def test_a_worker_that_is_killed_before_the_commit_has_sent_nothing_and_another_
         raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr(moves, place, killed)
+        patched.setattr(rehearsal_moves, place, killed)
         with pytest.raises(Killed):
             threshold_reports.advise()
     assert rehearsed.states("anonymization")[State.SCORING] == 1

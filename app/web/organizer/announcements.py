@@ -15,7 +15,7 @@ from app.locale.language import LANGUAGES, Words
 from app.services.accounts.accounts import Principal
 from app.services.contests import announcements, revisions
 from app.services.contests.contest import read_file
-from app.services.desk import rescores
+from app.services.organizing import rejudgings
 from app.web.organizer.frame import organizers_frame, trouble
 from app.web.organizer.rescores import differences
 from app.web.site import languages
@@ -38,7 +38,7 @@ def all_announcements(request: Request, slug: str, principal: SignedIn, rescore:
 def draft(principal: Principal, slug: str, rescore: str) -> dict[str, str]:
     """What an applied set changed, in every language; nothing if there is no such set."""
     with transaction() as session:
-        sets = [one.rescore for one in rescores.listed(session, principal, slug)]
+        sets = [one.rescore for one in rejudgings.listed(session, principal, slug)]
     found = next((one for one in sets if str(one.id) == rescore and one.replaced_file is not None), None)
     if found is None or found.replaced_file is None:
         return {}

@@ -12,7 +12,7 @@ from app.db.transaction import transaction
 from app.http.confirming import Sure
 from app.http.dependencies import AppSettings, SignedIn
 from app.services.accounts.accounts import Principal
-from app.services.desk import baselines
+from app.services.organizing import baselines
 from app.services.submissions import submissions, uploads
 from app.services.teams import members
 from app.web.organizer.frame import organizers_frame, trouble

@@ -6,7 +6,7 @@ from fastapi.responses import HTMLResponse
 from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
 from app.services.contests import competitions
-from app.services.desk import dashboard, rehearsals
+from app.services.organizing import dashboard, rehearsals
 from app.web.organizer.changes import acts
 from app.web.organizer.frame import organizers_frame
 from app.web.site import languages

@@ -16,9 +16,9 @@ from app.http.paging import cursor_of, number, place_of
 from app.services.accounts import audit
 from app.services.accounts.audit import Wanted
 from app.services.contests import competitions
-from app.services.desk import dashboard, load
 from app.services.jobs import health, queue
 from app.services.jobs.queue import ReportedSandbox
+from app.services.organizing import dashboard, load
 from app.services.teams import members
 from app.web.organizer.changes import acts
 from app.web.organizer.frame import organizers_frame

@@ -20,7 +20,7 @@ from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, dry_run, observed_deadlines, phases, schedule
 from app.services.contests.contest import Contest
 from app.services.contests.dry_run import Preview
-from app.services.desk import dashboard
+from app.services.organizing import dashboard
 from app.web.organizer.frame import organizers_frame, trouble
 from app.web.site.pages import PageRoute, page, see
 

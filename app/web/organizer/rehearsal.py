@@ -14,8 +14,8 @@ from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
 from app.services.accounts.accounts import Principal
 from app.services.contests.contest import Contest
-from app.services.desk import rehearsal_course, rehearsals
-from app.services.desk.rehearsal_course import Course
+from app.services.organizing import rehearsal_progress, rehearsals
+from app.services.organizing.rehearsal_progress import Course
 from app.web.organizer.frame import organizers_frame, trouble
 from app.web.site import languages
 from app.web.site.frame import Frame
@@ -82,7 +82,7 @@ def played_of(session: Session, frame: Frame) -> Played | None:
     """The rehearsal that the page is about: of the competition, or the page's own."""
     own = frame.contest.row.rehearses is not None
     found = frame.contest if own else rehearsals.standing(session, frame.contest.id)
-    return None if found is None else Played(found, rehearsal_course.course(session, found.row))
+    return None if found is None else Played(found, rehearsal_progress.course(session, found.row))
 
 
 def said(request: Request, hindered: Conflict | None) -> str | None:

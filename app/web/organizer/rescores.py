@@ -22,8 +22,8 @@ from app.services.accounts.accounts import Principal
 from app.services.boards.entries import is_qualified
 from app.services.contests import competitions, revisions
 from app.services.contests.contest import read_file
-from app.services.desk import rescores
-from app.services.desk.rescores import Change, Judged, Preview
+from app.services.organizing import rejudgings
+from app.services.organizing.rejudgings import Change, Judged, Preview
 from app.web.organizer.frame import Typed, organizers_frame, trouble
 from app.web.site.frame import Frame
 from app.web.site.pages import PageRoute, page, see
@@ -62,7 +62,7 @@ def begin(request: Request, slug: str, principal: SignedIn, fields: Typed) -> Re
             contest = competitions.for_organizer(session, principal, slug)
         revision = revisions.revision_of_file(contest, file_of(contest.row.file, fields))
         with transaction() as session:
-            made = rescores.begin(session, principal, slug, revision)
+            made = rejudgings.begin(session, principal, slug, revision)
     except DomainError as problem:
         return rescores_page(request, principal, slug, problem=problem, fields=fields)
     return see(f"/competitions/{slug}/organize/rescores/{made.id}", done="rescore_begun")
@@ -125,8 +125,8 @@ def cancel(request: Request, slug: str, rescore_id: UUID, principal: SignedIn) -
 
 def ended(request: Request, principal: Principal, slug: str, rescore_id: UUID, act: str) -> Response:
     end, done = {
-        "apply": (rescores.apply, "rescore_applied"),
-        "cancel": (rescores.cancel, "rescore_cancelled"),
+        "apply": (rejudgings.apply, "rescore_applied"),
+        "cancel": (rejudgings.cancel, "rescore_cancelled"),
     }[act]
     try:
         with transaction() as session:
@@ -140,7 +140,7 @@ def ended(request: Request, principal: Principal, slug: str, rescore_id: UUID, a
 def in_competition(session: Session, principal: Principal, slug: str, rescore_id: UUID) -> Frame:
     """The frame, if the set is one of this competition."""
     frame = organizers_frame(session, principal, slug)
-    found = rescores.organizers_set(session, principal, rescore_id)
+    found = rejudgings.organizers_set(session, principal, rescore_id)
     if found.competition_id != frame.contest.id:
         raise NotFound("there is no such re-score set", code="no_such_rescore")
     return frame
@@ -156,7 +156,7 @@ def compared(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = in_competition(session, principal, slug, rescore_id)
-        found = rescores.preview(session, principal, rescore_id)
+        found = rejudgings.preview(session, principal, rescore_id)
     new = read_file(found.rescore.file)
     done = request.query_params.get("done", "")
     return page(
@@ -170,7 +170,7 @@ def compared(
         parts=revisions.changed_parts(frame.contest.row.file, found.rescore.file),
         by_team=by_team(found),
         turned=[each for each in found.changes if each.before.state != each.after.state],
-        lost=[each for each in found.changes if rescores.is_lost(each)],
+        lost=[each for each in found.changes if rejudgings.is_lost(each)],
         **trouble(request, problem),
     )
 
@@ -218,8 +218,8 @@ def rescores_page(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = organizers_frame(session, principal, slug)
-        sets = rescores.listed(session, principal, slug)
-        waiting = len(rescores.scorable(session, frame.contest.id))
+        sets = rejudgings.listed(session, principal, slug)
+        waiting = len(rejudgings.scorable(session, frame.contest.id))
     open_set = next((each for each in sets if each.stage in ("scoring", "ready")), None)
     done = request.query_params.get("done", "")
     return page(

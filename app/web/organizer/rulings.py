@@ -15,7 +15,7 @@ from app.db.transaction import transaction
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
 from app.services.accounts.accounts import UNCONFIRMED, Principal
-from app.services.desk import consequences, rulings
+from app.services.organizing import disqualification, dry_run
 from app.web.organizer.frame import organizers_frame, trouble
 from app.web.organizer.submissions import in_competition, submission_page
 from app.web.organizer.teams import entrant, team_page
@@ -47,9 +47,13 @@ class Ruling:
     def make(self, session: Session, principal: Principal, *, reason: str = "") -> None:
         out = self.act == "disqualify"
         if self.of == "submissions":
-            rulings.judge_submission(session, principal, self.subject, disqualified=out, reason=reason)
+            disqualification.judge_submission(
+                session, principal, self.subject, disqualified=out, reason=reason
+            )
         else:
-            rulings.judge_team(session, principal, self.slug, self.subject, disqualified=out, reason=reason)
+            disqualification.judge_team(
+                session, principal, self.slug, self.subject, disqualified=out, reason=reason
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +158,7 @@ def previewed(
             team = subject_of(session, principal, ruling)["team"]
             known: dict[str, Any] = {"team_id": team.id, "team": team.name}
             make = partial(ruling.make, session, principal.who_confirmed())  # and takes it back
-            found = consequences.of_ruling(session, principal, ruling.slug, make, **known)
+            found = dry_run.of_ruling(session, principal, ruling.slug, make, **known)
             subject = subject_of(session, principal, ruling)
     except Conflict as nothing:
         return elsewhere(request, principal, ruling, nothing)
@@ -165,8 +169,8 @@ def previewed(
         ruling=ruling,
         consequences=found,
         reason=reason,
-        lets_guess_again=rulings.lets_guess_again(subject["frame"].contest.row),
-        longest=rulings.LONGEST_REASON,
+        lets_guess_again=disqualification.lets_guess_again(subject["frame"].contest.row),
+        longest=disqualification.LONGEST_REASON,
         **subject,
         **trouble(request, problem),
     )

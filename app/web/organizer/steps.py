@@ -33,7 +33,7 @@ from app.services.accounts.accounts import UNCONFIRMED, Principal
 from app.services.contests import competitions, phases, revisions, sealed_inputs
 from app.services.contests.contest import Contest, read_file
 from app.services.contests.revisions import Revision
-from app.services.desk import rescores
+from app.services.organizing import rejudgings
 from app.services.originals import originals
 from app.services.teams import invites
 from app.web.organizer.forms import Sent
@@ -262,7 +262,7 @@ def put_in_force(
     revision = made(contest)
     with transaction() as session:
         if judged and scores_change(contest, revision):
-            rescores.begin(session, principal, slug, revision)
+            rejudgings.begin(session, principal, slug, revision)
             return see(f"/competitions/{slug}/organize/rescores", done="new_rules_scored")
         revisions.revise(session, principal, slug, revision)
     taken = any(remark.code == originals.WEIGHT_TAKEN for remark in revision.remarks)

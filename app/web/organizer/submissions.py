@@ -16,7 +16,7 @@ from app.db.transaction import transaction
 from app.http.dependencies import SignedIn
 from app.http.paging import cursor_of, place_of
 from app.services.accounts.accounts import Principal
-from app.services.desk import rulings
+from app.services.organizing import disqualification
 from app.services.submissions import submissions
 from app.services.teams import members
 from app.web.organizer.frame import organizers_frame, trouble
@@ -111,7 +111,7 @@ def score_again(request: Request, slug: str, submission_id: UUID, principal: Sig
     try:
         with transaction() as session:
             in_competition(session, principal, slug, submission_id)
-            rulings.score_again(session, principal, submission_id)
+            disqualification.score_again(session, principal, submission_id)
     except DomainError as problem:
         return submission_page(request, principal, slug, submission_id, problem=problem)
     return see(f"/competitions/{slug}/organize/submissions/{submission_id}", done="queued_again")

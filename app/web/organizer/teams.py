@@ -15,7 +15,7 @@ from app.http.dependencies import SignedIn, service_address
 from app.services.accounts import passwords
 from app.services.accounts.accounts import Principal
 from app.services.contests import phases
-from app.services.desk import rulings
+from app.services.organizing import disqualification
 from app.services.submissions import quota, submissions
 from app.services.teams import invites, members, organizers
 from app.services.teams.members import Entrant
@@ -109,7 +109,7 @@ def silence(request: Request, slug: str, team_id: UUID, principal: SignedIn) -> 
     """Take away what the team tells."""
     try:
         with transaction() as session:
-            rulings.silence(session, principal, slug, team_id)
+            disqualification.silence(session, principal, slug, team_id)
     except DomainError as problem:
         return team_page(request, principal, slug, team_id, problem=problem)
     return see(f"/competitions/{slug}/organize/teams/{team_id}", done="silenced")
@@ -130,7 +130,9 @@ def grant(
     try:
         number, principal = whole(amount, code="invalid_grant"), sure()
         with transaction() as session:
-            rulings.grant(session, principal, slug, team_id=team_id, cap=cap, amount=number, reason=reason)
+            disqualification.grant(
+                session, principal, slug, team_id=team_id, cap=cap, amount=number, reason=reason
+            )
     except DomainError as problem:
         typed = {"cap": cap, "amount": amount, "grant_reason": reason}
         return team_page(request, principal, slug, team_id, problem=problem, typed=typed)
@@ -181,7 +183,7 @@ def team_page(
         content: dict[str, Any] = {
             "caps": quota.caps(session, frame.contest, team_id, phase, frame.standing.now),
             "guess_limit": quota.guess_limit(session, frame.contest, team_id),
-            "granted": rulings.granted(session, principal, slug, team_id),
+            "granted": disqualification.granted(session, principal, slug, team_id),
             "sent": submissions.of_competition(session, principal, slug, team_id=team_id),
         }
     return page(
@@ -192,8 +194,8 @@ def team_page(
         entrant=found,
         phase=phase,
         cap_names=quota.CAPS,
-        most=rulings.MOST_GRANTED,
-        longest=rulings.LONGEST_REASON,
+        most=disqualification.MOST_GRANTED,
+        longest=disqualification.LONGEST_REASON,
         typed=typed or {},
         password=password,
         **content,

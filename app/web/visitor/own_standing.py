@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session
 
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
 from app.services.accounts.accounts import Principal
-from app.services.desk import dashboard
-from app.services.desk.dashboard import Dashboard, Duty
+from app.services.organizing import dashboard
+from app.services.organizing.dashboard import Dashboard, Duty
 from app.services.submissions import quota
 from app.web.site.frame import Frame
 from app.web.visitor.standings import own_row, ranked_teams

@@ -19,7 +19,7 @@ from app.services.accounts import audit, memberships, names
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
 from app.services.contests.contest import read_file
-from app.services.desk import rulings
+from app.services.organizing import disqualification
 from app.services.originals import allocations
 from app.services.submissions import submissions, uploads
 from app.services.submissions.submissions import Receipt
@@ -116,7 +116,7 @@ def add(
 def remove(session: Session, principal: Principal, slug: str, team_id: UUID) -> None:
     """Take a baseline off the board for good; what was scored stays in the record, out of sight."""
     row = competitions.locked_for_organizer(session, principal, slug).row
-    team = rulings.team_in(session, row, team_id)
+    team = disqualification.team_in(session, row, team_id)
     if not team.baseline:
         raise NotFound("the competition has no such baseline", code="no_such_baseline")
     principal.require_confirmed()

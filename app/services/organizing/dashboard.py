@@ -17,10 +17,10 @@ from app.services.boards.version_filter import by_rules
 from app.services.contests import clarifications, competitions, phases, revisions, sealed_inputs
 from app.services.contests.phases import Standing
 from app.services.contests.visibility import ALWAYS
-from app.services.desk import load, rescores
-from app.services.desk.load import Load
-from app.services.desk.rescores import Preview
 from app.services.jobs.leases import UNFINISHED
+from app.services.organizing import load, rejudgings
+from app.services.organizing.load import Load
+from app.services.organizing.rejudgings import Preview
 from app.services.originals import allocations
 
 STALLED = timedelta(minutes=1)
@@ -97,7 +97,7 @@ def of_competition(session: Session, principal: Principal, slug: str) -> Dashboa
     return Dashboard(
         counts,
         found,
-        None if rescore is None else rescores.progress_of(session, rescore),
+        None if rescore is None else rejudgings.progress_of(session, rescore),
         sum(each[state] for each in (counts.submissions, counts.guesses) for state in UNFINISHED),
         mixed(session, contest.row),
         sealed_inputs.lacking(session, contest.row),
