@@ -34,15 +34,15 @@ from app.api.documentation.bodies import raw
 from app.config import get_settings
 from app.db.privileges import warn_of_might
 from app.db.transaction import transaction
-from app.http import live, problems
+from app.http import problems, progress_stream
 from app.http.admission import Admission
-from app.http.bodies import spool_to
+from app.http.board_cache import Boards
 from app.http.compression import Compressed
 from app.http.metrics import Metered, Meters
 from app.http.middleware import Envelope, HeadAsGet
+from app.http.multipart import spool_to
 from app.http.operators import require_operator
 from app.http.readiness import WriteTest
-from app.http.unchanged import Boards
 from app.processes import memory
 from app.services.jobs import health, queue
 from app.services.jobs.store_check import check_store
@@ -93,10 +93,10 @@ def create_app() -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url=f"{API}/openapi.json",
-        lifespan=live.closed_on_shutdown,
+        lifespan=progress_stream.closed_on_shutdown,
         generate_unique_id_function=document.operation_name,
     )
-    app.state.live = live.Live()
+    app.state.live = progress_stream.Live()
     app.state.admission = Admission(get_settings())
     app.state.boards = Boards()
     app.add_middleware(Compressed)

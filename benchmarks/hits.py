@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from app.http.dependencies import COOKIE
+from app.http.authentication import COOKIE
 from app.processes import child_process
 from app.processes.supervisor import wait_until_healthy
 from benchmarks.load import HOST

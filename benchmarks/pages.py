@@ -30,7 +30,7 @@ from app.crypto import deadline_signing, sealing
 from app.db import engine
 from app.db.models import Competition, Submission, Target, Team
 from app.db.transaction import transaction
-from app.http.dependencies import COOKIE
+from app.http.authentication import COOKIE
 from app.main import create_app, served_app
 from app.processes.embedded_servers import embedded_services
 from app.services.accounts import accounts

@@ -12,11 +12,11 @@ from psycopg.errors import LockNotAvailable
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
-from app import throttle
 from app.config import Settings, get_settings
 from app.crypto import deadline_signing, sealing
 from app.db import engine
 from app.db.models import Base
+from app.http import throttle
 from app.processes.embedded_servers import Services, embedded_services
 from app.services.accounts import accounts
 from app.services.jobs import queue

@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Lock
 from typing import IO
 
-from app.http.shelf import Shelf
+from app.http.disk_cache import Shelf
 
 
 def put(shelf: Shelf, folder: Path, name: str, content: bytes = b"12345678") -> bool:

@@ -15,7 +15,7 @@ from anoncup.errors import InvalidInput, NotFound, Unavailable
 from app.config import Settings
 from app.db.models import Submission
 from app.db.transaction import transaction
-from app.http import intake
+from app.http import uploads
 from app.storage import Store, bucket, digest_of, opened
 from tests.arena import Arena
 from tests.s3 import BUCKET, S3Server
@@ -219,7 +219,7 @@ def test_an_upload_without_a_sealing_key_is_answered_503_and_nothing_is_stored(
 ) -> None:
     arena.team("red")
     keyless = settings.model_copy(update={"sealing_key_file": None})
-    monkeypatch.setattr(intake, "get_settings", lambda: keyless)
+    monkeypatch.setattr(uploads, "get_settings", lambda: keyless)
     answer = arena.submit("red", seed=78)
     assert (answer.status_code, answer.json()["code"]) == (503, "sealing_unavailable")
     with transaction() as session:

@@ -9,10 +9,10 @@ from pydantic import BaseModel, Field, SecretStr
 
 from anoncup import schemas
 from anoncup.schemas.fields import PersonName, example
-from app import throttle
 from app.api.documentation.answers import NEW_NAME, refusing
 from app.db.transaction import transaction
-from app.http.dependencies import Address, SignedIn
+from app.http import throttle
+from app.http.authentication import Address, SignedIn
 from app.http.paging import Cursor, Limit, cursor_of, link_to_next, place_of
 from app.http.passwords import change, few_at_a_time, proven
 from app.services.accounts import accounts, memberships, passwords

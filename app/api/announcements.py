@@ -12,9 +12,9 @@ from anoncup.schemas.fields import example
 from app.api.documentation.answers import ORGANIZER, refusing
 from app.db.models import Announcement
 from app.db.transaction import transaction
-from app.http.confirming import Confirming
-from app.http.dependencies import MaybeSignedIn, SignedIn
+from app.http.authentication import MaybeSignedIn, SignedIn
 from app.http.paging import AskedPage, place_of
+from app.http.step_up import Confirming
 from app.services.contests import announcements
 
 router = APIRouter(tags=["announcements"])

@@ -13,9 +13,9 @@ from app.api.documentation.answers import ORGANIZER, READ, refusing
 from app.api.documentation.bodies import ZIP, raw
 from app.db.transaction import transaction
 from app.http.archives import Content, sent, tag_of, zipped
-from app.http.dependencies import AppSettings, MaybeSignedIn, SignedIn, lasting_address
-from app.http.shelf import Shelf
-from app.http.unchanged import known_tags
+from app.http.authentication import AppSettings, MaybeSignedIn, SignedIn, lasting_address
+from app.http.board_cache import known_tags
+from app.http.disk_cache import Shelf
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
 from app.services.organizing import exports

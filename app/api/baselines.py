@@ -12,10 +12,10 @@ from app.api.documentation.bodies import Json, multipart
 from app.api.submissions import NEEDED, PARTS, SENT, receipt
 from app.config import get_settings
 from app.db.transaction import transaction
-from app.http.bodies import Parts
-from app.http.confirming import Confirming
-from app.http.dependencies import SignedIn
-from app.http.intake import Way, read_release, take_in
+from app.http.authentication import SignedIn
+from app.http.multipart import Parts
+from app.http.step_up import Confirming
+from app.http.uploads import Way, read_release, take_in
 from app.services.accounts.accounts import Principal
 from app.services.organizing import baselines
 from app.services.submissions import uploads

@@ -7,8 +7,8 @@ from anoncup import schemas
 from app.api.documentation.answers import BOARD, refusing
 from app.api.documentation.bodies import example_as, raw
 from app.db.transaction import transaction
-from app.http import unchanged
-from app.http.dependencies import MaybeSignedIn, ShownBy
+from app.http import board_cache
+from app.http.authentication import MaybeSignedIn, ShownBy
 from app.services.boards import anonymization, attack_timeline, board_timeline, matrix, reidentification
 from app.services.contests import visibility
 from app.services.contests.visibility import Sight
@@ -21,7 +21,7 @@ JSON, CSV = "application/json", "text/csv; charset=utf-8"
 @router.get("/anonymization", response_model=schemas.Board)
 async def anonymization_board(slug: str, shown: ShownBy, request: Request) -> Response:
     """Every team's best accepted submission (its best final, once they are frozen), lowest overall first."""
-    return await unchanged.board(request, shown, slug, anonymization_json, media_type=JSON)
+    return await board_cache.board(request, shown, slug, anonymization_json, media_type=JSON)
 
 
 def anonymization_json(session: Session, sight: Sight) -> str:
@@ -35,7 +35,7 @@ def anonymization_json(session: Session, sight: Sight) -> str:
 )
 async def anonymization_csv(slug: str, shown: ShownBy, request: Request) -> Response:
     """The same board for a spreadsheet."""
-    return await unchanged.board(request, shown, slug, anonymization_lines, media_type=CSV)
+    return await board_cache.board(request, shown, slug, anonymization_lines, media_type=CSV)
 
 
 def anonymization_lines(session: Session, sight: Sight) -> str:
@@ -45,13 +45,13 @@ def anonymization_lines(session: Session, sight: Sight) -> str:
 @router.get("/history", response_model=schemas.History)
 async def anonymization_history(slug: str, shown: ShownBy, request: Request) -> Response:
     """How it came about: each team's best over time, as the board of each moment showed it."""
-    return await unchanged.board(request, shown, slug, board_timeline.as_json, media_type=JSON)
+    return await board_cache.board(request, shown, slug, board_timeline.as_json, media_type=JSON)
 
 
 @router.get("/reidentification", response_model=schemas.AttackersBoard)
 async def reidentification_board(slug: str, shown: ShownBy, request: Request) -> Response:
     """How many records each team identified, most first."""
-    return await unchanged.board(request, shown, slug, reidentification_json, media_type=JSON)
+    return await board_cache.board(request, shown, slug, reidentification_json, media_type=JSON)
 
 
 def reidentification_json(session: Session, sight: Sight) -> str:
@@ -65,7 +65,7 @@ def reidentification_json(session: Session, sight: Sight) -> str:
 )
 async def reidentification_csv(slug: str, shown: ShownBy, request: Request) -> Response:
     """The same board for a spreadsheet."""
-    return await unchanged.board(request, shown, slug, reidentification_lines, media_type=CSV)
+    return await board_cache.board(request, shown, slug, reidentification_lines, media_type=CSV)
 
 
 def reidentification_lines(session: Session, sight: Sight) -> str:
@@ -75,7 +75,7 @@ def reidentification_lines(session: Session, sight: Sight) -> str:
 @router.get("/matrix", response_model=schemas.Matrix)
 async def matrix_board(slug: str, shown: ShownBy, request: Request) -> Response:
     """The best trial of every attacker on every target."""
-    return await unchanged.board(request, shown, slug, matrix_json, media_type=JSON)
+    return await board_cache.board(request, shown, slug, matrix_json, media_type=JSON)
 
 
 def matrix_json(session: Session, sight: Sight) -> str:
@@ -89,7 +89,7 @@ def matrix_json(session: Session, sight: Sight) -> str:
 )
 async def matrix_csv(slug: str, shown: ShownBy, request: Request) -> Response:
     """The rates of the same matrix for a spreadsheet."""
-    return await unchanged.board(request, shown, slug, matrix_lines, media_type=CSV)
+    return await board_cache.board(request, shown, slug, matrix_lines, media_type=CSV)
 
 
 def matrix_lines(session: Session, sight: Sight) -> str:
@@ -104,4 +104,4 @@ def attacks(slug: str, principal: MaybeSignedIn, request: Request) -> Response:
     """
     with transaction() as session:
         found = attack_timeline.board(session, visibility.boards(session, principal, slug))
-    return unchanged.tagged(request, found.model_dump_json().encode(), media_type=JSON)
+    return board_cache.tagged(request, found.model_dump_json().encode(), media_type=JSON)

@@ -11,7 +11,7 @@ from anoncup import schemas
 from anoncup.schemas.fields import example
 from app.api.documentation.answers import ORGANIZER, TEAM, refusing
 from app.db.transaction import transaction
-from app.http.dependencies import MaybeSignedIn, SignedIn
+from app.http.authentication import MaybeSignedIn, SignedIn
 from app.http.paging import AskedPage, place_of
 from app.services.contests import clarifications
 from app.services.contests.clarifications import Asked

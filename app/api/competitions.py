@@ -18,9 +18,9 @@ from app.api.documentation.bodies import Json, raw, taking
 from app.db.models import Competition
 from app.db.now import clock
 from app.db.transaction import transaction
-from app.http.confirming import Confirming
-from app.http.dependencies import MaybeSignedIn, SignedIn
-from app.http.intake import admission
+from app.http.authentication import MaybeSignedIn, SignedIn
+from app.http.step_up import Confirming
+from app.http.uploads import admission
 from app.services.contests import competitions, observed_deadlines, phases, revisions, sealed_inputs
 from app.services.contests.contest import Contest
 from app.services.contests.phases import Standing

@@ -10,7 +10,7 @@ from app.api.documentation.answers import ORGANIZER, TEAM, refusing
 from app.api.documentation.bodies import raw, taking
 from app.config import get_settings
 from app.db.transaction import transaction
-from app.http.dependencies import MaybeSignedIn, SignedIn
+from app.http.authentication import MaybeSignedIn, SignedIn
 from app.services.contests import competitions
 from app.services.originals import allocations, organizer_data
 from app.storage import store

@@ -13,9 +13,9 @@ from anoncup.schemas.fields import ID
 from app.api.documentation.answers import refusing
 from app.api.documentation.bodies import example_as, raw
 from app.db.transaction import transaction
-from app.http import live
-from app.http.dependencies import SignedIn
-from app.http.live import Watcher
+from app.http import progress_stream
+from app.http.authentication import SignedIn
+from app.http.progress_stream import Watcher
 from app.services.accounts.accounts import Principal
 from app.services.submissions import progress
 from app.services.submissions.progress import Follower, Progress
@@ -70,7 +70,7 @@ async def follow_submission(
 
 async def events(watcher: Watcher) -> AsyncIterator[bytes]:
     yield format_sse_event(retry=RETRY_MS)
-    async for found in live.told(watcher, ping_every_s=PING_EVERY_S):
+    async for found in progress_stream.told(watcher, ping_every_s=PING_EVERY_S):
         yield KEEPALIVE_COMMENT if found is None else event(found)
 
 

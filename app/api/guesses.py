@@ -14,10 +14,10 @@ from app.api.documentation.answers import CHECK, TEAM, UPLOAD, refusing
 from app.api.documentation.bodies import Json, files_said, multipart
 from app.db.models import Guess, State
 from app.db.transaction import transaction
-from app.http import intake
-from app.http.dependencies import IdempotencyKey, SignedIn
-from app.http.intake import A_GUESS, dry_run, take_in
+from app.http import uploads
+from app.http.authentication import IdempotencyKey, SignedIn
 from app.http.paging import AskedPage, place_of
+from app.http.uploads import A_GUESS, dry_run, take_in
 from app.services.attacks import guesses
 from app.services.attacks.guesses import Entrance
 
@@ -71,7 +71,7 @@ async def check_guess(
     counted. It says nothing of how many rows are right.
     """
     at, team_id = entered
-    checked = await dry_run(request, at, team_id, intake.check_guess)
+    checked = await dry_run(request, at, team_id, uploads.check_guess)
     warnings = [schemas.Said.of(remark.code, remark.message) for remark in checked.remarks]
     return schemas.CheckedGuess(question=checked.question, answered=checked.answered, warnings=warnings)
 

@@ -12,8 +12,8 @@ from app.api.competitions import described
 from app.api.documentation.answers import JUDGED, ORGANIZER, refusing
 from app.api.submissions import shown
 from app.db.transaction import transaction
-from app.http.confirming import Confirming
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
+from app.http.step_up import Confirming
 from app.services.contests import schedule
 from app.services.organizing import disqualification
 from app.services.submissions import submissions

@@ -7,7 +7,7 @@ from anoncup.schemas.roles import Role
 from app.api.documentation.answers import ORGANIZER, refusing
 from app.db.models import AuditEntry
 from app.db.transaction import transaction
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
 from app.http.paging import AskedPage, number, place_of
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions

@@ -6,8 +6,8 @@ from sqlalchemy.orm import Session
 from anoncup import schemas
 from app.api.documentation.answers import ORGANIZER, refusing
 from app.db.transaction import transaction
-from app.http.confirming import Confirming
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
+from app.http.step_up import Confirming
 from app.services.contests import phases
 from app.services.contests.contest import Contest
 from app.services.organizing import rehearsal_progress, rehearsals

@@ -9,8 +9,8 @@ from anoncup.rules.toml_text import text_of
 from app.api.competitions import Toml
 from app.api.documentation.answers import ORGANIZER, REVISION, refusing
 from app.db.transaction import transaction
-from app.http.confirming import Confirming
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
+from app.http.step_up import Confirming
 from app.services.contests import competitions, revisions
 from app.services.organizing import rejudgings
 from app.services.organizing.rejudgings import Change, Judged, Preview

@@ -19,9 +19,9 @@ from app.api.documentation.answers import CHECK, ORGANIZER, TEAM, UPLOAD, refusi
 from app.api.documentation.bodies import Json, files_said, multipart, raw
 from app.db.models import State, Submission
 from app.db.transaction import transaction
-from app.http.dependencies import IdempotencyKey, SignedIn
-from app.http.intake import RELEASE, check_release, dry_run, take_in
+from app.http.authentication import IdempotencyKey, SignedIn
 from app.http.paging import AskedPage, place_of
+from app.http.uploads import RELEASE, check_release, dry_run, take_in
 from app.services.submissions import finals, progress, quota, submissions, uploads
 from app.services.submissions.uploads import Entrance
 from app.storage import store

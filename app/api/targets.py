@@ -16,7 +16,7 @@ from app.api.documentation.bodies import ZIP, raw
 from app.db.models import Target
 from app.db.transaction import transaction
 from app.http.archives import Content, sent, zipped
-from app.http.dependencies import MaybeSignedIn, SignedIn
+from app.http.authentication import MaybeSignedIn, SignedIn
 from app.services.attacks import targets
 from app.storage import store
 

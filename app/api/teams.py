@@ -14,8 +14,8 @@ from app.api.documentation.answers import NEW_NAME, ORGANIZER, TEAM, refusing
 from app.api.users import ByName
 from app.db.models import Team
 from app.db.transaction import transaction
-from app.http.confirming import Confirming
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
+from app.http.step_up import Confirming
 from app.services.accounts.memberships import Person
 from app.services.teams import invites, members, organizers
 

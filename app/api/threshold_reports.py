@@ -13,7 +13,7 @@ from anoncup.schemas.fields import example
 from app.api.documentation.answers import ORGANIZER, refusing
 from app.db.models import ThresholdReport
 from app.db.transaction import transaction
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
 from app.services.originals import threshold_reports
 
 router = APIRouter(tags=["threshold reports"])

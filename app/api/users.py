@@ -11,8 +11,8 @@ from anoncup.schemas.roles import Role
 from app.api.accounts import Name, NewName, Password
 from app.api.documentation.answers import NEW_NAME, refusing
 from app.db.transaction import transaction
-from app.http.confirming import Confirming
 from app.http.passwords import few_at_a_time
+from app.http.step_up import Confirming
 from app.services.accounts import accounts, passwords
 from app.services.teams import organizers
 

@@ -18,8 +18,8 @@ from anyio import CancelScope, CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
 
 from anoncup.errors import Unavailable
-from app import turns
 from app.config import Settings
+from app.http import redis_lock
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -148,17 +148,17 @@ async def noted(whose: str) -> AsyncIterator[None]:
         if extending is not None:
             extending.cancel()
         with CancelScope(shield=True):
-            await run_in_threadpool(turns.end, whose, holder)
+            await run_in_threadpool(redis_lock.end, whose, holder)
 
 
 async def taken(whose: str, holder: str) -> None:
     pause = FIRST_PAUSE_S
-    while not await run_in_threadpool(turns.take, whose, holder):
+    while not await run_in_threadpool(redis_lock.take, whose, holder):
         await asyncio.sleep(pause)
         pause = min(2 * pause, LONGEST_PAUSE_S)
 
 
 async def extended(whose: str, holder: str) -> None:
     while True:
-        await asyncio.sleep(turns.LIFE_S / 3)
-        await run_in_threadpool(turns.extend, whose, holder)
+        await asyncio.sleep(redis_lock.LIFE_S / 3)
+        await run_in_threadpool(redis_lock.extend, whose, holder)

@@ -15,12 +15,12 @@ from sqlalchemy import func, select
 from starlette.datastructures import UploadFile
 
 from anoncup.tables.csv_text import table_csv
-from app import turns
 from app.config import Settings, get_settings
 from app.db.models import Attempt
 from app.db.transaction import transaction
+from app.http import redis_lock
 from app.http.admission import Admission
-from app.http.dependencies import COOKIE
+from app.http.authentication import COOKIE
 from app.services.submissions import uploads
 from tests.arena import Arena, competition_file, noisy_release
 from tests.patience import eventually
@@ -205,7 +205,7 @@ def test_without_redis_each_process_keeps_its_own_turns(
 ) -> None:
     arena.team("red")
     away = settings.model_copy(update={"redis_url": "redis://127.0.0.1:1/0"})
-    monkeypatch.setattr(turns, "get_settings", lambda: away)
+    monkeypatch.setattr(redis_lock, "get_settings", lambda: away)
     with process() as web, uploading(web, arena, "red") as first:
         first.entered()
         with uploading(web, arena, "red", seed=2) as second:
@@ -217,14 +217,14 @@ def test_without_redis_each_process_keeps_its_own_turns(
 
 
 def test_a_turn_is_held_by_one_and_freed_when_its_process_is_gone(settings: Settings) -> None:
-    assert turns.take("red", "a")
-    assert not turns.take("red", "b")
-    turns.end("red", "b")
-    turns.extend("red", "b")
-    assert not turns.take("red", "b")
-    assert 0 < turns.client().ttl(turns.key("red")) <= turns.LIFE_S
-    turns.end("red", "a")
-    assert turns.take("red", "b")
+    assert redis_lock.take("red", "a")
+    assert not redis_lock.take("red", "b")
+    redis_lock.end("red", "b")
+    redis_lock.extend("red", "b")
+    assert not redis_lock.take("red", "b")
+    assert 0 < redis_lock.client().ttl(redis_lock.key("red")) <= redis_lock.LIFE_S
+    redis_lock.end("red", "a")
+    assert redis_lock.take("red", "b")
 
 
 def test_an_original_waits_for_room_to_be_parsed_as_releases_do(

@@ -17,8 +17,8 @@ from app.db.models import Competition, Member, Team, Token, TokenKind, User
 from app.db.now import clock
 from app.db.snapshot import Seen, seen
 from app.db.transaction import transaction
-from app.http.dependencies import COOKIE
-from app.http.unchanged import Boards, Shared, owned
+from app.http.authentication import COOKIE
+from app.http.board_cache import Boards, Shared, owned
 from app.main import create_app
 from app.services.accounts.accounts import Shown, authenticate, digest
 from app.services.contests.contest import Contest

@@ -8,8 +8,8 @@ import pytest
 from starlette.datastructures import Headers
 from starlette.types import Message
 
+from app.http.authentication import COOKIE
 from app.http.compression import Compressed, packed, reads_gzip
-from app.http.dependencies import COOKIE
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena
 

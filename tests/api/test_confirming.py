@@ -14,7 +14,6 @@ from sqlalchemy import select
 from anoncup.competition.parser import parse_competition
 from anoncup.rules.rounds import with_phases
 from anoncup.schemas.roles import Role
-from app import throttle
 from app.db.models import (
     Announcement,
     Competition,
@@ -29,9 +28,10 @@ from app.db.models import (
     User,
 )
 from app.db.transaction import transaction
-from app.http.dependencies import COOKIE
+from app.http import throttle
+from app.http.authentication import COOKIE
+from app.http.throttle import PER_ACCOUNT
 from app.services.accounts import accounts
-from app.throttle import PER_ACCOUNT
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, noisy_release
 from tests.contest import Contest, competition_row

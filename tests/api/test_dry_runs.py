@@ -13,9 +13,9 @@ from sqlalchemy import text
 
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv, source_from_secret
-from app import throttle
 from app.config import Settings
 from app.db.transaction import transaction
+from app.http import throttle
 from app.services.submissions import uploads
 from tests.api.test_submissions import BAD_UPLOADS, GOOD_SECRET, GOOD_TABLE, cut
 from tests.arena import ROWS, Arena, competition_file, noisy_release

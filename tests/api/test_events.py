@@ -19,8 +19,8 @@ from anoncup.schemas.roles import Role
 from app.db import engine
 from app.db.models import Evaluation, Member, Submission, Token, User
 from app.db.transaction import transaction
-from app.http import live
-from app.http.live import STREAMS_PER_USER, Live, Watcher, told
+from app.http import progress_stream
+from app.http.progress_stream import STREAMS_PER_USER, Live, Watcher, told
 from app.services.accounts import accounts
 from app.services.accounts.accounts import Principal
 from app.services.jobs import leases
@@ -76,7 +76,7 @@ class Looks:
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> Looks:
-    looks, look = Looks(), live.look
+    looks, look = Looks(), progress_stream.look
 
     def counted(followers: Sequence[Follower], recheck: bool) -> dict[Follower, Progress]:
         looks.made += 1
@@ -86,9 +86,9 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> Looks:
             looks.failed += 1
             raise
 
-    monkeypatch.setattr(live, "look", counted)
-    monkeypatch.setattr(live, "POLL_EVERY_S", 0.02)
-    monkeypatch.setattr(live, "RECHECK_EVERY_S", 0.0)
+    monkeypatch.setattr(progress_stream, "look", counted)
+    monkeypatch.setattr(progress_stream, "POLL_EVERY_S", 0.02)
+    monkeypatch.setattr(progress_stream, "RECHECK_EVERY_S", 0.0)
     return looks
 
 

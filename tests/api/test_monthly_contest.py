@@ -22,7 +22,7 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import with_tables
 from anoncup.tracks.monthly.example import example_data
 from anoncup.tracks.monthly.files import QUESTIONS, SHARES
-from app.http.dependencies import COOKIE
+from app.http.authentication import COOKIE
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena
 from tests.commands import run

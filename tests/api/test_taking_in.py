@@ -11,7 +11,7 @@ from sqlalchemy import QueuePool
 from app.config import Settings
 from app.db import engine
 from app.db.transaction import transaction
-from app.redis_client import redis_py_url
+from app.http.redis_client import redis_py_url
 from app.services.jobs import queue
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import Claim

@@ -16,9 +16,9 @@ from httpx2 import Response
 from limits import RateLimitItemPerMinute
 from structlog.testing import capture_logs
 
-from app import redis_client, throttle
 from app.config import Settings, get_settings
 from app.db.models import Token
+from app.http import redis_client, throttle
 from app.processes import embedded_servers
 from app.services.accounts import accounts
 from tests.application import application

@@ -17,7 +17,7 @@ from app.config import Settings
 from app.db import engine
 from app.db.models import Evaluation, Member
 from app.db.transaction import transaction
-from app.http.live import STREAMS_PER_USER
+from app.http.progress_stream import STREAMS_PER_USER
 from app.processes.embedded_servers import NAME, Services
 from app.services.accounts import accounts
 from app.services.submissions import evaluations

@@ -26,7 +26,7 @@ from app.db.models import (
     User,
 )
 from app.db.transaction import transaction
-from app.http.dependencies import COOKIE
+from app.http.authentication import COOKIE
 from app.services.accounts import accounts
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, ROWS, Arena, competition_file, noisy_release, numbers

@@ -10,7 +10,7 @@ from sqlalchemy import func, select, update
 from anoncup.schemas.roles import Role
 from app.db.models import Token
 from app.db.transaction import transaction
-from app.http.dependencies import COOKIE
+from app.http.authentication import COOKIE
 from app.services.accounts import accounts
 from tests.api.test_passwords import browser_session
 from tests.arena import API, PASSWORD

@@ -15,7 +15,7 @@ from app.config import Settings
 from app.crypto import sealing
 from app.db.models import Evaluation, State, Submission
 from app.db.transaction import transaction
-from app.http.dependencies import COOKIE
+from app.http.authentication import COOKIE
 from app.storage import digest_of, store
 from tests.arena import API, noisy_release
 from tests.contest import Contest

@@ -10,8 +10,8 @@ from anoncup.plugins import BUILT_IN, TRACKS
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.model import Draw
 from app.db.transaction import transaction
-from app.http.bodies import Parts
-from app.http.intake import submitted
+from app.http.multipart import Parts
+from app.http.uploads import submitted
 from app.services.submissions import uploads
 from app.storage import store
 from tests.arena import Arena, competition_file, noisy_release

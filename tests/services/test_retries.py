@@ -11,9 +11,9 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select, update
 
-from app import turns
 from app.db.models import Attempt
 from app.db.transaction import transaction
+from app.http import redis_lock
 from app.http.admission import Admission
 from app.services.attacks import guesses
 from app.services.submissions import attempts, uploads
@@ -189,7 +189,7 @@ def test_what_found_no_room_takes_no_place_under_a_cap_and_needs_one_again(
 ) -> None:
     contest = Contest.opened(client, more="[limits]\nattempts_total = 1")
     with monkeypatch.context() as full:
-        full.setattr(turns, "take", lambda *_: False)
+        full.setattr(redis_lock, "take", lambda *_: False)
         full.setattr(doors(contest), "patience_s", 0)
         assert (sent(contest).status_code, spent(contest)) == (503, 0)
     assert contest.arena.submit("red").status_code == 202

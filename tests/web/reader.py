@@ -4,7 +4,7 @@ import re
 
 from httpx2 import Response
 
-from app.http.dependencies import COOKIE, ONLY_HTTPS
+from app.http.authentication import COOKIE, ONLY_HTTPS
 from tests.arena import PASSWORD, Arena
 
 IRREVOCABLE = ("/extend", "/disqualify", "/withdraw", "/remove", "/basics", "/file", "/apply", "/publication")

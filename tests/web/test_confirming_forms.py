@@ -13,7 +13,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.writer import with_publication
 from app.db.models import Competition, Team
 from app.db.transaction import transaction
-from app.http.dependencies import COOKIE
+from app.http.authentication import COOKIE
 from tests.api.test_confirming import (
     SAID,
     Act,

@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 from fastapi.testclient import TestClient
 
-from app.http.dependencies import COOKIE
+from app.http.authentication import COOKIE
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
 from tests.contest import Contest

@@ -9,8 +9,8 @@ from sqlalchemy import func, select, update
 
 from app.db.models import Competition, Team
 from app.db.transaction import transaction
-from app.http.dependencies import COOKIE
-from app.http.unchanged import Boards, Kept, Shared
+from app.http.authentication import COOKIE
+from app.http.board_cache import Boards, Kept, Shared
 from tests.api.test_boards_by_hand import Drawn, nothing_written_down
 from tests.asked import asked
 

@@ -14,7 +14,7 @@ from anoncup.tables.csv_text import table_csv
 from app.config import Settings, get_settings
 from app.db.models import Token
 from app.db.transaction import transaction
-from app.http.dependencies import COOKIE
+from app.http.authentication import COOKIE
 from app.locale.language import LANGUAGES
 from app.services.accounts import accounts
 from app.services.contests import phases

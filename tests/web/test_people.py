@@ -11,9 +11,9 @@ from sqlalchemy import func, select
 
 from anoncup.messages import Message
 from anoncup.schemas.roles import Role
-from app import throttle
 from app.db.models import Invite, Token, User
 from app.db.transaction import transaction
+from app.http import throttle
 from app.services.accounts import accounts
 from tests.arena import API, PASSWORD, Arena
 from tests.web.reader import SAME_ORIGIN, page, send

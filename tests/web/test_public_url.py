@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from app.cli import running
 from app.config import Settings, get_settings
-from app.http.dependencies import COOKIE, ONLY_HTTPS
+from app.http.authentication import COOKIE, ONLY_HTTPS
 from app.http.middleware import strict_transport
 from app.main import create_app
 from tests.arena import API, Arena

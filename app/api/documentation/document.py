@@ -17,7 +17,7 @@ from anoncup.schemas.fields import ID
 from anoncup.tables.files import too_large
 from app.api.documentation import answers, bodies
 from app.config import get_settings
-from app.http.dependencies import COOKIE, ONLY_HTTPS, client_address, shown_by, signed_in
+from app.http.authentication import COOKIE, ONLY_HTTPS, client_address, shown_by, signed_in
 from app.http.paging import paging
 from app.http.problems import TITLES, body
 

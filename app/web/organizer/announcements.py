@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from anoncup.errors import DomainError
 from app.db.transaction import transaction
-from app.http.confirming import Sure
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
+from app.http.step_up import Sure
 from app.locale.language import LANGUAGES, Words
 from app.services.accounts.accounts import Principal
 from app.services.contests import announcements, revisions

@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from anoncup.errors import DomainError
 from app.db.transaction import transaction
-from app.http.confirming import Sure
-from app.http.dependencies import AppSettings, SignedIn
+from app.http.authentication import AppSettings, SignedIn
+from app.http.step_up import Sure
 from app.services.accounts.accounts import Principal
 from app.services.organizing import baselines
 from app.services.submissions import submissions, uploads

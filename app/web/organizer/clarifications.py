@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from anoncup.errors import DomainError
 from app.db.transaction import transaction
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
 from app.services.accounts.accounts import Principal
 from app.services.contests import clarifications
 from app.web.organizer.frame import organizers_frame, trouble

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from anoncup.errors import Conflict, InvalidCompetition, InvalidUpload
 from app.db.transaction import transaction
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
 from app.services.originals import originals
 from app.web.organizer.choosing import LEFT_OUT, Choice, choice_in, complete
 from app.web.organizer.forms import Form

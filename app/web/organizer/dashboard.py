@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from app.db.transaction import transaction
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
 from app.services.contests import competitions
 from app.services.organizing import dashboard, rehearsals
 from app.web.organizer.changes import acts

@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo, available_timezones
 from fastapi import Depends, Request
 from starlette.datastructures import UploadFile
 
-from app.http.dependencies import SignedIn
-from app.http.intake import admission
+from app.http.authentication import SignedIn
+from app.http.uploads import admission
 
 MOST_FIELDS = 10_000
 TEXT_BYTES = 2 << 20

@@ -19,7 +19,7 @@ from anoncup.rules.toml_text import table_text, with_tables
 from anoncup.tracks.model import Question, Track
 from anoncup.tracks.parts import Attacker, Measure
 from app.db.transaction import transaction
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
 from app.services.contests.contest import Contest
 from app.web.organizer.forms import Form, Sent
 from app.web.organizer.steps import desk_of, saved, step_page

@@ -12,7 +12,7 @@ from anoncup.tables.profile.model import FEWEST
 from anoncup.tracks.files import FileSpec
 from app.config import get_settings
 from app.db.transaction import transaction
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
 from app.services.contests import revisions, sealed_inputs
 from app.services.originals import organizer_data, original_import, originals
 from app.services.originals.originals import Summary

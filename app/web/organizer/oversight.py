@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from anoncup.schemas.roles import Role
 from app.config import get_settings
 from app.db.transaction import transaction
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
 from app.http.paging import cursor_of, number, place_of
 from app.services.accounts import audit
 from app.services.accounts.audit import Wanted

@@ -14,8 +14,8 @@ from starlette.responses import Response
 from anoncup.errors import DomainError, InvalidInput, NotFound
 from anoncup.rules.settings import Phase
 from app.db.transaction import transaction
-from app.http.confirming import Sure
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
+from app.http.step_up import Sure
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, dry_run, observed_deadlines, phases, schedule
 from app.services.contests.contest import Contest

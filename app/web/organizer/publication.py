@@ -15,8 +15,8 @@ from anoncup.rules.model import Rules
 from anoncup.rules.settings import Limits, Publication, Ranking
 from anoncup.rules.toml_values import MOST_HOURS
 from app.db.transaction import transaction
-from app.http.confirming import confirmed
-from app.http.dependencies import Address, SignedIn
+from app.http.authentication import Address, SignedIn
+from app.http.step_up import confirmed
 from app.web.organizer.forms import Form, Sent, local
 from app.web.organizer.steps import desk_of, saved, step_page
 from app.web.site.pages import PageRoute

@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from anoncup.errors import Conflict, DomainError
 from app.db.transaction import transaction
-from app.http.confirming import Sure
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
+from app.http.step_up import Sure
 from app.services.accounts.accounts import Principal
 from app.services.contests.contest import Contest
 from app.services.organizing import rehearsal_progress, rehearsals

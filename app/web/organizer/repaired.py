@@ -5,7 +5,7 @@ from starlette.responses import Response
 
 from anoncup.errors import Conflict, InvalidCompetition, InvalidUpload
 from app.db.transaction import transaction
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
 from app.services.contests import revisions
 from app.services.originals import original_import, originals
 from app.web.organizer.forms import Form

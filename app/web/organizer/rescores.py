@@ -16,8 +16,8 @@ from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import MAX_CHARACTERS
 from app.db.models import State
 from app.db.transaction import transaction
-from app.http.confirming import Sure
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
+from app.http.step_up import Sure
 from app.services.accounts.accounts import Principal
 from app.services.boards.entries import is_qualified
 from app.services.contests import competitions, revisions

@@ -12,8 +12,8 @@ from starlette.responses import Response
 
 from anoncup.errors import Conflict, DomainError, InvalidInput, NotAllowed, NotFound, TooMany
 from app.db.transaction import transaction
-from app.http.confirming import Sure
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
+from app.http.step_up import Sure
 from app.services.accounts.accounts import UNCONFIRMED, Principal
 from app.services.organizing import disqualification, dry_run
 from app.web.organizer.frame import organizers_frame, trouble

@@ -21,8 +21,8 @@ from anoncup.rules.model import Rules
 from anoncup.rules.settings import Phase
 from anoncup.rules.toml_values import CONTROL
 from app.db.transaction import transaction
-from app.http.confirming import confirmed
-from app.http.dependencies import Address, SignedIn
+from app.http.authentication import Address, SignedIn
+from app.http.step_up import confirmed
 from app.services.contests import competitions
 from app.web.organizer.forms import Form, Sent, local, zone_named, zones
 from app.web.organizer.steps import desk_of, refusal, saved, step_page

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from anoncup.errors import DomainError, NotFound
 from app.db.models import State, Submission
 from app.db.transaction import transaction
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
 from app.http.paging import cursor_of, place_of
 from app.services.accounts.accounts import Principal
 from app.services.organizing import disqualification

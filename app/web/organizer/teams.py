@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from anoncup.errors import DomainError, InvalidInput, NotFound
 from app.db.transaction import transaction
-from app.http.confirming import Sure
-from app.http.dependencies import SignedIn, service_address
+from app.http.authentication import SignedIn, service_address
+from app.http.step_up import Sure
 from app.services.accounts import passwords
 from app.services.accounts.accounts import Principal
 from app.services.contests import phases

@@ -21,7 +21,7 @@ from anoncup.rules.settings import Excessive
 from anoncup.tracks.model import Track
 from app.db.models import State, ThresholdReport
 from app.db.transaction import transaction
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
 from app.services.accounts.accounts import Principal
 from app.services.originals import original_import, threshold_reports
 from app.web.organizer.advice import advised

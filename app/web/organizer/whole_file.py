@@ -12,9 +12,9 @@ from starlette.responses import Response
 from anoncup.errors import CompetitionUnavailable, Conflict, DomainError, InvalidCompetition, InvalidUpload
 from anoncup.rules import toml_text
 from app.db.transaction import transaction
-from app.http.confirming import confirmed
-from app.http.dependencies import Address, SignedIn
+from app.http.authentication import Address, SignedIn
 from app.http.problems import status_of
+from app.http.step_up import confirmed
 from app.services.accounts.accounts import UNCONFIRMED, Principal
 from app.services.contests import competitions, revisions
 from app.services.contests.contest import Contest, read_file

@@ -28,7 +28,7 @@ from anoncup.errors import (
 )
 from anoncup.messages import N_, message_under, visible
 from app.http import problems
-from app.http.dependencies import known, service_address, session_of
+from app.http.authentication import known, service_address, session_of
 from app.http.problems import status_of
 from app.locale.language import LANGUAGES, Words
 from app.services.accounts.accounts import Principal

@@ -12,9 +12,9 @@ from starlette.responses import Response
 from anoncup.errors import DomainError, InvalidUpload
 from anoncup.tracks.files import GUESS
 from app.db.transaction import transaction
-from app.http.bodies import Parts
-from app.http.dependencies import SignedIn
-from app.http.intake import Way, check_guess, dry_run, guessed, question_of, take_in
+from app.http.authentication import SignedIn
+from app.http.multipart import Parts
+from app.http.uploads import Way, check_guess, dry_run, guessed, question_of, take_in
 from app.services.accounts.accounts import Principal
 from app.services.attacks import guesses
 from app.services.attacks.guesses import Entrance

@@ -12,7 +12,7 @@ from anoncup.competition.scoring_versions import lacks
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import Track
 from app.db.transaction import transaction
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
 from app.locale.language import Words
 from app.services.boards import standing_forecast
 from app.services.boards.standing_forecast import Place

@@ -22,11 +22,11 @@ from anoncup.tracks.files import FileSpec
 from anoncup.tracks.swapped_files import CODE as MISPLACED
 from app.db.models import Submission
 from app.db.transaction import transaction
-from app.http.bodies import Parts
-from app.http.dependencies import SignedIn
-from app.http.intake import Way, check_release, dry_run, submitted, take_in
+from app.http.authentication import SignedIn
+from app.http.multipart import Parts
 from app.http.paging import cursor_of, place_of
 from app.http.problems import status_of
+from app.http.uploads import Way, check_release, dry_run, submitted, take_in
 from app.services.accounts.accounts import Principal
 from app.services.originals import allocations
 from app.services.originals.allocations import Own

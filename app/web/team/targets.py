@@ -17,7 +17,7 @@ from anoncup.tracks.model import Question, Track
 from anoncup.tracks.outcomes import beyond_chance
 from app.db.models import Competition, Guess, State, Target
 from app.db.transaction import transaction
-from app.http.dependencies import SignedIn
+from app.http.authentication import SignedIn
 from app.services.accounts.accounts import Principal
 from app.services.attacks import guesses, targets
 from app.services.attacks.targets import Shown

@@ -11,13 +11,12 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from anoncup.errors import DomainError, NotSignedIn
-from app import throttle
 from app.db.models import TokenKind
 from app.db.transaction import transaction
-from app.http import passwords
-from app.http.confirming import Sure
-from app.http.dependencies import Address, SignedIn
+from app.http import passwords, throttle
+from app.http.authentication import Address, SignedIn
 from app.http.passwords import few_at_a_time
+from app.http.step_up import Sure
 from app.services.accounts import accounts, memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions

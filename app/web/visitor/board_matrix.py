@@ -13,8 +13,8 @@ from app.charts.figure import Figure
 from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap, hundredths, mean
 from app.charts.worded import worded
 from app.db.transaction import transaction
-from app.http import unchanged
-from app.http.dependencies import MaybeSignedIn, ShownBy
+from app.http import board_cache
+from app.http.authentication import MaybeSignedIn, ShownBy
 from app.locale.language import Words
 from app.services.boards import matrix
 from app.services.contests.visibility import Sight
@@ -98,7 +98,7 @@ async def kept(
         "name" if order == "name" else "strength",
         "attackers" if by == "attackers" else "targets",
     )
-    return await if_open(unchanged.kept(request).of(shown, slug, drawn, choice))
+    return await if_open(board_cache.kept(request).of(shown, slug, drawn, choice))
 
 
 def drawn(session: Session, sight: Sight, choice: Choice) -> Drawn:

@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse
 
 from anoncup.schemas import AttackersBoard
 from app.db.transaction import transaction
-from app.http.dependencies import MaybeSignedIn
+from app.http.authentication import MaybeSignedIn
 from app.locale.language import Words
 from app.services.boards import reidentification
 from app.web.site.frame import frame_of

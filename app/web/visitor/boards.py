@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from anoncup import schemas
 from anoncup.errors import NotAllowed
 from app.db.transaction import transaction
-from app.http.dependencies import MaybeSignedIn
+from app.http.authentication import MaybeSignedIn
 from app.locale.language import Words
 from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization

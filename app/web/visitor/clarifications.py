@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from anoncup.errors import DomainError
 from app.db.transaction import transaction
-from app.http.dependencies import MaybeSignedIn, SignedIn
+from app.http.authentication import MaybeSignedIn, SignedIn
 from app.services.accounts.accounts import Principal
 from app.services.contests import clarifications
 from app.web.site.frame import frame_of

@@ -12,7 +12,7 @@ from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
 from anoncup.schemas.roles import Role
 from app.db.transaction import transaction
-from app.http.dependencies import MaybeSignedIn
+from app.http.authentication import MaybeSignedIn
 from app.services.accounts.accounts import Principal
 from app.services.contests import directory
 from app.services.contests.directory import Readable

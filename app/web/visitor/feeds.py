@@ -8,8 +8,8 @@ from fastapi.responses import Response
 from anoncup.rules.settings import Phase
 from app.db.models import Announcement
 from app.db.transaction import transaction
-from app.http.dependencies import service_address
-from app.http.unchanged import known_tags
+from app.http.authentication import service_address
+from app.http.board_cache import known_tags
 from app.locale.language import Words
 from app.services.contests import announcements, clarifications, competitions, schedule
 from app.services.contests.clarifications import Asked

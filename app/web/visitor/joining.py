@@ -10,9 +10,9 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from anoncup.errors import DomainError
-from app import throttle
 from app.db.transaction import transaction
-from app.http.dependencies import Address, AppSettings, MaybeSignedIn, SignedIn, require_same_origin
+from app.http import throttle
+from app.http.authentication import Address, AppSettings, MaybeSignedIn, SignedIn, require_same_origin
 from app.http.passwords import few_at_a_time
 from app.services.accounts import accounts, passwords
 from app.services.accounts.accounts import Principal

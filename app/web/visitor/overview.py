@@ -12,7 +12,7 @@ from anoncup.rules.model import Rules
 from anoncup.schemas import AttackersBoard, Board
 from anoncup.tracks.model import Track
 from app.db.transaction import transaction
-from app.http.dependencies import MaybeSignedIn
+from app.http.authentication import MaybeSignedIn
 from app.locale.language import Words
 from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization, reidentification

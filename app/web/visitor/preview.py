@@ -11,7 +11,7 @@ from anoncup.errors import NotAllowed, NotFound
 from anoncup.schemas import Board
 from app.charts.card import Card, Place, card
 from app.db.transaction import transaction
-from app.http.unchanged import known_tags
+from app.http.board_cache import known_tags
 from app.locale.language import Words
 from app.services.boards import anonymization
 from app.services.contests import visibility

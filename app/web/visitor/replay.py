@@ -13,9 +13,9 @@ from app.charts.course import CourseWords, Entry, course
 from app.charts.figure import Figure
 from app.charts.worded import worded
 from app.db.transaction import transaction
-from app.http import unchanged
-from app.http.dependencies import MaybeSignedIn, ShownBy
-from app.http.unchanged import Text
+from app.http import board_cache
+from app.http.authentication import MaybeSignedIn, ShownBy
+from app.http.board_cache import Text
 from app.locale.language import Words
 from app.services.boards import board_timeline
 from app.web.site import languages
@@ -41,7 +41,7 @@ class Lead:
 
 async def kept_history(request: Request, slug: str, shown: ShownBy) -> Text | None:
     """As programs get it, and the page's own script."""
-    return await if_open(unchanged.kept(request).text(shown, slug, board_timeline.as_json))
+    return await if_open(board_cache.kept(request).text(shown, slug, board_timeline.as_json))
 
 
 Kept = Annotated[Text | None, Depends(kept_history)]

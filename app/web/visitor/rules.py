@@ -16,7 +16,7 @@ from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure
 from app.db.models import Competition
 from app.db.transaction import transaction
-from app.http.dependencies import MaybeSignedIn
+from app.http.authentication import MaybeSignedIn
 from app.services.contests import sealed_inputs
 from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, page

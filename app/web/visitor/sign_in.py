@@ -8,10 +8,10 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
 from anoncup.errors import NotSignedIn, TooMany
-from app import throttle
 from app.config import Settings
 from app.db.transaction import transaction
-from app.http.dependencies import Address, AppSettings, MaybeSignedIn, cookie_of, require_same_origin
+from app.http import throttle
+from app.http.authentication import Address, AppSettings, MaybeSignedIn, cookie_of, require_same_origin
 from app.http.passwords import few_at_a_time, proven
 from app.services.accounts import accounts
 from app.web.site.pages import PageRoute, again, page

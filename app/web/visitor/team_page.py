@@ -15,8 +15,8 @@ from anoncup import schemas
 from anoncup.errors import NotFound
 from app.db.models import Team
 from app.db.transaction import transaction
-from app.http import unchanged
-from app.http.dependencies import MaybeSignedIn, ShownBy
+from app.http import board_cache
+from app.http.authentication import MaybeSignedIn, ShownBy
 from app.locale.language import Words
 from app.services.boards import anonymization, board_timeline, matrix, reidentification
 from app.services.contests.visibility import Sight
@@ -90,7 +90,7 @@ class Told:
 
 
 async def kept(request: Request, slug: str, team_id: UUID, shown: ShownBy) -> Told:
-    return await unchanged.kept(request).of(shown, slug, told_of, team_id)
+    return await board_cache.kept(request).of(shown, slug, told_of, team_id)
 
 
 @router.get("/competitions/{slug}/teams/{team_id}")

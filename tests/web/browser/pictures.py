@@ -13,7 +13,7 @@ import uvicorn
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
-from app.http.dependencies import COOKIE
+from app.http.authentication import COOKIE
 from app.main import served_app
 from benchmarks.pages import serving
 from tests.cup import OURS, SLUG, Cup

@@ -6,7 +6,7 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, FilePayload, Page, Route, expect
 
-from app.http.dependencies import COOKIE
+from app.http.authentication import COOKIE
 from tests.api.test_submissions import GOOD_SECRET, GOOD_TABLE, score_everything
 from tests.arena import ROWS, Arena, competition_file
 from tests.contest import Contest, judge_everything

@@ -28,7 +28,7 @@ from limits.strategies import FixedWindowRateLimiter
 
 from anoncup.errors import NotSignedIn, TooMany, WrongCredential
 from app.config import get_settings
-from app.redis_client import UNREACHABLE, pool_at
+from app.http.redis_client import UNREACHABLE, pool_at
 
 log = structlog.get_logger(__name__)
 

@@ -15,13 +15,13 @@ from starlette.concurrency import run_in_threadpool
 
 from anoncup.errors import InvalidInput
 from anoncup.tracks.files import GUESS, SECRET
-from app import throttle
 from app.config import get_settings
 from app.db.models import Guess
 from app.db.transaction import transaction
+from app.http import throttle
 from app.http.admission import Admission
 from app.http.attempts import Counted, counted
-from app.http.bodies import Parts, multipart
+from app.http.multipart import Parts, multipart
 from app.services.accounts.accounts import Principal
 from app.services.attacks import guesses
 from app.services.jobs.store_check import check_store

@@ -8,7 +8,7 @@ import redis
 import structlog
 
 from app.config import get_settings
-from app.redis_client import UNREACHABLE, pool_at
+from app.http.redis_client import UNREACHABLE, pool_at
 
 log = structlog.get_logger(__name__)
 

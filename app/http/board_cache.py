@@ -20,8 +20,8 @@ from starlette.concurrency import run_in_threadpool
 
 from app.db.snapshot import Seen, seen
 from app.db.transaction import transaction
+from app.http.authentication import opened
 from app.http.compression import may_be_packed, packed, reads_gzip, weak
-from app.http.dependencies import opened
 from app.services.accounts.accounts import Opened, Principal, Shown
 from app.services.contests import visibility
 from app.services.contests.visibility import Sight

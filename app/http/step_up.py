@@ -10,9 +10,9 @@ from urllib.parse import unquote
 from anyio import from_thread
 from fastapi import Depends, Form, Header
 
-from app import throttle
 from app.db.transaction import transaction
-from app.http.dependencies import Address, SignedIn
+from app.http import throttle
+from app.http.authentication import Address, SignedIn
 from app.http.passwords import few_at_a_time
 from app.services.accounts import accounts, passwords
 from app.services.accounts.accounts import Principal
