@@ -9,19 +9,19 @@ from anoncup import schemas
 from app import logs
 from app.api import (
     accounts,
+    allocations,
     announcements,
     archives,
+    audit_and_health,
     baselines,
     boards,
     clarifications,
     competitions,
-    draws,
     events,
     guesses,
     organizing,
-    oversight,
     rehearsals,
-    rescores,
+    rejudgings,
     submissions,
     targets,
     teams,
@@ -29,8 +29,8 @@ from app.api import (
     users,
 )
 from app.api.documentation import document
-from app.api.documentation.answers import STORED, refusing
 from app.api.documentation.bodies import raw
+from app.api.documentation.responses import STORED, refusing
 from app.config import get_settings
 from app.db.privileges import warn_of_might
 from app.db.transaction import transaction
@@ -57,7 +57,7 @@ RESOURCES = (
     accounts,
     users,
     competitions,
-    draws,
+    allocations,
     organizing,
     teams,
     submissions,
@@ -65,13 +65,13 @@ RESOURCES = (
     targets,
     guesses,
     boards,
-    rescores,
+    rejudgings,
     threshold_reports,
     rehearsals,
     announcements,
     clarifications,
     baselines,
-    oversight,
+    audit_and_health,
     archives,
 )
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, SecretStr
 
 from anoncup import schemas
 from anoncup.schemas.fields import PersonName, example
-from app.api.documentation.answers import NEW_NAME, refusing
+from app.api.documentation.responses import NEW_NAME, refusing
 from app.db.transaction import transaction
 from app.http import throttle
 from app.http.authentication import Address, SignedIn

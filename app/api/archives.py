@@ -9,8 +9,8 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from anoncup.errors import NotFound
-from app.api.documentation.answers import ORGANIZER, READ, refusing
 from app.api.documentation.bodies import ZIP, raw
+from app.api.documentation.responses import ORGANIZER, READ, refusing
 from app.db.transaction import transaction
 from app.http.archives import Content, sent, tag_of, zipped
 from app.http.authentication import AppSettings, MaybeSignedIn, SignedIn, lasting_address

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Depends, Request, status
 
 from anoncup import schemas
 from anoncup.errors import InvalidInput
-from app.api.documentation.answers import BUSY, NEW_NAME, ORGANIZER, refusing
 from app.api.documentation.bodies import Json, multipart
+from app.api.documentation.responses import BUSY, NEW_NAME, ORGANIZER, refusing
 from app.api.submissions import NEEDED, PARTS, SENT, receipt
 from app.config import get_settings
 from app.db.transaction import transaction

@@ -4,8 +4,8 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
-from app.api.documentation.answers import BOARD, refusing
 from app.api.documentation.bodies import example_as, raw
+from app.api.documentation.responses import BOARD, refusing
 from app.db.transaction import transaction
 from app.http import board_cache
 from app.http.authentication import MaybeSignedIn, ShownBy

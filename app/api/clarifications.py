@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from anoncup import schemas
 from anoncup.schemas.fields import example
-from app.api.documentation.answers import ORGANIZER, TEAM, refusing
+from app.api.documentation.responses import ORGANIZER, TEAM, refusing
 from app.db.transaction import transaction
 from app.http.authentication import MaybeSignedIn, SignedIn
 from app.http.paging import AskedPage, place_of

@@ -13,8 +13,8 @@ from anoncup.errors import CompetitionUnavailable, NotFound
 from anoncup.rules import toml_text
 from anoncup.schemas.fields import example
 from app.api.documentation import examples
-from app.api.documentation.answers import COMPETITION_FILE, ORGANIZER, REVISION, refusing
 from app.api.documentation.bodies import Json, raw, taking
+from app.api.documentation.responses import COMPETITION_FILE, ORGANIZER, REVISION, refusing
 from app.db.models import Competition
 from app.db.now import clock
 from app.db.transaction import transaction

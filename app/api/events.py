@@ -10,8 +10,8 @@ from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
 from anoncup import schemas
 from anoncup.schemas.fields import ID
-from app.api.documentation.answers import refusing
 from app.api.documentation.bodies import example_as, raw
+from app.api.documentation.responses import refusing
 from app.db.transaction import transaction
 from app.http import progress_stream
 from app.http.authentication import SignedIn

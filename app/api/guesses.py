@@ -10,8 +10,8 @@ from anoncup import schemas
 from anoncup.plugins import TRACKS
 from anoncup.tracks.files import GUESS
 from app.api.documentation import examples
-from app.api.documentation.answers import CHECK, TEAM, UPLOAD, refusing
 from app.api.documentation.bodies import Json, files_said, multipart
+from app.api.documentation.responses import CHECK, TEAM, UPLOAD, refusing
 from app.db.models import Guess, State
 from app.db.transaction import transaction
 from app.http import uploads

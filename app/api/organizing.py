@@ -9,7 +9,7 @@ from pydantic import AwareDatetime, BaseModel, Field
 from anoncup import schemas
 from anoncup.schemas.fields import example
 from app.api.competitions import described
-from app.api.documentation.answers import JUDGED, ORGANIZER, refusing
+from app.api.documentation.responses import JUDGED, ORGANIZER, refusing
 from app.api.submissions import shown
 from app.db.transaction import transaction
 from app.http.authentication import SignedIn

@@ -4,7 +4,7 @@ from fastapi import APIRouter, status
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
-from app.api.documentation.answers import ORGANIZER, refusing
+from app.api.documentation.responses import ORGANIZER, refusing
 from app.db.transaction import transaction
 from app.http.authentication import SignedIn
 from app.http.step_up import Confirming

@@ -15,8 +15,8 @@ from anoncup.errors import NotFound
 from anoncup.plugins import TRACKS
 from anoncup.tracks.files import SECRET
 from app.api.documentation import examples
-from app.api.documentation.answers import CHECK, ORGANIZER, TEAM, UPLOAD, refusing
 from app.api.documentation.bodies import Json, files_said, multipart, raw
+from app.api.documentation.responses import CHECK, ORGANIZER, TEAM, UPLOAD, refusing
 from app.db.models import State, Submission
 from app.db.transaction import transaction
 from app.http.authentication import IdempotencyKey, SignedIn

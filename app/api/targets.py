@@ -11,8 +11,8 @@ from fastapi.responses import StreamingResponse
 from anoncup import schemas
 from anoncup.errors import NotFound
 from app.api.documentation import examples
-from app.api.documentation.answers import READ, TEAM, refusing
 from app.api.documentation.bodies import ZIP, raw
+from app.api.documentation.responses import READ, TEAM, refusing
 from app.db.models import Target
 from app.db.transaction import transaction
 from app.http.archives import Content, sent, zipped

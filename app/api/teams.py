@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from anoncup import schemas
 from anoncup.schemas.fields import example
 from app.api.competitions import InviteIn
-from app.api.documentation.answers import NEW_NAME, ORGANIZER, TEAM, refusing
+from app.api.documentation.responses import NEW_NAME, ORGANIZER, TEAM, refusing
 from app.api.users import ByName
 from app.db.models import Team
 from app.db.transaction import transaction

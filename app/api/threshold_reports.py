@@ -10,7 +10,7 @@ from anoncup import schemas
 from anoncup.excessive import DRAWS
 from anoncup.excessive.question import Question
 from anoncup.schemas.fields import example
-from app.api.documentation.answers import ORGANIZER, refusing
+from app.api.documentation.responses import ORGANIZER, refusing
 from app.db.models import ThresholdReport
 from app.db.transaction import transaction
 from app.http.authentication import SignedIn

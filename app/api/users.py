@@ -9,7 +9,7 @@ from anoncup import schemas
 from anoncup.schemas.fields import example
 from anoncup.schemas.roles import Role
 from app.api.accounts import Name, NewName, Password
-from app.api.documentation.answers import NEW_NAME, refusing
+from app.api.documentation.responses import NEW_NAME, refusing
 from app.db.transaction import transaction
 from app.http.passwords import few_at_a_time
 from app.http.step_up import Confirming

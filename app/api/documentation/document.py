@@ -15,7 +15,7 @@ from anoncup.messages import Message
 from anoncup.schemas.codes import ERRORS
 from anoncup.schemas.fields import ID
 from anoncup.tables.files import too_large
-from app.api.documentation import answers, bodies
+from app.api.documentation import bodies, responses
 from app.config import get_settings
 from app.http.authentication import COOKIE, ONLY_HTTPS, client_address, shown_by, signed_in
 from app.http.paging import paging
@@ -204,20 +204,20 @@ def errors_of(operation: Json, name: str, method: str, takes: set[Any]) -> Mappi
     """Every error of an operation: by what it takes, then what only it knows."""
     codes: list[str] = []
     if shown_by in takes:
-        codes.append(answers.SIGNED_IN if signed_in in takes else answers.VISITORS_TOO)
+        codes.append(responses.SIGNED_IN if signed_in in takes else responses.VISITORS_TOO)
         if method != "GET":
-            codes.append(answers.BY_COOKIE)
+            codes.append(responses.BY_COOKIE)
     if client_address in takes:
-        codes.append(answers.THROTTLED)
+        codes.append(responses.THROTTLED)
     if name not in {"healthz", "metrics"}:
-        codes.append(answers.STORED)
-    codes += [answers.BY_PARAMETER.get(parameter, "") for parameter in names_of(operation)]
+        codes.append(responses.STORED)
+    codes += [responses.BY_PARAMETER.get(parameter, "") for parameter in names_of(operation)]
     if any(parameter["schema"] != plain(parameter) for parameter in operation.get("parameters", ())):
-        codes.append(answers.PARAMETERS)
-    codes += [answers.BY_BODY[media] for media in operation.get("requestBody", {}).get("content", ())]
+        codes.append(responses.PARAMETERS)
+    codes += [responses.BY_BODY[media] for media in operation.get("requestBody", {}).get("content", ())]
     for status, answer in operation["responses"].items():
-        codes += [f"{status}.{code}" for code in answer.get(answers.CODES, ())]
-    return answers.by_status(*codes)
+        codes += [f"{status}.{code}" for code in answer.get(responses.CODES, ())]
+    return responses.by_status(*codes)
 
 
 def plain(parameter: Json) -> Json:

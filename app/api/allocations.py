@@ -6,8 +6,8 @@ from anoncup import schemas
 from anoncup.tracks.seeds import commitment
 from app.api.competitions import A_TABLE, Csv, described
 from app.api.documentation import examples
-from app.api.documentation.answers import ORGANIZER, TEAM, refusing
 from app.api.documentation.bodies import raw, taking
+from app.api.documentation.responses import ORGANIZER, TEAM, refusing
 from app.config import get_settings
 from app.db.transaction import transaction
 from app.http.authentication import MaybeSignedIn, SignedIn

@@ -7,7 +7,7 @@ from fastapi import APIRouter, status
 from anoncup import schemas
 from anoncup.rules.toml_text import text_of
 from app.api.competitions import Toml
-from app.api.documentation.answers import ORGANIZER, REVISION, refusing
+from app.api.documentation.responses import ORGANIZER, REVISION, refusing
 from app.db.transaction import transaction
 from app.http.authentication import SignedIn
 from app.http.step_up import Confirming

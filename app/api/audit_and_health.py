@@ -4,7 +4,7 @@ from fastapi import APIRouter
 
 from anoncup import schemas
 from anoncup.schemas.roles import Role
-from app.api.documentation.answers import ORGANIZER, refusing
+from app.api.documentation.responses import ORGANIZER, refusing
 from app.db.models import AuditEntry
 from app.db.transaction import transaction
 from app.http.authentication import SignedIn
