@@ -12,9 +12,9 @@ from app.charts import marks
 from app.charts.axes import axis, finite, known
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import WIDTH, Box, Plot, grid, level_axis, mark, picture, plot, vacant
-from app.charts.labels import covered_points
+from app.charts.label_placement import covered_points
 from app.charts.svg import LETTER, fitted, short, tag, width_of
-from app.charts.words import ChartWords
+from app.charts.text import ChartWords
 
 HEIGHT = 340.0
 IN_VIEW = 2.5

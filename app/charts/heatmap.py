@@ -10,7 +10,7 @@ from anoncup.messages import N_
 from app.charts.axes import finite
 from app.charts.figure import Figure
 from app.charts.svg import lone, text
-from app.charts.words import ChartWords
+from app.charts.text import ChartWords
 
 STEPS = 10
 FEW = 6

@@ -12,7 +12,7 @@ from app.charts.bars import Bin, bars, beyond_pattern, bins_of
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import EDGE, WIDTH, Plot, grid, level_axis, picture, plot, sides, vacant
 from app.charts.svg import LETTER, fitted, short, tag, width_of
-from app.charts.words import ChartWords
+from app.charts.text import ChartWords
 
 HEIGHT = 300.0
 PANEL = 62.0

@@ -9,7 +9,7 @@ from anoncup.messages import N_
 from app.charts import marks
 from app.charts.axes import Axis, axis, finite, known
 from app.charts.svg import short, tag
-from app.charts.words import ChartWords
+from app.charts.text import ChartWords
 
 WIDE, TALL = 180.0, 28.0
 EDGE, CAP = 8.0, 5.0

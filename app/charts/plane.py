@@ -10,7 +10,7 @@ from markupsafe import Markup
 from app.charts import marks
 from app.charts.axes import nice_step, rounded, tick_texts, window
 from app.charts.frame import GAP, WIDTH, Box, Plot, apart, grid, mark, picture, plot
-from app.charts.labels import Named, labels
+from app.charts.label_placement import Named, labels
 from app.charts.svg import LETTER, fitted, short, tag, width_of
 
 HEIGHT = 350.0

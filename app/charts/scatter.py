@@ -15,7 +15,7 @@ from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import level_axis, plot, vacant
 from app.charts.plane import HEIGHT, SHAPES, Stack, Window, around, drawn, focus, levels
 from app.charts.svg import lone, printable, tag
-from app.charts.words import ChartWords
+from app.charts.text import ChartWords
 
 SAID = 20
 """Of a stack so many names are said; the table has all of them."""

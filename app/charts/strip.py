@@ -12,7 +12,7 @@ from app.charts.axes import Axis, finite, known
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import EDGE, WIDTH, Plot, grid, level_axis, mark, picture, sides, vacant
 from app.charts.svg import LETTER, fitted, lone, short, tag, width_of
-from app.charts.words import ChartWords
+from app.charts.text import ChartWords
 
 WIDE, TALL = 160.0, 28.0
 HEIGHT = 210.0

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from app.charts.bounds import Bound, BoundWords, bounds
-from app.charts.course import CourseWords, Entry, State, course
-from app.charts.errors import ErrorWords, Release, Simulated, errors
 from app.charts.figure import Figure
 from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap
 from app.charts.histogram import HistogramWords, PanelWords, histogram, histograms
 from app.charts.scatter import Point, ScatterWords, scatter
 from app.charts.strip import DistributionWords, Standing, StripWords, distribution, strip
-from app.charts.worded import worded
+from app.charts.text import worded
+from app.charts.threshold_errors import ErrorWords, Release, Simulated, errors
+from app.charts.timeline import CourseWords, Entry, State, course
 from app.locale.language import Words
 from app.web.site.languages import words_in
 from app.web.site.pages import templates

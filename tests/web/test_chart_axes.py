@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.charts.axes import axis, number
-from app.charts.clock import time_axis
+from app.charts.time_axis import time_axis
 
 
 def numbers_read(text: str) -> float:

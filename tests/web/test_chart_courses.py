@@ -7,10 +7,10 @@ from itertools import pairwise
 import pytest
 
 from app.charts.bounds import SHAPES, Bound, BoundWords, bounds, in_view
-from app.charts.course import CourseWords, Entry, State, course
 from app.charts.intervals import IntervalWords, Rate, intervals
 from app.charts.strip import StripWords, strip
-from app.charts.worded import worded
+from app.charts.text import worded
+from app.charts.timeline import CourseWords, Entry, State, course
 from tests.web.figures import DATA, EN, JA, corners, marks_of, middle, parsed, value_at
 
 

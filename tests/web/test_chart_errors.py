@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import pytest
 
-from app.charts.errors import ErrorWords, Release, Simulated, errors, passing_at, rejected_at
 from app.charts.figure import Figure
-from app.charts.worded import worded
+from app.charts.text import worded
+from app.charts.threshold_errors import ErrorWords, Release, Simulated, errors, passing_at, rejected_at
 from tests.web.figures import EN, corners, marks_of, middle, parsed, value_at
 
 RELEASES = [Release("a", 0.1), Release("b", 0.2), Release("c", 0.2), Release("d", 0.4)]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from app.charts.figure import Figure
 from app.charts.frame import Box
-from app.charts.labels import CLEAR, Named, crosses, nearest
+from app.charts.label_placement import CLEAR, Named, crosses, nearest
 from app.charts.scatter import Point, ScatterWords, scatter
-from app.charts.worded import worded
+from app.charts.text import worded
 from tests.web.figures import EN, HOSTILE, JA, corners, marks_of, middle, parsed, rendered
 
 WORDS = worded(ScatterWords, EN)

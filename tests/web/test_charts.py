@@ -14,10 +14,10 @@ from app.charts.bars import bins_of
 from app.charts.frame import WIDTH, Box
 from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap, hundredths
 from app.charts.histogram import HistogramWords, histogram
-from app.charts.labels import Named, labels
+from app.charts.label_placement import Named, labels
 from app.charts.scatter import Point, ScatterWords, scatter
 from app.charts.svg import fitted, lone, width_of
-from app.charts.worded import worded
+from app.charts.text import worded
 from tests.web.figures import (
     CHARTS,
     DATA,

@@ -10,10 +10,10 @@ from anoncup import schemas
 from anoncup.messages import Message
 from app.charts.axes import number
 from app.charts.bounds import Bound, BoundWords, bounds
-from app.charts.errors import ErrorWords, Release, Simulated, errors
 from app.charts.figure import Figure
 from app.charts.histogram import PanelWords, histograms
-from app.charts.worded import worded
+from app.charts.text import worded
+from app.charts.threshold_errors import ErrorWords, Release, Simulated, errors
 from app.locale.language import Words
 from app.web.site.sentences import sentence
 

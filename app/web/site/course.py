@@ -5,9 +5,9 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from anoncup.rules.model import Rules
-from app.charts.course import CourseWords, Entry, course
 from app.charts.figure import Figure
-from app.charts.worded import worded
+from app.charts.text import worded
+from app.charts.timeline import CourseWords, Entry, course
 from app.db.models import State
 from app.locale.language import Words
 from app.services.contests.phases import ANONYMIZATION

@@ -7,7 +7,7 @@ from app.charts.figure import Figure
 from app.charts.histogram import HistogramWords, histogram
 from app.charts.intervals import Intervals, IntervalWords, Rate, intervals
 from app.charts.strip import StripWords, strip
-from app.charts.worded import worded
+from app.charts.text import worded
 from app.locale.language import Words
 from app.web.team.verdicts import AttackerLine, Limit, MeasureLine
 

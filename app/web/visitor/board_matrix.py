@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from anoncup.schemas import Matrix, MatrixRow, MatrixTarget
 from app.charts.figure import Figure
 from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap, hundredths, mean
-from app.charts.worded import worded
+from app.charts.text import worded
 from app.db.transaction import transaction
 from app.http import board_cache
 from app.http.authentication import MaybeSignedIn, ShownBy

@@ -8,7 +8,7 @@ from anoncup.schemas import Board, BoardRow
 from app.charts.figure import Figure
 from app.charts.scatter import Point, ScatterWords, scatter
 from app.charts.strip import DistributionWords, Standing, distribution
-from app.charts.worded import worded
+from app.charts.text import worded
 from app.locale.language import Words
 from app.services.contests.contest import Contest
 from app.web.visitor.standings import Column, groups, named

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
 
 from anoncup import schemas
-from app.charts.course import CourseWords, Entry, course
 from app.charts.figure import Figure
-from app.charts.worded import worded
+from app.charts.text import worded
+from app.charts.timeline import CourseWords, Entry, course
 from app.db.transaction import transaction
 from app.http import board_cache
 from app.http.authentication import MaybeSignedIn, ShownBy

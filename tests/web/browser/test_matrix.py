@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Route, expect
 
 from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap
-from app.charts.worded import worded
+from app.charts.text import worded
 from app.http.middleware import HEADERS
 from app.web.site.pages import static_files
 from app.web.visitor.board_matrix import script_words

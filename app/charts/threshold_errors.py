@@ -17,7 +17,7 @@ from app.charts.frame import Plot, grid, level_axis, mark, picture, sides, vacan
 from app.charts.histogram import LINE, shaded, upright
 from app.charts.strip import SCATTERED
 from app.charts.svg import LETTER, fitted, lone, tag
-from app.charts.words import ChartWords
+from app.charts.text import ChartWords
 
 NAME = 1.4 * LETTER
 AREA, DOTS = 58.0, 56.0

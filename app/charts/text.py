@@ -1,10 +1,22 @@
-"""A chart's words in the reader's language."""
+"""What the words of all charts have: how a language writes numbers."""
 
-from dataclasses import fields
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from typing import TypeVar
 
-from app.charts.words import ChartWords
+from app.charts.axes import number
 from app.locale.language import Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartWords:
+    """``signs``: puts those of a language into a number that is written as in English."""
+
+    signs: Callable[[str], str] = str
+
+    def number(self, value: float | None) -> str:
+        return self.signs(number(value))
+
 
 OfChart = TypeVar("OfChart", bound=ChartWords)
 TEXTLESS = {each.name for each in fields(ChartWords)}

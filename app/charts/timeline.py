@@ -11,11 +11,11 @@ from markupsafe import Markup
 from anoncup.messages import N_
 from app.charts import marks
 from app.charts.axes import Axis, axis, finite, known
-from app.charts.clock import time_axis
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import Plot, grid, mark, picture, plot, vacant
 from app.charts.svg import LETTER, lone, short, tag
-from app.charts.words import ChartWords
+from app.charts.text import ChartWords
+from app.charts.time_axis import time_axis
 
 HEIGHT = 300.0
 LANE = 24.0
