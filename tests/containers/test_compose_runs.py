@@ -170,7 +170,7 @@ def test_nobody_is_root_or_writes_its_own_image(stack: Stack) -> None:
 
 
 def test_pictures_of_links_have_letters_of_greek_russian_and_japanese_names(stack: Stack) -> None:
-    asked = "from app.web.site import letters; assert letters.legible('Red ΩЖ匿名のカ')"
+    asked = "from app.web.site import raster as letters; assert letters.legible('Red ΩЖ匿名のカ')"
     assert stack.inside("web", "python", "-c", asked).status == 0
 
 

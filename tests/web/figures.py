@@ -16,7 +16,7 @@ from app.charts.text import worded
 from app.charts.threshold_errors import ErrorWords, Release, Simulated, errors
 from app.charts.timeline import CourseWords, Entry, State, course
 from app.locale.language import Words
-from app.web.site.languages import words_in
+from app.web.site.language import words_in
 from app.web.site.pages import templates
 
 EN, JA = words_in("en"), words_in("ja")

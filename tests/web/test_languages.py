@@ -18,8 +18,8 @@ from app.db.models import Submission
 from app.db.transaction import transaction
 from app.locale import language
 from app.locale.language import LANGUAGES, Words, in_language
-from app.web.organizer.changes import leaves
-from app.web.site import languages
+from app.web.organizer.audit_entries import leaves
+from app.web.site import language as languages
 from tests.arena import Arena
 from tests.web.reader import page
 from tests.web.test_submission import scored

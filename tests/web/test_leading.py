@@ -9,9 +9,9 @@ import pytest
 from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.ranking import ranks
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
-from app.web.site.languages import words_in
+from app.web.site.language import words_in
 from app.web.site.names import listed
-from app.web.visitor import leading
+from app.web.visitor import leader_text
 from app.web.visitor.winners import winners
 from tests.arena import competition_file
 from tests.web.test_overview import RULES, board_of, line
@@ -32,7 +32,7 @@ def board_with(*scores: float, digits: int | None = 2, own: int | None = None) -
 
 
 def said(board: Board, t: Any = EN, rules: Any = RULES) -> str:
-    return leading.told(board, rules, t)
+    return leader_text.told(board, rules, t)
 
 
 def test_one_leads_and_the_second_is_compared_with_it() -> None:
@@ -122,19 +122,19 @@ def attacker(team: str, **found: Any) -> AttackersRow:
 
 
 def test_the_attacks_are_led_by_one_or_shared() -> None:
-    one = leading.attacks([attacker("a")], EN, over=False)
+    one = leader_text.attacks([attacker("a")], EN, over=False)
     assert "a leads the re-identification board: 31 of 80 individuals identified (targets: 2)." in one
-    shared = leading.attacks([attacker(name) for name in "abcde"], EN, over=True)
+    shared = leader_text.attacks([attacker(name) for name in "abcde"], EN, over=True)
     assert "5 teams share first place with 31 individuals identified each: a, b, c and 2 more." in shared
     uncounted = {"identified": None, "tried": None, "score": 1.5}
-    found = leading.attacks([attacker(name, **uncounted) for name in "ab"], JA, over=False)
+    found = leader_text.attacks([attacker(name, **uncounted) for name in "ab"], JA, over=False)
     assert "2 チーム（「a」「b」）が、得点 1.5000 で同率首位です" in found
 
 
 def test_the_attacks_of_a_closed_contest_are_won() -> None:
-    text = leading.attacks([attacker("{a}", identified=1031, tried=8000)], EN, over=True)
+    text = leader_text.attacks([attacker("{a}", identified=1031, tried=8000)], EN, over=True)
     assert text.startswith("{a} wins the re-identification board: 1,031 of 8,000 individuals identified")
-    assert "優勝は「{a}」です" in leading.attacks([attacker("{a}")], JA, over=True)
+    assert "優勝は「{a}」です" in leader_text.attacks([attacker("{a}")], JA, over=True)
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_who_led_a_day_ago_is_named_where_others_lead_now() -> None:
     board = board_of(*before, digits=2)
     assert said(board).endswith(" A day ago b and c led.")
     assert said(board, JA).endswith("1 日前の首位は「b」「c」でした。")
-    assert "A day ago" not in leading.told(board, RULES, EN, over=True)
+    assert "A day ago" not in leader_text.told(board, RULES, EN, over=True)
 
 
 @pytest.mark.parametrize("before", [(1, 2), (1, None), (None, None), (2, 3)])

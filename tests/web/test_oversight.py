@@ -97,7 +97,7 @@ def test_the_audit_log_is_shown_whatever_teams_call_themselves(arena: Arena, nam
 
 
 def test_the_audit_log_comes_in_pages(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.web.organizer.oversight.PAGE", 2)
+    monkeypatch.setattr("app.web.organizer.audit_and_health.PAGE", 2)
     for _ in range(3):
         send(arena, DESK + "/announcements", {"en": "again"}, organizer=True)
     query, rows = "", []

@@ -14,7 +14,7 @@ from app.charts.card import Card, Place, card, wrapped
 from app.charts.svg import width_of
 from app.config import get_settings
 from app.db.transaction import transaction
-from app.web.site import letters
+from app.web.site import raster
 from app.web.visitor import preview
 from tests.arena import API
 from tests.contest import Contest
@@ -22,7 +22,7 @@ from tests.web.figures import EN, HOSTILE, JA
 from tests.work import steps_of
 
 OUTSIDE = "https://cup.example.org"
-needs_font = pytest.mark.skipif(not letters.present(), reason="no font is installed")
+needs_font = pytest.mark.skipif(not raster.present(), reason="no font is installed")
 
 
 @pytest.fixture
@@ -100,10 +100,10 @@ def test_before_the_reveal_it_is_drawn_from_what_the_board_shows(contest: Contes
 
 
 def test_names_that_no_font_has_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(letters, "DRAWN", {"ASCII": True, "HIRAGANA": False, "CJK": False})
-    assert [letters.legible(name) for name in ("Team 1", "いろは", "team 匿", "")] == ["Team 1", "", "", ""]
-    monkeypatch.setattr(letters, "DRAWN", {})
-    assert not letters.drawable(letters.NEVER)
+    monkeypatch.setattr(raster, "DRAWN", {"ASCII": True, "HIRAGANA": False, "CJK": False})
+    assert [raster.legible(name) for name in ("Team 1", "いろは", "team 匿", "")] == ["Team 1", "", "", ""]
+    monkeypatch.setattr(raster, "DRAWN", {})
+    assert not raster.drawable(raster.NEVER)
 
 
 def test_a_letter_is_found_where_dejavu_is_the_only_font() -> None:
@@ -111,7 +111,7 @@ def test_a_letter_is_found_where_dejavu_is_the_only_font() -> None:
     if not fonts:
         pytest.skip("DejaVuSans.ttf is not installed")
     seen = [
-        resvg_py.svg_to_bytes(svg_string=letters.alone(one), skip_system_fonts=True, font_files=fonts)
+        resvg_py.svg_to_bytes(svg_string=raster.alone(one), skip_system_fonts=True, font_files=fonts)
         for one in ("a", " ")
     ]
     assert seen[0] != seen[1]
@@ -120,7 +120,7 @@ def test_a_letter_is_found_where_dejavu_is_the_only_font() -> None:
 def test_without_fonts_there_is_no_picture_and_no_page_names_one(
     contest: Contest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(letters, "DRAWN", {"ASCII": False})
+    monkeypatch.setattr(raster, "DRAWN", {"ASCII": False})
     assert contest.arena.client.get("/competitions/small/picture.png").status_code == 404
     assert "og:image" not in contest.arena.client.get("/competitions/small").text
 
@@ -149,7 +149,7 @@ def test_pages_of_a_competition_name_the_picture_by_its_whole_address(contest: C
 def test_a_card_stands_any_name(name: str) -> None:
     shown = Card(name or "-", name, [Place("1", name, "0.1234")])
     ET.fromstring(card(shown, preview.palette()))
-    assert letters.rasterized(card(shown, preview.palette()))
+    assert raster.rasterized(card(shown, preview.palette()))
 
 
 @pytest.mark.parametrize(
@@ -168,10 +168,10 @@ def test_the_title_is_in_the_requested_language_if_a_font_has_its_letters(
     contest: Contest, monkeypatch: pytest.MonkeyPatch, has_japanese_font: bool
 ) -> None:
     scripts = dict.fromkeys(("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "CJK"), has_japanese_font)
-    monkeypatch.setattr(letters, "DRAWN", {"ASCII": True, **scripts})
+    monkeypatch.setattr(raster, "DRAWN", {"ASCII": True, **scripts})
     with transaction() as session:
         assert ("小さな杯" in preview.preview(session, "small", JA)) == has_japanese_font
 
 
 def test_a_long_title_costs_little() -> None:
-    assert steps_of(lambda: letters.legible("いろは" * 1000)) < 200_000
+    assert steps_of(lambda: raster.legible("いろは" * 1000)) < 200_000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.web.organizer.steps import SAVED_BY_ANOTHER
+from app.web.organizer.setup_steps import SAVED_BY_ANOTHER
 from tests.arena import Arena
 from tests.web.reader import page, send
 from tests.web.spoken import refused as said_of

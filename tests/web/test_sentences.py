@@ -20,7 +20,7 @@ from anoncup.tracks.microdata.column_roles import suggested
 from anoncup.tracks.transactions import tables as transaction_tables
 from app.locale.language import LANGUAGES
 from app.services.contests.revisions import awaited
-from app.web.site.languages import words_in
+from app.web.site.language import words_in
 from app.web.site.sentences import sentence
 from tests.arena import original_table
 from tests.catalogues import extracted

@@ -17,8 +17,8 @@ from app.services.contests import announcements, revisions
 from app.services.contests.contest import read_file
 from app.services.organizing import rejudgings
 from app.web.organizer.frame import organizers_frame, trouble
-from app.web.organizer.rescores import differences
-from app.web.site import languages
+from app.web.organizer.rejudgings import differences
+from app.web.site import language as languages
 from app.web.site.notation import numeral
 from app.web.site.pages import PageRoute, page, see
 

@@ -8,10 +8,10 @@ from anoncup.errors import Conflict, InvalidCompetition, InvalidUpload
 from app.db.transaction import transaction
 from app.http.authentication import SignedIn
 from app.services.originals import originals
-from app.web.organizer.choosing import LEFT_OUT, Choice, choice_in, complete
+from app.web.organizer.column_roles import LEFT_OUT, Choice, choice_in, complete
 from app.web.organizer.forms import Form
 from app.web.organizer.original import data_page, summary_of
-from app.web.organizer.steps import desk_of, put_in_force
+from app.web.organizer.setup_steps import desk_of, put_in_force
 from app.web.site.pages import PageRoute
 
 router = APIRouter(route_class=PageRoute)

@@ -7,9 +7,9 @@ from app.db.transaction import transaction
 from app.http.authentication import SignedIn
 from app.services.contests import competitions
 from app.services.organizing import dashboard, rehearsals
-from app.web.organizer.changes import acts
+from app.web.organizer.audit_entries import acts
 from app.web.organizer.frame import organizers_frame
-from app.web.site import languages
+from app.web.site import language
 from app.web.site.pages import PageRoute, page
 
 router = APIRouter(route_class=PageRoute)
@@ -24,7 +24,7 @@ def dashboard_page(request: Request, slug: str, principal: SignedIn) -> HTMLResp
         found = dashboard.of_competition(session, principal, slug)
         rehearsal = rehearsals.standing(session, frame.contest.id)
         last = competitions.history(session, principal, slug, after=None, limit=LAST_ACTS)
-    t, zone = languages.words_of(request), frame.rules.timezone
+    t, zone = language.words_of(request), frame.rules.timezone
     return page(
         request,
         principal,

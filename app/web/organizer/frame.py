@@ -9,7 +9,7 @@ from anoncup.errors import DomainError, InvalidInput
 from app.http.problems import status_of
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
-from app.web.site import languages
+from app.web.site import language
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import sentence_of
 
@@ -27,7 +27,7 @@ def trouble(request: Request, problem: DomainError | None) -> dict[str, Any]:
     """What a page shows after a refused form: the status, and the problem in the reader's language."""
     if problem is None:
         return {}
-    t = languages.words_of(request)
+    t = language.words_of(request)
     return {"status": status_of(problem), "problem": sentence_of(problem, t), "code": problem.code}
 
 

@@ -22,7 +22,7 @@ from app.db.transaction import transaction
 from app.http.authentication import SignedIn
 from app.services.contests.contest import Contest
 from app.web.organizer.forms import Form, Sent
-from app.web.organizer.steps import desk_of, saved, step_page
+from app.web.organizer.setup_steps import desk_of, saved, step_page
 from app.web.site.pages import PageRoute
 
 router = APIRouter(route_class=PageRoute)

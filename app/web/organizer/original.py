@@ -16,10 +16,17 @@ from app.http.authentication import SignedIn
 from app.services.contests import revisions, sealed_inputs
 from app.services.originals import organizer_data, original_import, originals
 from app.services.originals.originals import Summary
-from app.web.organizer.choosing import Choice, look_of, stored_choice
+from app.web.organizer.column_roles import Choice, look_of, stored_choice
 from app.web.organizer.forms import Form, Sent
-from app.web.organizer.naming import Repairing, can_be_named, heads_only, needed, relieved, repairing
-from app.web.organizer.steps import Desk, desk_of, put_in_force, step_page
+from app.web.organizer.header_repair_form import (
+    Repairing,
+    can_be_named,
+    heads_only,
+    needed,
+    relieved,
+    repairing,
+)
+from app.web.organizer.setup_steps import Desk, desk_of, put_in_force, step_page
 from app.web.site.pages import PageRoute, see
 
 router = APIRouter(route_class=PageRoute)

@@ -18,7 +18,7 @@ from app.db.transaction import transaction
 from app.http.authentication import Address, SignedIn
 from app.http.step_up import confirmed
 from app.web.organizer.forms import Form, Sent, local
-from app.web.organizer.steps import desk_of, saved, step_page
+from app.web.organizer.setup_steps import desk_of, saved, step_page
 from app.web.site.pages import PageRoute
 
 router = APIRouter(route_class=PageRoute)

@@ -17,7 +17,7 @@ from app.services.contests.contest import Contest
 from app.services.organizing import rehearsal_progress, rehearsals
 from app.services.organizing.rehearsal_progress import Course
 from app.web.organizer.frame import organizers_frame, trouble
-from app.web.site import languages
+from app.web.site import language
 from app.web.site.frame import Frame
 from app.web.site.pages import PageRoute, page, see, sentence_of
 
@@ -86,4 +86,4 @@ def played_of(session: Session, frame: Frame) -> Played | None:
 
 
 def said(request: Request, hindered: Conflict | None) -> str | None:
-    return None if hindered is None else sentence_of(hindered, languages.words_of(request))
+    return None if hindered is None else sentence_of(hindered, language.words_of(request))

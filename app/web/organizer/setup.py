@@ -25,7 +25,7 @@ from app.http.authentication import Address, SignedIn
 from app.http.step_up import confirmed
 from app.services.contests import competitions
 from app.web.organizer.forms import Form, Sent, local, zone_named, zones
-from app.web.organizer.steps import desk_of, refusal, saved, step_page
+from app.web.organizer.setup_steps import desk_of, refusal, saved, step_page
 from app.web.site.pages import PageRoute, page, see
 
 router = APIRouter(route_class=PageRoute)

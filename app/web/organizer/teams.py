@@ -20,7 +20,7 @@ from app.services.submissions import quota, submissions
 from app.services.teams import invites, members, organizers
 from app.services.teams.members import Entrant
 from app.web.organizer.frame import organizers_frame, trouble, whole
-from app.web.organizer.steps import desk_of
+from app.web.organizer.setup_steps import desk_of
 from app.web.site.frame import Frame
 from app.web.site.pages import PageRoute, page, see
 

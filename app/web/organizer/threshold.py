@@ -24,10 +24,10 @@ from app.db.transaction import transaction
 from app.http.authentication import SignedIn
 from app.services.accounts.accounts import Principal
 from app.services.originals import original_import, threshold_reports
-from app.web.organizer.advice import advised
 from app.web.organizer.forms import Form, Sent
-from app.web.organizer.steps import Desk, desk_of, saved, step_page
-from app.web.site import languages
+from app.web.organizer.setup_steps import Desk, desk_of, saved, step_page
+from app.web.organizer.threshold_report import advised
+from app.web.site import language
 from app.web.site.pages import PageRoute, see
 
 router = APIRouter(route_class=PageRoute)
@@ -212,7 +212,7 @@ def report_page(
         desk,
         problem=problem,
         asked=found,
-        advised=None if advice is None else advised(advice, languages.words_of(request)),
+        advised=None if advice is None else advised(advice, language.words_of(request)),
         working=working,
         # The address keeps saying what was asked while the page loads itself again until it is answered.
         done=request.query_params.get("done", "") if working else "",

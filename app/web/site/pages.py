@@ -33,8 +33,9 @@ from app.http.problems import status_of
 from app.locale.language import LANGUAGES, Words
 from app.services.accounts.accounts import Principal
 from app.services.contests import announcements
-from app.web.site import languages, letters, notation, sentences
-from app.web.site.packed_files import PackedFiles
+from app.web.site import language as languages
+from app.web.site import notation, raster, sentences
+from app.web.site.static_files import PackedFiles
 
 HERE = Path(__file__).parents[1]
 ROOMS = ("site", "visitor", "team", "organizer")
@@ -52,7 +53,7 @@ templates.env.globals |= {
     "sentence": sentences.sentence,
     "visible": visible,
     "service_address": service_address,
-    "has_letters": letters.present,
+    "has_letters": raster.present,
     "clock_minute": notation.clock_minute,
     "clock_time": notation.clock_time,
     "zone_name": notation.zone_name,

@@ -18,7 +18,7 @@ from app.http.uploads import Way, check_guess, dry_run, guessed, question_of, ta
 from app.services.accounts.accounts import Principal
 from app.services.attacks import guesses
 from app.services.attacks.guesses import Entrance
-from app.web.site import languages
+from app.web.site import language
 from app.web.site.pages import PageRoute, page, see, sentence_of, waiting
 from app.web.team.targets import grouped, target_page
 from app.web.team.upload_form import REFUSALS, raising_refusals, status_of_check, verdict_of, verdict_on
@@ -70,7 +70,7 @@ def enter_check(principal: Principal, target_id: UUID) -> tuple[Entrance, UUID]:
 def good_check(
     request: Request, principal: Principal, at: Entrance, checked: guesses.Checked
 ) -> HTMLResponse:
-    t = languages.words_of(request)
+    t = language.words_of(request)
     content: dict[str, Any] = {
         "id": form_of(at, checked.question),
         "verdict": verdict_of(checked.remarks),
@@ -88,7 +88,7 @@ def refused_check(
         "verdict": verdict_on(problem),
         "warnings": (),
         "said": "",
-        "error": sentence_of(problem, languages.words_of(request)),
+        "error": sentence_of(problem, language.words_of(request)),
     }
     if isinstance(problem, InvalidUpload):
         content |= {"problems": grouped(problem.problems), "total": problem.total}

@@ -20,11 +20,11 @@ from app.services.boards.submission_attacks import attacks_on
 from app.services.contests.visibility import ALWAYS
 from app.services.submissions import submissions, summaries
 from app.services.submissions.summaries import Summary
-from app.web.site import languages
+from app.web.site import language
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, page
+from app.web.team.board_position import board_if_open
 from app.web.team.costs import costs_of
-from app.web.team.on_board import board_if_open
 from app.web.team.submission_lines import finals_of, lines_of
 from app.web.team.submission_pictures import attackers_of, distances_of, strips_of
 from app.web.team.verdicts import attacker_lines, limit_of, measure_lines
@@ -35,7 +35,7 @@ router = APIRouter(route_class=PageRoute)
 
 @router.get("/submissions/{submission_id}")
 def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HTMLResponse:
-    t = languages.words_of(request)
+    t = language.words_of(request)
     with transaction() as session:
         found = submissions.visible(session, principal, submission_id)
         frame = frame_of(session, principal, submissions.slug_of(session, found))

@@ -35,12 +35,11 @@ from app.services.submissions.quota import Cap
 from app.services.submissions.submissions import Receipt
 from app.services.submissions.summaries import Summary
 from app.services.submissions.uploads import Entrance
-from app.web.site import languages
-from app.web.site.course import course_of
+from app.web.site import language
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, page, see, sentence_of, waiting
-from app.web.team.mistakes import LOOKED_AT, Found, mistakes_of
-from app.web.team.on_board import best_of
+from app.web.site.timeline_chart import course_of
+from app.web.team.board_position import best_of
 from app.web.team.submission_lines import finals_of, lines_of, taking
 from app.web.team.upload_form import (
     REFUSALS,
@@ -55,6 +54,7 @@ from app.web.team.upload_form import (
     words_of_script,
     written_samples,
 )
+from app.web.team.upload_hints import LOOKED_AT, Found, mistakes_of
 
 router = APIRouter(route_class=PageRoute)
 
@@ -104,7 +104,7 @@ def own_page(
     refused: Refused | None = None,
 ) -> HTMLResponse:
     """The page of a team's submissions; with what was refused, if something was."""
-    t = languages.words_of(request)
+    t = language.words_of(request)
     with transaction() as session:
         frame = frame_of(session, principal, slug)
         sent, older = page_of_own(session, principal, slug, cursor)
@@ -219,7 +219,7 @@ def enter_check(principal: Principal, slug: str) -> tuple[Entrance, UUID]:
 def good_check(
     request: Request, principal: Principal, slug: str, team_id: UUID, checked: uploads.Checked
 ) -> HTMLResponse:
-    t = languages.words_of(request)
+    t = language.words_of(request)
     with transaction() as session:
         repeated = submissions.repetition(session, team_id, checked.sent)
         fields = fields_of(frame_of(session, principal, slug).contest.track)
@@ -241,7 +241,7 @@ def refused_check(
     request: Request, principal: Principal, slug: str, problem: DomainError, files: Mapping[str, bytes]
 ) -> HTMLResponse:
     """Show the faults; files that are still to be chosen are none."""
-    t = languages.words_of(request)
+    t = language.words_of(request)
     with transaction() as session:
         frame = frame_of(session, principal, slug)
         parts, secret = parts_of(frame.contest), secret_of(frame.contest.track)

@@ -22,7 +22,7 @@ from app.services.accounts.accounts import Principal
 from app.services.attacks import guesses, targets
 from app.services.attacks.targets import Shown
 from app.services.submissions import quota
-from app.web.site import languages
+from app.web.site import language
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, again, page
 from app.web.site.questions import alike
@@ -206,7 +206,7 @@ def target_page(
     """One target; ``problem``: why a guess on it was refused, which answered this ``question``."""
     with transaction() as session:
         content = target_content(session, principal, target_id)
-    content["script_words"] = words_of_script(languages.words_of(request))
+    content["script_words"] = words_of_script(language.words_of(request))
     if problem is None:
         return page(request, principal, "team/target.html", **content)
     content |= refusal_of(problem, question, content["asked"])

@@ -18,13 +18,13 @@ from app.http.authentication import MaybeSignedIn, ShownBy
 from app.locale.language import Words
 from app.services.boards import matrix
 from app.services.contests.visibility import Sight
-from app.web.site import languages
+from app.web.site import language
 from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, page
+from app.web.visitor.board_access import if_open
 from app.web.visitor.board_pictures import title_of
 from app.web.visitor.board_view import view_of
 from app.web.visitor.boards import named, words_for
-from app.web.visitor.kept import if_open
 
 router = APIRouter(route_class=PageRoute)
 BEST = 3
@@ -93,7 +93,7 @@ async def kept(
     by: str = "targets",
 ) -> Drawn | None:
     choice = Choice(
-        languages.language_of(request),
+        language.language_of(request),
         question,
         "name" if order == "name" else "strength",
         "attackers" if by == "attackers" else "targets",
@@ -103,7 +103,7 @@ async def kept(
 
 def drawn(session: Session, sight: Sight, choice: Choice) -> Drawn:
     """The matrix as this reader chose to see it."""
-    t = languages.words_in(choice.language)
+    t = language.words_in(choice.language)
     board = matrix.board(session, sight)
     questions = named(board.several, t)
     asked = choice.question if choice.question in questions else None

@@ -12,7 +12,7 @@ from app.locale.language import Words
 from app.services.boards import reidentification
 from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, page
-from app.web.visitor import leading, standings
+from app.web.visitor import leader_text, standings
 from app.web.visitor.board_view import view_of
 from app.web.visitor.boards import headed, if_open, named, words_for
 
@@ -50,7 +50,7 @@ def content(board: AttackersBoard, find: str, t: Words, *, over: bool) -> dict[s
         "own": next((row for row in board.rows if row.own), None),
         "tied": standings.tied(board),
         "matching": {row.team for row in board.rows if wanted in standings.found_by(row.team)},
-        "why": leading.attacks(first, t, over=over)
+        "why": leader_text.attacks(first, t, over=over)
         if (first := [row for row in ranked if row.rank == 1])
         else "",
         "questions": named(board.several, t),

@@ -17,11 +17,11 @@ from app.services.boards import anonymization
 from app.services.contests import visibility
 from app.services.contests.visibility import Sight
 from app.services.submissions import summaries
-from app.web.site import languages
-from app.web.site.course import course_of
+from app.web.site import language
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, page
-from app.web.visitor import board_pictures, leading, standings
+from app.web.site.timeline_chart import course_of
+from app.web.visitor import board_pictures, leader_text, standings
 from app.web.visitor.board_view import view_of
 
 router = APIRouter(route_class=PageRoute)
@@ -68,7 +68,7 @@ def anonymization_content(
     choice = board_pictures.chosen(choices, measure)
     return {
         "groups": standings.groups(frame.rules, frame.contest.track) if wide else (),
-        "why": leading.told(board, frame.rules, t, over=frame.standing.state == "closed"),
+        "why": leader_text.told(board, frame.rules, t, over=frame.standing.state == "closed"),
         "own": standings.own_row(board.rows),
         "ranked": standings.ranked_teams(board),
         "tied": standings.tied(board),
@@ -103,7 +103,7 @@ def headed(columns: Mapping[str, schemas.Column], t: Words) -> dict[str, Any]:
 
 
 def words_for(request: Request) -> Words:
-    return languages.words_of(request)
+    return language.words_of(request)
 
 
 def if_open(

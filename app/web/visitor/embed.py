@@ -7,10 +7,10 @@ from fastapi.responses import HTMLResponse
 
 from app.db.transaction import transaction
 from app.http.middleware import HEADERS
-from app.web.site import languages
+from app.web.site import language
 from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, page
-from app.web.visitor import board_pictures, leading, standings
+from app.web.visitor import board_pictures, leader_text, standings
 from app.web.visitor.leader import podium
 from app.web.visitor.overview import open_board
 
@@ -27,7 +27,7 @@ def embedded_board(request: Request, slug: str, theme: Literal["", "light", "dar
     with transaction() as session:
         frame = frame_of(session, None, slug)
         board = open_board(session, None, slug)
-    t = languages.words_of(request)
+    t = language.words_of(request)
     answer = page(
         request,
         None,
@@ -36,7 +36,7 @@ def embedded_board(request: Request, slug: str, theme: Literal["", "light", "dar
         theme=theme,
         board=board,
         rows=podium(board, ROWS) if board else [],
-        why=leading.told(board, frame.rules, t, over=frame.standing.state == "closed") if board else "",
+        why=leader_text.told(board, frame.rules, t, over=frame.standing.state == "closed") if board else "",
         picture=board_pictures.scatter_of(board, frame.rules, t)
         if board and standings.ranked_teams(board)
         else None,

@@ -15,7 +15,7 @@ from app.services.contests import announcements, clarifications, competitions, s
 from app.services.contests.clarifications import Asked
 from app.services.contests.contest import Contest
 from app.services.contests.schedule import Moves
-from app.web.site import languages
+from app.web.site import language
 from app.web.site.pages import PageRoute
 from app.web.visitor.atom import Entry, Feed, atom
 from app.web.visitor.calendar import Event, calendar
@@ -29,8 +29,8 @@ def calendar_file(request: Request, slug: str) -> Response:
     with transaction() as session:
         contest = competitions.find(session, None, slug)
         moves = schedule.moves(session, contest.row)
-    t, page = languages.words_of(request), f"{service_address(request)}/competitions/{slug}"
-    title = languages.title_in(contest.rules.title, t.language)
+    t, page = language.words_of(request), f"{service_address(request)}/competitions/{slug}"
+    title = language.title_in(contest.rules.title, t.language)
     events = [event_of(contest, phase, moves, page, t) for phase in contest.rules.phases]
     text = calendar(title, events, language=t.language)
     answer = unless_known(request, text.encode(), "text/calendar; charset=utf-8")
@@ -39,7 +39,7 @@ def calendar_file(request: Request, slug: str) -> Response:
 
 
 def event_of(contest: Contest, phase: Phase, moves: Moves, page: str, t: Words) -> Event:
-    title = languages.title_in(contest.rules.title, t.language)
+    title = language.title_in(contest.rules.title, t.language)
     said = t("The competition’s page says what to do until then:")
     return Event(
         uid=f"{contest.id}-{phase.name}@anoncup",
@@ -60,8 +60,8 @@ def announcements_feed(request: Request, slug: str) -> Response:
         contest = competitions.find(session, None, slug)
         said = announcements.listed(session, None, slug, limit=NEWEST)
         answers = clarifications.for_everybody(session, None, slug, limit=NEWEST)
-    t, address = languages.words_of(request), service_address(request)
-    title = languages.title_in(contest.rules.title, t.language)
+    t, address = language.words_of(request), service_address(request)
+    title = language.title_in(contest.rules.title, t.language)
     entries = [*(entry_of(one, t.language) for one in said), *(answer_of(one, t) for one in answers)]
     entries = sorted(entries, key=lambda one: one.at, reverse=True)[:NEWEST]
     feed = Feed(

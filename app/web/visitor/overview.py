@@ -17,14 +17,14 @@ from app.locale.language import Words
 from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization, reidentification
 from app.services.contests import announcements, clarifications, observed_deadlines, visibility
-from app.web.site import languages
+from app.web.site import language
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, page
-from app.web.visitor import board_pictures, leading, standings
+from app.web.visitor import board_pictures, leader_text, standings
+from app.web.visitor.call_to_action import next_step
 from app.web.visitor.leader import podium
-from app.web.visitor.next_step import next_step
-from app.web.visitor.own_standing import desk_of, place_of
 from app.web.visitor.winners import first_of_attacks, winners
+from app.web.visitor.your_rank import desk_of, place_of
 
 router = APIRouter(route_class=PageRoute)
 IN_VIEW = 3
@@ -45,7 +45,7 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         reveal = observed_deadlines.expected(session, [frame.contest.row]).get(frame.contest.id)
         desk = desk_of(session, principal, frame)
         place = place_of(session, principal, frame, board, attacks)
-    rules, track, t = frame.rules, frame.contest.track, languages.words_of(request)
+    rules, track, t = frame.rules, frame.contest.track, language.words_of(request)
     over = frame.standing.state == "closed"
     return page(
         request,
@@ -54,7 +54,7 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         frame=frame,
         board=board,
         podium=podium(board) if board else [],
-        why=leading.told(board, rules, t, over=over) if board else "",
+        why=leader_text.told(board, rules, t, over=over) if board else "",
         winners=list(winners(board, attacks, t)) if over and board else [],
         attacks=attacks_said(attacks, t, over=over),
         attackers_hidden=attacks is not None and attacks.hidden,
@@ -103,7 +103,7 @@ def attackers_board(session: Session, principal: Principal | None, frame: Frame)
 def attacks_said(board: AttackersBoard | None, t: Words, *, over: bool) -> str:
     """Who leads the attacks, as far as the scores of guesses are visible; empty: nobody found any."""
     first = first_of_attacks(board)
-    return leading.attacks(first, t, over=over) if first else ""
+    return leader_text.attacks(first, t, over=over) if first else ""
 
 
 def paragraphs(text: str) -> list[str]:

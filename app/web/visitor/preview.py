@@ -15,10 +15,10 @@ from app.http.board_cache import known_tags
 from app.locale.language import Words
 from app.services.boards import anonymization
 from app.services.contests import visibility
-from app.web.site import languages, letters, notation
+from app.web.site import language, notation, raster
 from app.web.site.frame import frame_of
-from app.web.site.letters import legible
 from app.web.site.pages import HERE, PageRoute
+from app.web.site.raster import legible
 from app.web.visitor import board_pictures
 
 router = APIRouter(route_class=PageRoute)
@@ -28,21 +28,21 @@ PODIUM = 3
 @router.get("/competitions/{slug}/picture.png")
 def picture(request: Request, slug: str) -> Response:
     """The same for everybody, whoever asks: that of a visitor."""
-    if not letters.present():
+    if not raster.present():
         raise NotFound("this service has no fonts to draw with")
     with transaction() as session:
-        drawn = str(preview(session, slug, languages.words_of(request)))
+        drawn = str(preview(session, slug, language.words_of(request)))
     headers = {"ETag": f'"{hashlib.sha256(drawn.encode()).hexdigest()[:32]}"', "Cache-Control": "no-cache"}
     if headers["ETag"] in known_tags(request):
         return Response(status_code=304, headers=headers)
-    return Response(letters.rasterized(drawn), media_type="image/png", headers=headers)
+    return Response(raster.rasterized(drawn), media_type="image/png", headers=headers)
 
 
 def preview(session: Session, slug: str, t: Words) -> str:
     """The picture as SVG."""
     frame = frame_of(session, None, slug)
     board = public_board(session, slug)
-    title, phase = languages.title_in(frame.rules.title, t.language), t.label(frame.standing.state)
+    title, phase = language.title_in(frame.rules.title, t.language), t.label(frame.standing.state)
     if board is None or not any(row.rank for row in board.rows):
         return card(Card(legible(title), legible(phase)), palette())
     plane = board_pictures.scatter_of(board, frame.rules, t)

@@ -18,12 +18,12 @@ from app.http.authentication import MaybeSignedIn, ShownBy
 from app.http.board_cache import Text
 from app.locale.language import Words
 from app.services.boards import board_timeline
-from app.web.site import languages
+from app.web.site import language
 from app.web.site.frame import frame_of
 from app.web.site.names import listed
 from app.web.site.pages import PageRoute, page
+from app.web.visitor.board_access import if_open
 from app.web.visitor.board_view import view_of
-from app.web.visitor.kept import if_open
 
 router = APIRouter(route_class=PageRoute)
 AN_HOUR = timedelta(hours=1)
@@ -51,7 +51,7 @@ Kept = Annotated[Text | None, Depends(kept_history)]
 def replay(request: Request, slug: str, principal: MaybeSignedIn, kept: Kept) -> HTMLResponse:
     with transaction() as session:
         frame = frame_of(session, principal, slug)
-    t = languages.words_of(request)
+    t = language.words_of(request)
     told = schemas.History.model_validate_json(kept.body) if kept else None
     led = leads(told) if told else []
     return page(

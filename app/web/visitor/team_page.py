@@ -20,7 +20,7 @@ from app.http.authentication import MaybeSignedIn, ShownBy
 from app.locale.language import Words
 from app.services.boards import anonymization, board_timeline, matrix, reidentification
 from app.services.contests.visibility import Sight
-from app.web.site import languages
+from app.web.site import language
 from app.web.site.frame import frame_of
 from app.web.site.names import listed
 from app.web.site.pages import PageRoute, page
@@ -105,7 +105,7 @@ def team(
         frame = frame_of(session, principal, slug)
         closed = frame.contest.row.closed_at is not None
         approach = session.get_one(Team, team_id).approach if closed else None
-    t = languages.words_of(request)
+    t = language.words_of(request)
     return page(
         request,
         principal,

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from app.web.site import letters
+from app.web.site import raster
 
-PICTURE = 200 if letters.present() else 404
+PICTURE = 200 if raster.present() else 404
 """Pictures with letters need a font."""
 
 TABLE: dict[str, tuple[int, int, int, int, int, int]] = {

@@ -7,7 +7,7 @@ import pandas as pd
 from playwright.sync_api import Locator, expect
 
 from anoncup.messages import Message
-from app.web.site.languages import words_in
+from app.web.site.language import words_in
 from app.web.site.notation import numeral, score
 from app.web.site.sentences import sentence
 from tests.arena import PASSWORD

@@ -38,7 +38,7 @@ from app.services.originals import originals
 from app.services.teams import invites
 from app.web.organizer.forms import Sent
 from app.web.organizer.frame import organizers_frame
-from app.web.site import languages
+from app.web.site import language
 from app.web.site.frame import Frame
 from app.web.site.pages import page, see, sentence_of
 
@@ -208,7 +208,7 @@ def step_page(
 
 
 def refusal(request: Request, problem: DomainError) -> Refused:
-    t = languages.words_of(request)
+    t = language.words_of(request)
     why = t.label(f"invalid_{problem.code}", "") or sentence_of(problem, t)
     return Refused(why, status_of(problem), problem)
 

@@ -10,7 +10,7 @@ from anoncup.tracks.files import FileSpec
 from app.services.originals import original_import
 from app.services.originals.original_import import Repair, Rewriting
 from app.web.organizer.forms import Sent
-from app.web.organizer.steps import Desk
+from app.web.organizer.setup_steps import Desk
 
 FIRST = ("data", "names")
 """What the first line of a file is."""

@@ -10,7 +10,7 @@ from app.services.originals import original_import
 from app.services.originals.original_import import Look
 from app.services.originals.originals import Column, Part, Summary
 from app.web.organizer.forms import Sent
-from app.web.organizer.steps import Desk
+from app.web.organizer.setup_steps import Desk
 
 QUASI, SENSITIVE, LEFT_OUT = ROLES = ("quasi_identifier", "sensitive", "left_out")
 MOST = 1_000_000

@@ -20,9 +20,9 @@ from app.services.jobs import health, queue
 from app.services.jobs.queue import ReportedSandbox
 from app.services.organizing import dashboard, load
 from app.services.teams import members
-from app.web.organizer.changes import acts
+from app.web.organizer.audit_entries import acts
 from app.web.organizer.frame import organizers_frame
-from app.web.site import languages
+from app.web.site import language
 from app.web.site.pages import PageRoute, page
 from workers import sandbox
 
@@ -54,7 +54,7 @@ def audit_log(
         entrants = members.entrants(session, principal, slug)
     kept = found[:PAGE]
     following = cursor_of(kept[-1].number) if len(found) > PAGE else None
-    zone, t = frame.rules.timezone, languages.words_of(request)
+    zone, t = frame.rules.timezone, language.words_of(request)
     return page(
         request,
         principal,

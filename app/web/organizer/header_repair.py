@@ -9,9 +9,9 @@ from app.http.authentication import SignedIn
 from app.services.contests import revisions
 from app.services.originals import original_import, originals
 from app.web.organizer.forms import Form
-from app.web.organizer.naming import FIRST, relieved, retyped
+from app.web.organizer.header_repair_form import FIRST, relieved, retyped
 from app.web.organizer.original import data_page
-from app.web.organizer.steps import desk_of, put_in_force
+from app.web.organizer.setup_steps import desk_of, put_in_force
 from app.web.site.pages import PageRoute
 
 router = APIRouter(route_class=PageRoute)

@@ -20,7 +20,7 @@ from app.services.contests import competitions, revisions
 from app.services.contests.contest import Contest, read_file
 from app.services.contests.revisions import Revision
 from app.web.organizer.forms import Form, Sent
-from app.web.organizer.steps import (
+from app.web.organizer.setup_steps import (
     REFUSED,
     Desk,
     desk_of,
@@ -30,7 +30,7 @@ from app.web.organizer.steps import (
     scores_change,
     step_page,
 )
-from app.web.site import languages
+from app.web.site import language
 from app.web.site.pages import PageRoute, page, see
 from app.web.site.sentences import sentence
 
@@ -127,7 +127,7 @@ def repair_page(
         status=status_of(refused or problem),
         slug=slug,
         title=competitions.title_of(row),
-        why=sentence(problem.message, languages.words_of(request)),
+        why=sentence(problem.message, language.words_of(request)),
         refused=refusal(request, refused) if refused else None,
         text=row.file if text is None else text,
         of=competitions.sha256_of(row.file),
