@@ -93,7 +93,7 @@ def main() -> None:
         contest, _ = filled(client, size)
         team = {"Cookie": f"{COOKIE}={contest.arena.session(contest.arena.team('the first'))}"}
         port, log = free_port(), Path(folder, "web.log")
-        command = [sys.executable, "-m", "app.serving", HOST, str(port)]
+        command = [sys.executable, "-m", "app.cli.web_server", HOST, str(port)]
         process = child_process.start(command, log=log, env=os.environ | {"ANONCUP_WEB_PROCESSES": "1"})
         try:
             wait_until_healthy(f"http://{HOST}:{port}/healthz", check=lambda: check_runs(process, log))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from app.cli.running import command, environment
+from app.cli.local_service import command, environment
 from app.config import get_settings
 from app.db import engine
 from app.processes import pg_hba

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 
 KINDS = {
-    "app.serving": "web",
+    "app.cli.web_server": "web",
     "workers.parser": "parsers of uploads",
     "workers.scorer": "scoring children",
     "reports@": "reports worker",

@@ -11,8 +11,8 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, select
 
-from app.backup import service
-from app.backup.keys import Places
+from app.cli.backup import service
+from app.cli.backup.keys import Places
 from app.config import Settings, get_settings
 from app.db import engine
 from app.db.models import Base

@@ -13,8 +13,8 @@ import pytest
 from sqlalchemy import create_engine, func, select, text
 
 from anoncup.errors import Conflict, DomainError, InvalidInput, Unavailable
-from app.backup import archive, keys, service
-from app.backup.keys import Places
+from app.cli.backup import archive, keys, service
+from app.cli.backup.keys import Places
 from app.config import Settings
 from app.db import engine
 from app.db.models import AuditEntry, Base, Evaluation, Submission

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from anoncup.errors import InvalidInput
-from app.backup import service
+from app.cli.backup import service
 from tests.backups import command, made, read
 
 pytestmark = pytest.mark.full

@@ -6,8 +6,8 @@ from pathlib import Path
 import psycopg
 from sqlalchemy.exc import OperationalError
 
+from app.cli.web_server import MEMORY, made_for_counts
 from app.db.failures import explain
-from app.serving import MEMORY, made_for_counts
 
 REFUSED = "connection failed: FATAL:  could not write init file: No space left on device"
 

@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 
 from anoncup.errors import Conflict, InvalidInput, Unavailable
-from app.backup import keys
-from app.backup.keys import Places
+from app.cli.backup import keys
+from app.cli.backup.keys import Places
 from app.config import Settings
 from app.crypto import deadline_signing, sealing
 from app.storage import store
@@ -84,7 +84,7 @@ def test_a_key_under_another_name_is_refused_and_none_is_written(places: Places,
 def test_a_backup_of_a_service_is_no_backup_of_keys(
     places: Places, arena: Arena, settings: Settings, tmp_path: Path
 ) -> None:
-    from app.backup import service
+    from app.cli.backup import service
 
     service.backup(settings.database_url, store(), tmp_path / "b.tar")
     with pytest.raises(InvalidInput, match="not of keys"):

@@ -10,7 +10,7 @@ PROMPTS = {"click_repl", "prompt_toolkit"}
 """What Celery's own command line brings along."""
 STARTED = {
     "the command line": "import anoncup.cli.main",
-    "the supervisor": "import app.cli.running",
+    "the supervisor": "import app.cli.local_service",
     "the web application": "from app.main import create_app; create_app()",
     "a worker": "import workers.pool",
     "the clock": "import workers.clock",

@@ -66,7 +66,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_nothing_goes_on_when(program: str, number: signal.Signals, data: Path) -> None:
     with make("serve", f"PORT={free_port()}", f"DATA={data}") as (process, below):
         names = " ".join(" ".join(each.cmdline()) for each in below)
-        assert all(part in names for part in ("valkey", "postgres", "app.serving", "workers.forked"))
+        assert all(part in names for part in ("valkey", "postgres", "app.cli.web_server", "workers.forked"))
         ended = psutil.Process(process.pid) if program == "make" else of(program, below)
         ended.send_signal(number)
         assert eventually(lambda: not any(map(goes_on, below)))

@@ -17,8 +17,8 @@ from sqlalchemy import create_engine, select, text
 from sqlalchemy.exc import ProgrammingError
 
 from anoncup.errors import Conflict, Unavailable
-from app.backup import rows, service
-from app.backup.keys import Places
+from app.cli.backup import rows, service
+from app.cli.backup.keys import Places
 from app.config import Settings
 from app.db.models import Base
 from app.processes.embedded_servers import embedded_services

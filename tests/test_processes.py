@@ -283,7 +283,7 @@ def test_a_program_that_is_run_to_its_end_goes_with_what_it_needs(tmp_path: Path
 
 def test_the_programs_of_one_machine_keep_to_their_places(tmp_path: Path) -> None:
     web = web_program(host="127.0.0.1", port=8123, env={"REDIS_URL": "redis+socket:///x"})
-    assert web.command == [sys.executable, "-m", "app.serving", "127.0.0.1", "8123"]
+    assert web.command == [sys.executable, "-m", "app.cli.web_server", "127.0.0.1", "8123"]
     (worker, reports), clock = worker_programs(), scheduler_program(env={})
     assert worker.command[:3] == reports.command[:3] == [sys.executable, "-m", "workers.pool"]
     assert clock.command == [sys.executable, "-m", "workers.clock"]
@@ -304,7 +304,7 @@ def test_reports_have_a_program_of_their_own_unless_they_are_all_that_is_asked_f
 
 OPEN_FILES = """
 import resource, sys
-from app.serving import allow_open_files
+from app.cli.web_server import allow_open_files
 resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), int(sys.argv[2])))
 allow_open_files(int(sys.argv[3]))
 print(*resource.getrlimit(resource.RLIMIT_NOFILE))

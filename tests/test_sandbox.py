@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.running import sandbox_setting
+from app.cli.local_service import sandbox_setting
 from app.config import Settings
 from app.processes.child_folders import OwnFolder
 from app.processes.embedded_servers import Services

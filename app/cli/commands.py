@@ -2,19 +2,20 @@
 
 import typer
 
-from app.cli import keeping, operate
+from app.cli import admin, demo, keys, migrate, scheduler, serve, worker
+from app.cli.backup import command
 
 SERVER = "Running a service"
 
 
 def add_to(main: typer.Typer) -> None:
-    main.command(rich_help_panel=SERVER)(operate.demo)
-    main.command(hidden=True)(operate.play_demo)
-    main.command(rich_help_panel=SERVER)(operate.serve)
-    main.command(rich_help_panel=SERVER)(operate.worker)
-    main.command(rich_help_panel=SERVER)(operate.scheduler)
-    main.command(rich_help_panel=SERVER)(operate.migrate)
-    main.command(rich_help_panel=SERVER)(keeping.backup)
-    main.command(rich_help_panel=SERVER)(keeping.restore)
-    main.add_typer(operate.admin, name="admin", rich_help_panel=SERVER)
-    main.add_typer(operate.keys, name="keys", rich_help_panel=SERVER)
+    main.command(rich_help_panel=SERVER)(demo.demo)
+    main.command(hidden=True)(demo.play_demo)
+    main.command(rich_help_panel=SERVER)(serve.serve)
+    main.command(rich_help_panel=SERVER)(worker.worker)
+    main.command(rich_help_panel=SERVER)(scheduler.scheduler)
+    main.command(rich_help_panel=SERVER)(migrate.migrate)
+    main.command(rich_help_panel=SERVER)(command.backup)
+    main.command(rich_help_panel=SERVER)(command.restore)
+    main.add_typer(admin.admin, name="admin", rich_help_panel=SERVER)
+    main.add_typer(keys.keys, name="keys", rich_help_panel=SERVER)

@@ -55,7 +55,7 @@ def web_program(
     *, host: str, port: int, env: Mapping[str, str], log: Path | None = None, processes: int = 1
 ) -> Program:
     """The web server, in so many processes."""
-    command = [sys.executable, "-m", "app.serving", host, str(port)]
+    command = [sys.executable, "-m", "app.cli.web_server", host, str(port)]
     number = {"ANONCUP_WEB_PROCESSES": str(processes)}
     return Program(name="web", command=command, env={**env, **number}, log=log)
 

@@ -21,7 +21,7 @@ from tests.contract import document, schema_of
 Json = dict[str, Any]
 ROOT = Path(__file__).parents[2] / "app"
 PAGES = ROOT / "web"
-OUTSIDE = {"cli", "client", "backup"}
+OUTSIDE = {"cli", "client"}
 """Raised on a person's own machine, and never an answer of the API."""
 CLASSES = {"Problem": (3,), "add": (0,), "add_rows": (2,), "refused": (1,), "refused_rows": (2,)}
 """Calls that name what is wrong in a file, and where among their arguments."""

@@ -10,7 +10,7 @@ import pytest
 from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.evaluate import Verdict, evaluate
 from anoncup.plugins import TRACKS
-from app.cli.demonstration import DEMOS, ORGANIZER, Demo, Notes, competition_file, release_of
+from app.cli.demo_contest import DEMOS, ORGANIZER, Demo, Notes, competition_file, release_of
 
 pytestmark = pytest.mark.full
 

@@ -68,7 +68,7 @@ def incoming(url: str, folder: Path) -> list[str]:
     (server,) = (
         child
         for child in psutil.Process().children(recursive=True)
-        if {"app.serving", str(urlsplit(url).port)} <= {*command_line(child)}
+        if {"app.cli.web_server", str(urlsplit(url).port)} <= {*command_line(child)}
     )
     found = []
     for handle in Path(f"/proc/{server.pid}/fd").iterdir():

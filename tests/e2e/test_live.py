@@ -116,7 +116,7 @@ class Crowd:
 def web_server() -> psutil.Process:
     """Return the newest web server; the session may have one of its own."""
     children = psutil.Process().children(recursive=True)
-    servers = [process for process in children if "app.serving" in command_line(process)]
+    servers = [process for process in children if "app.cli.web_server" in command_line(process)]
     return max(servers, key=psutil.Process.create_time)
 
 

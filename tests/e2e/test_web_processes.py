@@ -12,8 +12,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import QueuePool
 
-from app import serving
-from app.cli.running import usual_web_processes
+from app.cli import web_server
+from app.cli.local_service import usual_web_processes
 from app.config import Settings
 from app.db import engine
 from tests.e2e.lines import watching
@@ -130,7 +130,7 @@ def test_a_signal_to_the_parent_ends_the_streams_and_then_all_processes(
         assert eventually(lambda: not any(child.is_running() for child in children))
         assert eventually(lambda: parent.status() == psutil.STATUS_ZOMBIE)
     counts = f"anoncup-*-{urlsplit(url).port}-*"
-    assert not [*serving.MEMORY.glob(counts), *(settings.data / "metrics").glob(counts)]
+    assert not [*web_server.MEMORY.glob(counts), *(settings.data / "metrics").glob(counts)]
 
 
 @pytest.mark.full

@@ -17,7 +17,7 @@ from random import Random
 import numpy as np
 import psutil
 
-from app.cli.reaching import use
+from app.cli.service_access import use
 from app.db import engine
 from tests.faults import boards, oracles, stage
 from tests.faults.calls import Caller, Calls

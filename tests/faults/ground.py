@@ -18,7 +18,7 @@ from pathlib import Path
 import psutil
 import redis
 
-from app.cli.running import environment
+from app.cli.local_service import environment
 from app.processes import child_process
 from app.processes.embedded_servers import Services, running_services
 from tests.e2e.stack import free_port
@@ -32,7 +32,7 @@ ROLES: tuple[tuple[str, str], ...] = (
     ("postgres", "pginstall"),
     ("valkey", "valkey-server"),
     ("scoring child", "workers.scorer"),
-    ("web", "app.serving"),
+    ("web", "app.cli.web_server"),
     ("clock", "workers.clock"),
     ("turning child", "workers.transitions"),
     ("reports worker", "--queues reports"),

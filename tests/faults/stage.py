@@ -6,7 +6,7 @@ from random import Random
 
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import table_csv
-from app.cli.reaching import create_user
+from app.cli.service_access import create_user
 from tests.arena import PASSWORD, competition_file
 from tests.contest import SECOND
 from tests.faults.calls import Calls

@@ -8,7 +8,7 @@ from sqlalchemy.exc import OperationalError
 from structlog.testing import capture_logs
 
 from anoncup.errors import NotAllowed
-from app.backup import service
+from app.cli.backup import service
 from app.config import Settings, get_settings
 from app.db import logins
 from app.db.privileges import CLOCK, ROLES, WEB, WORKER, warn_of_might

@@ -17,7 +17,7 @@ from sqlalchemy import select, text
 
 from anoncup.errors import Unavailable
 from anoncup.tracks.linkage.permutation import secret_csv
-from app.cli.running import environment
+from app.cli.local_service import environment
 from app.config import Settings
 from app.crypto import sealing
 from app.db import engine

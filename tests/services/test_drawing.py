@@ -21,7 +21,7 @@ from anoncup.tracks.files import FileSpec
 from anoncup.tracks.generators import generator_for
 from anoncup.tracks.linkage.permutation import source_from_secret
 from anoncup.tracks.model import Draw
-from app.backup import service as backup
+from app.cli.backup import service as backup
 from app.config import Settings, get_settings
 from app.db.models import AuditEntry, Drawn, Seed
 from app.db.transaction import transaction

@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 from pydantic import ValidationError
 
-from app.cli import running
+from app.cli import local_service
 from app.config import Settings, get_settings
 from app.http.authentication import COOKIE, ONLY_HTTPS
 from app.http.middleware import strict_transport
@@ -201,13 +201,13 @@ def test_a_session_for_https_opens_nothing_on_this_machine(arena: Arena) -> None
 def test_a_server_that_others_cannot_reach_says_so_and_is_reached_from_its_own_machine(
     host: str, url: str, warned: bool, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert running.local_url(host, 8000) == url
-    running.warn_if_unnamed(host)
+    assert local_service.local_url(host, 8000) == url
+    local_service.warn_if_unnamed(host)
     assert ("ANONCUP_PUBLIC_URL" in caplog.text) is warned
 
 
 def test_a_server_with_a_public_address_warns_of_nothing(
     told: None, caplog: pytest.LogCaptureFixture
 ) -> None:
-    running.warn_if_unnamed("0.0.0.0")
+    local_service.warn_if_unnamed("0.0.0.0")
     assert caplog.text == ""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anoncup.errors import Conflict, InvalidInput, Unavailable
-from app.backup import archive
-from app.backup.archive import Archive, Writer
+from app.cli.backup import archive
+from app.cli.backup.archive import Archive, Writer
 from app.crypto import deadline_signing, sealing
 
 KIND = "keys"

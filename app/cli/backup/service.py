@@ -12,10 +12,10 @@ from typing import Any
 from sqlalchemy import Connection, MetaData, select
 
 from anoncup.errors import NotFound, Unavailable
-from app.backup import archive, keys, rows
-from app.backup.archive import Archive, Writer
-from app.backup.keys import Places
-from app.backup.rows import Rows
+from app.cli.backup import archive, keys, rows
+from app.cli.backup.archive import Archive, Writer
+from app.cli.backup.keys import Places
+from app.cli.backup.rows import Rows
 from app.storage import Store, digest_of
 from migrations.run import migrate_on
 

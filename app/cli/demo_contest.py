@@ -29,7 +29,7 @@ from anoncup.schemas.roles import Role
 from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, household_table
 from anoncup.tracks.model import Tables
 from anoncup.tracks.transactions.example import tc400
-from app.cli import duel
+from app.cli import demo_attacks
 from app.db.transaction import transaction
 from app.services.accounts import accounts
 
@@ -170,7 +170,7 @@ def bring_to_its_end(url: str, demo: Demo, notes: "Notes") -> None:
         logger.info("%s: scored %d of %d", demo.slug, place + 1, len(demo.entries))
     organizer = notes.organizer
     if demo.duel:
-        duel.play(
+        demo_attacks.play(
             url,
             demo.slug,
             demo.tables(),

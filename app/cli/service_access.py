@@ -11,7 +11,7 @@ from sqlalchemy.exc import OperationalError
 
 from anoncup.errors import InvalidInput
 from anoncup.schemas.roles import Role
-from app.cli.running import addresses, given_services, require_services
+from app.cli.local_service import addresses, given_services, require_services
 from app.config import get_settings
 from app.db.transaction import transaction
 from app.processes.embedded_servers import Services, embedded_services, running_services

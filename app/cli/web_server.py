@@ -1,4 +1,4 @@
-"""The web server, as a program: ``python -m app.serving HOST PORT``.
+"""The web server, as a program: ``python -m app.cli.web_server HOST PORT``.
 
 One process, or as many as ``ANONCUP_WEB_PROCESSES`` says, forked by a parent that has loaded the application:
 what is loaded before the fork is in memory once. The parent answers nothing, has neither threads nor
@@ -39,7 +39,7 @@ PAUSE_S = 0.5
 MEMORY = Path("/dev/shm")  # noqa: S108 - a folder is made in it by mkdtemp
 WATCHED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
 
-log = structlog.get_logger("app.serving")  # which is run as a program
+log = structlog.get_logger("app.cli.web_server")  # which is run as a program
 forking = multiprocessing.get_context("fork")
 
 

@@ -1,0 +1,37 @@
+"""``anoncup admin``: accounts, from the machine that runs the service."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from anoncup.schemas.roles import Role
+from app.cli.service_options import DEFAULT_DATA, Data
+
+admin = typer.Typer(no_args_is_help=True, help="Accounts, from the machine that runs the service.")
+
+
+@admin.command("create-user")
+def create_user(
+    name: str,
+    role: Annotated[Role, typer.Option()] = Role.PARTICIPANT,
+    password_stdin: Annotated[bool, typer.Option(help="read the password from standard input")] = False,
+    data: Data = DEFAULT_DATA,
+) -> None:
+    """Create an account; the first administrator is made this way."""
+    from app.cli import service_access
+
+    service_access.check_known(data, default=DEFAULT_DATA)
+    password = (
+        sys.stdin.readline().rstrip("\n")
+        if password_stdin
+        else typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    )
+    began = service_access.is_empty(data)
+    service_access.create_user(data, name=name, password=password, role=role)
+    print(f"created {role} {name}")
+    if began:
+        print(
+            f"This began a new service in {data}; for one that runs elsewhere, name its --data.",
+            file=sys.stderr,
+        )

@@ -1,0 +1,64 @@
+"""``anoncup keys``: the keys that seal secrets and sign deadlines."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.service_options import DEFAULT_DATA, Archive, Data, PrivateDir, Public, Replace, key_places
+
+keys = typer.Typer(no_args_is_help=True, help="The pair of keys that secrets are sealed with.")
+
+
+@keys.command("rotate")
+def rotate(data: Data = DEFAULT_DATA, public: Public = None, private_dir: PrivateDir = None) -> None:
+    """Seal new secrets to a new key, without a restart. Older private keys stay, for older secrets."""
+    from app.cli.backup import keys as pairs
+
+    print(f"secrets are sealed to {pairs.rotate(key_places(data, public, private_dir))} from now on")
+
+
+@keys.command("witness")
+def witness_key(data: Data = DEFAULT_DATA, private_dir: PrivateDir = None) -> None:
+    """Make the key that the clock signs with what it has witnessed, unless there is one."""
+    from app.crypto import deadline_signing
+
+    print(f"ends are signed with {deadline_signing.create_key(key_places(data, None, private_dir).private)}")
+
+
+@keys.command("backup")
+def backup_keys(
+    into: Annotated[Path, typer.Option(help="the file to write; whoever has it reads secrets")],
+    replace: Replace = False,
+    data: Data = DEFAULT_DATA,
+    public: Public = None,
+    private_dir: PrivateDir = None,
+) -> None:
+    """Copy all private keys, and the public one, into one file that only its owner can read."""
+    from app.cli.backup import keys as pairs
+
+    ids = pairs.backup(key_places(data, public, private_dir), into, replace=replace)
+    print(f"{into}: private keys {', '.join(ids)}")
+
+
+@keys.command("restore")
+def restore_keys(
+    archive: Archive, data: Data = DEFAULT_DATA, public: Public = None, private_dir: PrivateDir = None
+) -> None:
+    """Put back the keys that are missing; none is overwritten."""
+    from app.cli.backup import keys as pairs
+
+    found = pairs.restore(archive, key_places(data, public, private_dir))
+    print(f"private keys are in place: {', '.join(found)}")
+
+
+@keys.command("create")
+def create_keys(
+    public: Annotated[Path, typer.Option(help="the public key, for the web application")],
+    private_dir: Annotated[Path, typer.Option(help="the folder of private keys, for workers only")],
+) -> None:
+    """Make a pair of keys, and the clock's. Older private keys stay, so older secrets still open."""
+    from app.crypto import deadline_signing, sealing
+
+    print(f"created key {sealing.create_keys(public, private_dir)}")
+    deadline_signing.create_key(private_dir)

@@ -1,0 +1,27 @@
+"""``anoncup migrate``: bring the database to the newest schema."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.service_options import DEFAULT_DATA, Data
+
+
+def migrate(
+    data: Data = DEFAULT_DATA,
+    roles: Annotated[
+        Path | None,
+        typer.Option(help="let web, workers and clock sign in, with passwords in files in this folder"),
+    ] = None,
+) -> None:
+    """Bring the database to the newest schema, as its owner; grant each kind of process what it needs."""
+    from app.cli import service_access
+    from migrations import logins
+    from migrations.run import migrate as migrate_database
+
+    service_access.check_known(data, default=DEFAULT_DATA)
+    with service_access.reached_services(data) as services:
+        migrate_database(services.database_url)
+        if roles is not None:
+            logins.let_in(services.database_url, roles.resolve())

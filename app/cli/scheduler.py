@@ -1,0 +1,19 @@
+"""``anoncup scheduler``: the clock."""
+
+from typing import Annotated
+
+import typer
+
+
+def scheduler(
+    check: Annotated[
+        bool, typer.Option(help="only say whether a clock is running; exit status 3: none is")
+    ] = False,
+) -> None:
+    """Turn phases and look for lost work, without a worker; one is enough, and two do no harm."""
+    from app.cli import local_service, service_access
+
+    if check:
+        service_access.check_clock()
+        return
+    local_service.become_scheduler()

@@ -1,0 +1,27 @@
+"""``anoncup worker``: scores, guesses and reports."""
+
+from typing import Annotated
+
+import typer
+
+
+def worker(
+    queues: Annotated[
+        str, typer.Option(help="what to work on: scores, guesses, reports, separated by commas")
+    ] = "scores,guesses,reports",
+    jobs: Annotated[int, typer.Option(min=1, help="jobs at a time")] = 1,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            help="its name among the workers on this host: letters, digits, - and _; "
+            "default: the number of its process"
+        ),
+    ] = None,
+) -> None:
+    """Score submissions, judge guesses, make reports until stopped; needs DATABASE_URL and REDIS_URL.
+
+    Reports have a process of their own beside the others, so that they delay none.
+    """
+    from app.cli import local_service
+
+    local_service.work(local_service.known_queues(queues), jobs, local_service.worker_name(name))
