@@ -16,13 +16,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.db.privileges import CLOCK, WEB, WORKER
 from app.db.transaction import transaction
-from workers import clock, drawing, guesses, leased, rehearsals, scoring, threshold_reports, transitions
+from workers import advise, allocate, clock, judge, lease_runner, lifecycle, rehearse, score
 
 ROLE: ContextVar[str | None] = ContextVar("ROLE", default=None)
 
 ACTORS = {
-    WORKER: (scoring, guesses, threshold_reports, rehearsals, leased),
-    CLOCK: (clock, drawing, transitions),
+    WORKER: (score, judge, advise, rehearse, lease_runner),
+    CLOCK: (clock, allocate, lifecycle),
 }
 """The modules whose transactions are a process's own."""
 

@@ -21,7 +21,7 @@ from tests import warm
 from tests.api.test_submissions import score_everything
 from tests.application import application
 from tests.arena import Arena
-from workers import child
+from workers import child_manager
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def living_on(monkeypatch: pytest.MonkeyPatch, url: str, data: Path) -> Iterator
 
 
 def forget() -> None:
-    child.keeper.discard()
+    child_manager.keeper.discard()
     engine.get_engine().dispose()
     for kept in (get_settings, engine.get_engine, engine.session_factory):
         kept.cache_clear()

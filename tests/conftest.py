@@ -27,7 +27,7 @@ from tests.arena import Arena
 from tests.contract import CheckedClient
 from tests.patience import eventually
 from tests.s3 import S3Server
-from workers import child, fitness
+from workers import child_manager, readiness
 
 hypothesis_settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True)
 hypothesis_settings.register_profile("full", hypothesis_settings.get_profile("quick"), max_examples=1000)
@@ -73,7 +73,7 @@ def session_settings(services: Services, tmp_path_factory: pytest.TempPathFactor
     get_settings.cache_clear()
     with roles_apart():
         yield get_settings()
-    child.keeper.discard()
+    child_manager.keeper.discard()
     engine.get_engine().dispose()
     queue.celery.close()
 
@@ -121,7 +121,7 @@ def rested() -> None:
     with engine.get_engine().begin() as connection:
         for table in ("evaluations", "guesses", "threshold_reports"):
             connection.execute(text(f"UPDATE {table} SET not_before = NULL"))
-    for worker in (fitness.FOR_SECRETS, fitness.FOR_REPORTS):
+    for worker in (readiness.FOR_SECRETS, readiness.FOR_REPORTS):
         worker.reason, worker.believed_until, worker.resting_until = None, 0.0, 0.0
 
 

@@ -23,7 +23,7 @@ from app.db.models import Competition, Evaluation, Guess, State, Submission
 from app.db.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import ROWS, Arena, competition_file, noisy_release
-from workers import clock, guesses, transitions
+from workers import clock, judge, lifecycle
 
 SECOND = """
 [[phases]]
@@ -161,7 +161,7 @@ class Here:
     """The long work of a turn, done in this process."""
 
     def send(self, competition_id: UUID) -> None:
-        transitions.work(competition_id)
+        lifecycle.work(competition_id)
 
     def failed(self) -> list[UUID]:
         return []
@@ -181,7 +181,7 @@ def judge_everything() -> None:
     with transaction() as session:
         waiting = list(session.scalars(select(Guess.id).where(Guess.state == State.QUEUED)))
     for identifier in waiting:
-        guesses.judge(str(identifier))
+        judge.judge(str(identifier))
 
 
 def dated(submission: str, received: datetime, *, ended: datetime | None = None) -> None:

@@ -29,7 +29,7 @@ from app.services.contests.contest import parsed
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena
 from tests.contest import Contest, dated, judge_everything, turn, two_phase_file
-from workers import threshold_reports
+from workers import advise
 
 SLUG, ROWS = "cup-2026", 300
 TITLES = {"en": "Household cup 2026", "ja": "家計データ杯 2026"}
@@ -133,7 +133,7 @@ class Cup:
         cup.date(begun=13.0)
         contest.arena.post(f"/competitions/{SLUG}/announcements", json={"text": LAST_DAY})
         report = contest.arena.post(f"/competitions/{SLUG}/threshold-reports", json=QUESTION).json()["id"]
-        threshold_reports.advise(report)
+        advise.advise(report)
         return cup
 
     def date(self, *, begun: float) -> None:

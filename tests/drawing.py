@@ -22,10 +22,10 @@ from anoncup.tracks.linkage.permutation import secret_csv
 from anoncup.tracks.model import Draw, Track
 from app.config import Settings
 from app.storage import store
-from workers import child, scorer
-from workers.child import Step, Verdict
-from workers.prepared import originals
-from workers.work import Work
+from workers import child_manager, scorer
+from workers.child_manager import Step, Verdict
+from workers.jobs import Work
+from workers.original_cache import originals
 
 Drawer = Callable[[str], Generator]
 MICRODATA = BUILT_IN["microdata"]
@@ -88,7 +88,7 @@ def drawing_track(draw: Draw) -> Track:
 def draws(patch: pytest.MonkeyPatch, draw: Draw) -> None:
     """From now on the usual track draws, and what a child would do is done here."""
     patch.setitem(TRACKS, "microdata", drawing_track(draw))
-    patch.setattr(child, "evaluate", evaluated_here)
+    patch.setattr(child_manager, "evaluate", evaluated_here)
 
 
 def evaluated_here(

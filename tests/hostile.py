@@ -1,6 +1,6 @@
 """A scoring child that was taken over: it does what it is told, and one of its measures does it unasked.
 
-It is started as ``workers.scorer`` is, by ``workers.child``, and is in the same sandbox.
+It is started as ``workers.scorer`` is, by ``workers.child_manager``, and is in the same sandbox.
 """
 
 import os

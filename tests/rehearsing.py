@@ -23,7 +23,7 @@ from app.services.organizing import rehearsals
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena
 from tests.contest import judge_everything, turn
-from workers import clock, threshold_reports
+from workers import advise, clock
 
 INDIVIDUALS = 60
 
@@ -70,7 +70,7 @@ class Rehearsed:
         """All moves that are due, as a worker of reports makes them."""
         for _ in range(200):
             before = self.moves()
-            threshold_reports.advise()
+            advise.advise()
             if self.moves() == before:
                 return
 

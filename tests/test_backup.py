@@ -29,7 +29,7 @@ from tests.backups import blobs, blobs_in, command, everything, living_on, made,
 from tests.e2e.test_own_servers import POSTGRES, own_postgres
 from tests.s3 import BUCKET, S3Server
 from tests.stored import file_of
-from workers import scoring
+from workers import score
 
 __all__ = ["made", "target"]
 
@@ -66,7 +66,7 @@ def test_a_contest_goes_on_where_it_was_on_another_machine(
         assert json.loads(client.get(BOARD).content)["rows"] == json.loads(board)["rows"]
         assert client.get(BOARD).content == board
         for evaluation in unfinished():
-            scoring.score(evaluation)
+            score.score(evaluation)
         assert state_of(queued) == "SCORED"
         assert not unfinished()
         with transaction() as session:
@@ -157,7 +157,7 @@ def test_keys_in_a_backup_are_put_back_with_it(
         assert key.stat().st_mode & 0o777 == 0o400
     with living_on(monkeypatch, target, tmp_path / "new"):
         (evaluation,) = unfinished()
-        scoring.score(evaluation)
+        score.score(evaluation)
         assert not unfinished()
 
 

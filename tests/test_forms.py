@@ -19,8 +19,8 @@ from tests.test_transactions_commands import (
     RELEASED_TRANSACTIONS,
     TRANSACTIONS,
 )
+from workers.jobs import Inquiry, Request, Rewriting, Trial
 from workers.scorer import Desk, judge, rewrite, score
-from workers.work import Inquiry, Request, Rewriting, Trial
 
 Json = dict[str, Any]
 

@@ -14,8 +14,8 @@ from app.processes.child_folders import OwnFolder
 from app.processes.embedded_servers import Services
 from app.processes.sandboxed_child import library_variables
 from app.processes.server_process import Server
-from workers import fitness, sandbox
-from workers.fitness import FOR_REPORTS, FOR_SECRETS
+from workers import readiness, sandbox
+from workers.readiness import FOR_REPORTS, FOR_SECRETS
 from workers.sandbox import Sandbox, SandboxRefused, calls, landlock, seccomp
 from workers.sandbox.calls import GUARDED, PLAIN, guards
 
@@ -47,7 +47,7 @@ def test_a_worker_without_a_sandbox_takes_no_work_unless_it_was_told_to(
         assert "cannot be sandboxed" in (kind.wanting() or "")
     for setting in ("wanted", "off"):
         told = settings.model_copy(update={"sandbox": setting})
-        monkeypatch.setattr(fitness, "get_settings", lambda told=told: told)
+        monkeypatch.setattr(readiness, "get_settings", lambda told=told: told)
         assert (FOR_SECRETS.wanting(), FOR_REPORTS.wanting()) == (None, None)
 
 
@@ -57,9 +57,9 @@ def test_a_worker_whose_files_lie_where_the_sandbox_may_read_takes_no_work(
 ) -> None:
     monkeypatch.setattr(sandbox, "available", lambda: BOTH)
     told = settings.model_copy(update={name: Path("/usr/lib/anoncup/../contest")})
-    monkeypatch.setattr(fitness, "get_settings", lambda: told)
+    monkeypatch.setattr(readiness, "get_settings", lambda: told)
     assert "lies in /usr/lib, which the scoring process may read" in (FOR_SECRETS.wanting() or "")
-    monkeypatch.setattr(fitness, "get_settings", lambda: settings)
+    monkeypatch.setattr(readiness, "get_settings", lambda: settings)
     assert FOR_SECRETS.wanting() is None
 
 

@@ -23,8 +23,8 @@ from tests import recorded
 from tests.arena import Arena
 from tests.recorded import ANSWERS, verdict
 from tests.web.reader import page
-from workers import child, leased
-from workers.forms import VERDICT
+from workers import child_manager, lease_runner
+from workers.job_schema import VERDICT
 
 
 def test_a_verdict_is_told_as_it_is_stored() -> None:
@@ -75,7 +75,7 @@ def test_a_verdict_of_a_later_format_is_not_taken_for_one_of_this() -> None:
 
 def test_every_code_of_a_failure_is_declared() -> None:
     """Of the child, of leases, and of what a worker may find wanting."""
-    tree = ast.parse(inspect.getsource(child))
+    tree = ast.parse(inspect.getsource(child_manager))
     given = {
         word.value.value
         for call in ast.walk(tree)
@@ -83,10 +83,12 @@ def test_every_code_of_a_failure_is_declared() -> None:
         for word in call.keywords
         if word.arg == "code" and isinstance(word.value, ast.Constant)
     }
-    kinds = {kind.code for kind in (child.ScoringFailed, child.ChildDied, CompetitionUnavailable)}
+    kinds = {
+        kind.code for kind in (child_manager.ScoringFailed, child_manager.ChildDied, CompetitionUnavailable)
+    }
     elsewhere = {leases.USED_UP, "secret_unreadable", rehearsal_moves.REFUSED}
     assert given == {"time_limit", "memory_limit"}
-    assert given | kinds | leased.WANTING | elsewhere == set(FAILURES)
+    assert given | kinds | lease_runner.WANTING | elsewhere == set(FAILURES)
 
 
 @pytest.mark.parametrize("name", ["Competition", "RescoreSummary", "Rescore", "Guess"])

@@ -9,16 +9,16 @@ import pytest
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import Track
 from tests.test_plugins import install
-from workers import child
+from workers import child_manager
 
 
 @contextmanager
 def installed(track: Track, module: str, folder: Path) -> Iterator[None]:
     """``module`` has it in its ``PLUGIN``, and imports nothing that imports all tracks."""
     install(folder, track.name, f"from {module} import PLUGIN")
-    child.keeper.discard()
+    child_manager.keeper.discard()
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(TRACKS, track.name, track)
         patch.setenv("PYTHONPATH", str(folder))
         yield
-    child.keeper.discard()
+    child_manager.keeper.discard()

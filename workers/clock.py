@@ -32,7 +32,7 @@ from app.services.contests import guess_terms, observed_deadlines
 from app.services.jobs import health, queue, requeue
 from app.storage import staging
 from workers import sandbox
-from workers.crew import Crew
+from workers.transition_pool import Crew
 
 log = structlog.get_logger(__name__)
 

@@ -41,7 +41,7 @@ from app.processes.supervisor import (
 
 SHARED = (
     "workers.main",
-    "workers.crew",
+    "workers.transition_pool",
     "app.services.jobs.health",
     "app.services.attacks.contest_lifecycle",
     "app.services.jobs.requeue",

@@ -21,9 +21,9 @@ from app.db.privileges import warn_of_might
 from app.processes import parser_process
 from app.processes.supervisor import QUEUES
 from app.services.jobs.queue import DUTIES, SANDBOX, celery
-from workers import child, fitness, guesses, sandbox, scoring, threshold_reports
+from workers import advise, child_manager, judge, readiness, sandbox, score
 
-__all__ = ["celery", "guesses", "scoring", "threshold_reports"]
+__all__ = ["advise", "celery", "judge", "score"]
 
 PR_SET_PDEATHSIG = 1
 
@@ -51,13 +51,13 @@ def report_duties(state: Any) -> dict[str, Any]:
     """Tell organizers which kinds of work this worker does, and what it lacks for them."""
     consumed = state.app.amqp.queues.consume_from
     kinds = [kind for kind, queue in QUEUES.items() if queue in consumed]
-    return {"kinds": kinds, "lacks": fitness.missing(kinds)}
+    return {"kinds": kinds, "lacks": readiness.missing(kinds)}
 
 
 @worker_process_shutdown.connect
 def leave_nothing(**_: Any) -> None:
     """The scoring child's folder goes with it."""
-    child.keeper.discard()
+    child_manager.keeper.discard()
 
 
 @worker_init.connect

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Protocol
 
 from numpy.random import Generator, default_rng
 
@@ -26,11 +26,20 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.generators import generator_of
 from anoncup.tracks.model import About, Track
-from app.processes.child_entry import Pipe
-from workers.prepared import Digests, Prepared, originals
+from workers.original_cache import Digests, Prepared, originals
 
 SCORER = version("anoncup")
 """Of the rules as a whole; each number carries its own version besides."""
+
+
+class Pipe(Protocol):
+    """The connection to the parent, see ``app.processes.child_entry``."""
+
+    def receive(self) -> Any: ...
+
+    def send(self, message: Mapping[str, Any]) -> None: ...
+
+    def fetch(self, digest: str) -> bytes: ...
 
 
 def prepare(*, warm: bool) -> None:
@@ -201,4 +210,4 @@ WORK: Mapping[str, Callable[[dict[str, Any], Desk, Progress], dict[str, Any]]] =
     "Sampling": sample,
     "Attack": attack,
 }
-"""What is done with each kind of ``workers.work``."""
+"""What is done with each kind of ``workers.jobs``."""

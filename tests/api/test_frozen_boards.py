@@ -16,7 +16,7 @@ from tests.api.test_rescores import applied, begun, end, end_set_evaluation, fil
 from tests.api.test_submissions import score_everything
 from tests.contest import Contest, held, judge_everything
 from tests.services.test_boards_kept import team_id
-from workers import scoring
+from workers import score
 
 pytestmark = pytest.mark.full
 
@@ -188,7 +188,7 @@ def score_set(submission: str) -> None:
     """Score a submission by the open set's rules only."""
     of_set = Evaluation.rescore_id.is_not(None) & (Evaluation.submission_id == UUID(submission))
     with held(~of_set):
-        scoring.score()
+        score.score()
 
 
 def test_a_frozen_board_of_a_set_whose_file_was_not_kept_ranks_by_the_file_of_now(

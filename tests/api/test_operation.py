@@ -26,8 +26,8 @@ from tests.contest import turn
 from tests.contract import CheckedClient
 from tests.e2e.stack import web
 from tests.patience import PATIENCE_S, eventually, stopwatch
-from workers import clock, scoring
-from workers.fitness import FOR_SECRETS
+from workers import clock, score
+from workers.readiness import FOR_SECRETS
 
 pytestmark = pytest.mark.full
 
@@ -288,7 +288,7 @@ def test_a_database_that_is_lost_under_a_task_is_one_error_in_the_log(
     monkeypatch.setattr(failures, "logged", {})
     monkeypatch.setattr(FOR_SECRETS, "believed_until", float("inf"))
     with capture_logs() as logged:
-        scoring.score.apply()
+        score.score.apply()
     assert [line["event"] for line in logged] == ["database_error"]
     (ending,) = [record.getMessage() for record in caplog.records if record.name.startswith("celery")]
     assert ending.endswith("ignored")

@@ -19,7 +19,7 @@ from tests.claims import FAULT, claim_evaluation
 from tests.contest import Contest, competition_row, held, turn
 from tests.people import acts, told
 from tests.recorded import verdict
-from workers import scoring
+from workers import score
 
 pytestmark = pytest.mark.full
 
@@ -224,7 +224,7 @@ def test_a_set_that_failed_on_what_is_or_will_be_scored_is_not_applied(
     end_set_evaluation(red, current=False)
     # all others of the set are scored; what the rules in force have still to score is not
     with held(Evaluation.rescore_id.is_distinct_from(UUID(identifier))):
-        scoring.score()
+        score.score()
     assert told(end(contest, identifier, "apply")) == (409, "rescore_failed")
     assert end(contest, identifier, "cancel").status_code == 200
 

@@ -16,7 +16,7 @@ from app.db.models import Evaluation, Secret, State, Submission
 from app.db.transaction import transaction
 from app.services.submissions import uploads
 from tests.arena import API, Arena, competition_file, noisy_release, original_table
-from workers import scoring
+from workers import score
 
 
 def counted(model: type[Submission] | type[Secret] | type[Evaluation]) -> int:
@@ -29,7 +29,7 @@ def score_everything() -> None:
     with transaction() as session:
         waiting = list(session.scalars(select(Evaluation.id).where(Evaluation.state == State.QUEUED)))
     for identifier in waiting:
-        scoring.score(str(identifier))
+        score.score(str(identifier))
 
 
 def test_an_upload_is_acknowledged_with_a_receipt(arena: Arena) -> None:

@@ -15,7 +15,7 @@ from app.services.jobs import queue
 from app.services.originals.threshold_reports import MOST_UNFINISHED
 from tests.arena import Arena, competition_file
 from tests.conftest import empty_queue
-from workers import child, clock, threshold_reports
+from workers import advise, child_manager, clock
 
 pytestmark = pytest.mark.full
 
@@ -30,7 +30,7 @@ def asked(arena: Arena, **question: Any) -> str:
 
 def test_a_report_is_what_the_local_command_finds(arena: Arena) -> None:
     identifier = asked(arena, groups=["sex"])
-    threshold_reports.advise(identifier)
+    advise.advise(identifier)
     found = arena.get(f"/threshold-reports/{identifier}").json()
     assert found["status"] == "SCORED"
     rules, track = parse_competition(competition_file()), TRACKS["microdata"]
@@ -76,16 +76,16 @@ def test_a_report_is_made_once_and_survives_a_lost_message_and_a_killed_child(
     assert queue.depth() == 1
 
     def killed(*_: object, **__: object) -> None:
-        raise child.ChildDied(child.DIED)
+        raise child_manager.ChildDied(child_manager.DIED)
 
     with monkeypatch.context() as patch:
-        patch.setattr(child, "evaluate", killed)
-        threshold_reports.advise(identifier)
+        patch.setattr(child_manager, "evaluate", killed)
+        advise.advise(identifier)
     waiting = arena.get(f"/threshold-reports/{identifier}").json()
     assert (waiting["status"], waiting["failure_code"]) == ("QUEUED", "child_died")
-    threshold_reports.advise(identifier)
+    advise.advise(identifier)
     first = arena.get(f"/threshold-reports/{identifier}").json()
-    threshold_reports.advise(identifier)
+    advise.advise(identifier)
     assert arena.get(f"/threshold-reports/{identifier}").json() == first
     assert first["status"] == State.SCORED
 
@@ -113,7 +113,7 @@ def test_a_competition_has_so_many_unfinished_reports_and_no_more(arena: Arena) 
     refused = arena.post(PATH, json={"draws": 0})
     assert (refused.status_code, refused.json()["code"]) == (429, "too_many_reports")
     assert int(refused.headers["Retry-After"]) > 0
-    threshold_reports.advise()
+    advise.advise()
     asked(arena)
     assert arena.post(PATH, json={"draws": 0}).status_code == 429
 
@@ -122,5 +122,5 @@ def test_a_report_that_ends_rings_for_the_next_of_its_competition(arena: Arena) 
     asked(arena)
     asked(arena)
     empty_queue()
-    threshold_reports.advise()
+    advise.advise()
     assert queue.depths() == {queue.SCORE: 0, queue.JUDGE: 0, queue.ADVISE: 1}

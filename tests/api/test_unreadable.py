@@ -21,7 +21,7 @@ from tests.contest import Contest, turn
 from tests.web.reader import page, send
 from tests.web.spoken import refused as refused_in_words
 from tests.web.spoken import said
-from workers import child
+from workers import child_manager
 
 pytestmark = pytest.mark.full
 
@@ -172,8 +172,8 @@ def test_what_waits_in_it_waits_until_it_is_put_right_and_delays_nobody(
         )
     pair.break_by(kind)
     other = pair.whole.submit("blue", scored=False)
-    child.keeper.discard()  # one that has scored enough would be replaced in the middle
-    scorer = child.keeper.ready(settings)
+    child_manager.keeper.discard()  # one that has scored enough would be replaced in the middle
+    scorer = child_manager.keeper.ready(settings)
     for _ in range(6):
         score_everything()
         rested()
@@ -182,7 +182,7 @@ def test_what_waits_in_it_waits_until_it_is_put_right_and_delays_nobody(
     assert (waiting.state, waiting.attempt - waiting.excused) == (State.QUEUED, 0)
     assert waiting.failure
     assert waiting.failure.code == "competition_unavailable"
-    assert child.keeper.child is scorer
+    assert child_manager.keeper.child is scorer
     assert put(pair, pair.kept).status_code == 200
     rested()
     score_everything()

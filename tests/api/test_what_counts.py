@@ -32,7 +32,7 @@ from tests.contest import Contest, competition_row
 from tests.web.reader import page
 from tests.web.spoken import said
 from tests.web.test_running import read
-from workers import child
+from workers import child_manager
 
 pytestmark = pytest.mark.full
 
@@ -52,15 +52,15 @@ def upgrade(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upgrade]:
 
     def to(name: str) -> None:
         getattr(upgrades, name)(*known)
-        monkeypatch.setattr(child, "PROGRAM", f"tests.upgrades.{name}")
-        child.keeper.discard()
+        monkeypatch.setattr(child_manager, "PROGRAM", f"tests.upgrades.{name}")
+        child_manager.keeper.discard()
         parsed.cache_clear()  # another process has read no file yet
 
     yield to
     for each, kept in zip(known, before, strict=True):
         each.clear()
         each.update(kept)
-    child.keeper.discard()
+    child_manager.keeper.discard()
     parsed.cache_clear()
 
 

@@ -24,7 +24,7 @@ from tests.api.test_submissions import score_everything
 from tests.arena import PASSWORD, Arena, competition_file, noisy_release
 from tests.cli.conftest import Anoncup, working
 from tests.contest import Contest
-from workers import threshold_reports
+from workers import advise
 
 pytestmark = pytest.mark.full
 
@@ -283,7 +283,7 @@ def advise_all() -> None:
             select(ThresholdReport.id).where(ThresholdReport.state == State.QUEUED)
         ).all()
     for identifier in waiting:
-        threshold_reports.advise(str(identifier))
+        advise.advise(str(identifier))
 
 
 def test_the_export_is_written_into_a_file_of_ones_own(

@@ -142,7 +142,7 @@ def test_a_child_killed_in_the_middle_is_followed_by_another(client: TestClient,
     with clock(tmp_path) as process:
         with targets_held():
             until(lambda: at_work(process))
-            child = next(one for one in children(process) if "workers.transitions" in one.cmdline())
+            child = next(one for one in children(process) if "workers.lifecycle" in one.cmdline())
             os.kill(child.pid, signal.SIGKILL)
             until(lambda: not child.is_running())
         until(lambda: turned() == EACH_ONCE)

@@ -34,7 +34,7 @@ ROLES: tuple[tuple[str, str], ...] = (
     ("scoring child", "workers.scorer"),
     ("web", "app.cli.web_server"),
     ("clock", "workers.clock"),
-    ("turning child", "workers.transitions"),
+    ("turning child", "workers.lifecycle"),
     ("reports worker", "--queues reports"),
     ("worker", "workers.main worker"),
 )

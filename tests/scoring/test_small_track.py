@@ -25,7 +25,7 @@ from anoncup.tracks.outcomes import Outcome, Rate, rate_of_outcome
 from app.services.boards.verdicts import numbers
 from tests import small_track
 from tests.small_track import SMALL, Prepared, cases, original, read_answer, text, written
-from workers.forms import is_verdict
+from workers.job_schema import is_verdict
 
 PREPARED = Prepared(4, (10.0, 20.0, 30.0, 40.0))
 RELEASED = (10.0, 20.0, 5.0)

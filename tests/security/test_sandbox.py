@@ -28,8 +28,8 @@ from tests.arena import Arena
 from tests.deeds import NUMBERS
 from tests.hostile import Deed
 from tests.patience import PATIENCE_S, eventually
-from workers import child, scoring
-from workers.child import ScoringFailed
+from workers import child_manager, score
+from workers.child_manager import ScoringFailed
 from workers.sandbox import landlock, privileges, seccomp
 
 PRIVATE = "/etc/passwd"
@@ -41,10 +41,10 @@ def taken_over() -> Iterator[None]:
     if not (seccomp.works() and landlock.version()):
         pytest.skip("the sandbox needs seccomp, and Linux 5.13 with Landlock")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(child, "PROGRAM", "tests.hostile")
-        child.keeper.discard()
+        patch.setattr(child_manager, "PROGRAM", "tests.hostile")
+        child_manager.keeper.discard()
         yield
-        child.keeper.discard()
+        child_manager.keeper.discard()
 
 
 @pytest.fixture(
@@ -59,7 +59,7 @@ def tried(
     name: str, *arguments: Any, apart: bool = False, settings: Settings | None = None
 ) -> dict[str, Any]:
     chosen = settings or Settings()
-    return child.evaluate(Deed(name, list(arguments), apart), chosen, warm=False).content
+    return child_manager.evaluate(Deed(name, list(arguments), apart), chosen, warm=False).content
 
 
 def denied(name: str, *arguments: Any, apart: bool = False) -> bool:
@@ -68,8 +68,8 @@ def denied(name: str, *arguments: Any, apart: bool = False) -> bool:
 
 
 def process() -> int:
-    assert child.keeper.child is not None
-    return child.keeper.child.process.pid
+    assert child_manager.keeper.child is not None
+    return child_manager.keeper.child.process.pid
 
 
 def key(settings: Settings) -> str:
@@ -79,14 +79,14 @@ def key(settings: Settings) -> str:
 
 def in_its_folder(name: str) -> str:
     tried("nothing")
-    assert child.keeper.child is not None
-    return str(child.keeper.child.folder.path / name)
+    assert child_manager.keeper.child is not None
+    return str(child_manager.keeper.child.folder.path / name)
 
 
 def test_it_computes_and_reads_its_libraries() -> None:
     assert tried("nothing") == {"done": "None"}
     assert "done" in tried("read", json.__file__)
-    assert "done" in tried("read", scoring.__file__)
+    assert "done" in tried("read", score.__file__)
 
 
 @pytest.mark.full
@@ -96,7 +96,7 @@ def test_it_has_a_folder_of_its_own_which_goes_with_it() -> None:
     assert "done" in tried("read", notes)
     assert denied("symlink", PRIVATE, in_its_folder("other"))
     assert denied("folder", in_its_folder("deeper"))
-    child.keeper.discard()
+    child_manager.keeper.discard()
     assert not Path(notes).parent.exists()
 
 
@@ -130,7 +130,7 @@ def test_it_reads_and_writes_nothing_of_its_parent(apart: bool) -> None:
 def test_it_writes_nowhere_else(tmp_path: Path, apart: bool) -> None:
     mine = tmp_path / "mine"
     mine.write_bytes(b"untouched")
-    library = child.__file__
+    library = child_manager.__file__
     for path in (
         str(mine),
         str(tmp_path / "new"),
@@ -225,7 +225,7 @@ def test_of_what_it_shares_with_others_it_takes_little(apart: bool) -> None:
     limits = Path(f"/proc/{process()}/limits").read_text()
     for name, kind in {"core file size": resource.RLIMIT_CORE, "open files": resource.RLIMIT_NOFILE}.items():
         assert re.search(rf"Max {name} +{LIMITS[kind]} +{LIMITS[kind]} ", limits)
-    child.keeper.discard()  # it has no descriptors left
+    child_manager.keeper.discard()  # it has no descriptors left
 
 
 def may_mount() -> bool:
@@ -245,7 +245,7 @@ def test_what_it_writes_fills_no_disk_of_others() -> None:
     assert denied("fill_file", str(folder / "more"), 2**20)
     assert denied("create_files", str(folder))
     assert not list(folder.iterdir())  # nobody else sees it
-    child.keeper.discard()
+    child_manager.keeper.discard()
     assert not folder.exists()
 
 
@@ -262,7 +262,7 @@ def test_all_its_threads_are_sandboxed_and_it_holds_no_file() -> None:
 
 def test_without_a_sandbox_the_same_deeds_are_done(listening: tuple[str, int], services: Services) -> None:
     """Else the tests above would show nothing."""
-    child.keeper.discard()
+    child_manager.keeper.discard()
     off = Settings(sandbox="off")
     inet, unix, stream = socket.AF_INET, socket.AF_UNIX, socket.SOCK_STREAM
     for name, arguments in (
@@ -280,11 +280,11 @@ def test_without_a_sandbox_the_same_deeds_are_done(listening: tuple[str, int], s
         ("limits", ()),
     ):
         assert set(tried(name, *arguments, settings=off)) == {"done"}, (name, arguments)
-    child.keeper.discard()
+    child_manager.keeper.discard()
 
 
 def limited(settings: Settings, **limits: Any) -> Settings:
-    child.keeper.discard()
+    child_manager.keeper.discard()
     return settings.model_copy(update=limits)
 
 
@@ -296,7 +296,7 @@ def test_what_it_takes_of_memory_and_time_ends_it(settings: Settings) -> None:
     with pytest.raises(ScoringFailed, match="longer than the limit of 2 s"):
         tried("run_endlessly", settings=settings.model_copy(update={"scoring_time_limit_s": 2}))
     assert eventually(lambda: not Path(f"/proc/{first[1]}").exists())
-    child.keeper.discard()
+    child_manager.keeper.discard()
 
 
 SAID = {
@@ -338,7 +338,7 @@ def test_half_a_character_in_what_it_says_breaks_no_log(
 ) -> None:
     """As on a terminal, which is not JSON."""
     terminal = structlog.wrap_logger(structlog.PrintLogger(), [structlog.dev.ConsoleRenderer()])
-    monkeypatch.setattr(child, "log", terminal)
+    monkeypatch.setattr(child_manager, "log", terminal)
     with pytest.raises(ScoringFailed, match="internal error"):
         tried("speak", text, 1)
     assert "ud800" in capfd.readouterr().out
@@ -347,7 +347,7 @@ def test_half_a_character_in_what_it_says_breaks_no_log(
 @pytest.mark.full
 def test_who_never_ends_a_line_is_not_listened_to_for_longer_than_one_who_says_nothing() -> None:
     """It could keep its worker for days: there is always more to read."""
-    spoken_to = child.keeper.ready(Settings(), warm=False)
+    spoken_to = child_manager.keeper.ready(Settings(), warm=False)
     asked = {"kind": "Deed", "name": "speak_endlessly", "arguments": [], "apart": False}
     spoken_to.send(asked, deadline=time.monotonic() + PATIENCE_S)
     assert spoken_to.has_output_within(PATIENCE_S)
@@ -355,7 +355,7 @@ def test_who_never_ends_a_line_is_not_listened_to_for_longer_than_one_who_says_n
         before = len(spoken_to.received)
         assert spoken_to.read(0, longest=2**30) is None
         assert 0 <= len(spoken_to.received) - before <= 2**20
-    child.keeper.discard()
+    child_manager.keeper.discard()
 
 
 @pytest.mark.full
@@ -364,10 +364,10 @@ def test_what_it_has_said_unasked_is_no_answer_to_what_comes_next(text: str) -> 
     """Its next work may be another team's."""
     tried("nothing")
     first = process()
-    assert child.keeper.child is not None
+    assert child_manager.keeper.child is not None
     asked = {"kind": "Deed", "name": "speak", "arguments": [text, 1], "apart": False}
-    child.keeper.child.send(asked, deadline=time.monotonic() + PATIENCE_S)
-    assert child.keeper.child.has_output_within(PATIENCE_S)
+    child_manager.keeper.child.send(asked, deadline=time.monotonic() + PATIENCE_S)
+    assert child_manager.keeper.child.has_output_within(PATIENCE_S)
     assert tried("nothing") == {"done": "None"}
     assert process() != first
 
@@ -382,18 +382,18 @@ def test_a_hostile_measure_reaches_nothing_and_everything_is_scored_as_without_a
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It adds 1 to its number for everything that was not denied."""
-    child.keeper.discard()
+    child_manager.keeper.discard()
     sent = [arena.submit("red", seed=seed).json()["id"] for seed in (1, 2)]
     for _ in sent:
-        scoring.score()
+        score.score()
     sandboxed = [evaluation_of(identifier) for identifier in sent]
     assert [one.state for one in sandboxed] == [State.SCORED, State.SCORED]
-    child.keeper.discard()
-    monkeypatch.setattr(child, "PROGRAM", "workers.scorer")
-    monkeypatch.setattr(scoring, "get_settings", lambda: settings.model_copy(update={"sandbox": "off"}))
+    child_manager.keeper.discard()
+    monkeypatch.setattr(child_manager, "PROGRAM", "workers.scorer")
+    monkeypatch.setattr(score, "get_settings", lambda: settings.model_copy(update={"sandbox": "off"}))
     again = [arena.submit("blue", seed=seed).json()["id"] for seed in (1, 2)]
     for _ in again:
-        scoring.score()
+        score.score()
     honest = [evaluation_of(identifier).verdict for identifier in again]
-    child.keeper.discard()
+    child_manager.keeper.discard()
     assert [one.verdict for one in sandboxed] == honest

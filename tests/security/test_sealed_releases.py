@@ -21,8 +21,8 @@ from tests.arena import API, noisy_release
 from tests.contest import Contest
 from tests.security.test_secrets import cells_of_the_database, files_below
 from tests.stored import file_of
-from workers.child import content_of
-from workers.work import Request
+from workers.child_manager import content_of
+from workers.jobs import Request
 
 pytestmark = pytest.mark.full
 
@@ -150,7 +150,7 @@ def test_without_the_key_a_sealed_release_waits_for_a_worker_that_has_it(
     contest.move(anonymization=(-3, -2), reidentification=(-1, 1))
     keyless = settings.model_copy(update={"opening_keys_dir": None})
     with monkeypatch.context() as patch:
-        patch.setattr("workers.transitions.get_settings", lambda: keyless)
+        patch.setattr("workers.lifecycle.get_settings", lambda: keyless)
         contest.attack()
         answer = contest.arena.client.get(f"{API}/competitions/{contest.arena.slug}/manifest")
         assert answer.json()["code"] == "no_targets_yet"

@@ -30,7 +30,7 @@ from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, noisy_release
 from tests.security.stage import Stage
 from tests.stored import file_of
-from workers import scoring
+from workers import score
 
 WINDOW = 6
 SEPARATORS = ("\n", "\r\n", ",", ", ", " ", ";", "\\n", "\\r\\n")
@@ -288,7 +288,7 @@ def test_a_worker_scores_nothing_by_a_box_that_was_moved(stage: Stage) -> None:
         evaluation = session.scalars(
             select(Evaluation.id).where(Evaluation.submission_id == UUID(thief))
         ).one()
-    scoring.score(str(evaluation))
+    score.score(str(evaluation))
     with transaction() as session:
         found = session.get_one(Evaluation, evaluation)
     assert (found.state, found.verdict) == (State.QUEUED, None)

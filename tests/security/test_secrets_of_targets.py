@@ -118,7 +118,7 @@ def test_no_answer_log_line_column_or_file_holds_a_targets_secret_before_the_rev
         assert contest.guess("blue", contest.target_of(watched.sent[0])["id"], content).status_code == 422
     assert watched.leaks() == set()
     keyless = settings.model_copy(update={"opening_keys_dir": None})
-    monkeypatch.setattr("workers.transitions.get_settings", lambda: keyless)
+    monkeypatch.setattr("workers.lifecycle.get_settings", lambda: keyless)
     contest.close()
     assert contest.state() == "closed"
     assert watched.leaks() == set()

@@ -13,7 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
-import workers.drawing
+import workers.allocate
 from anoncup.plugins import TRACKS
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import table_csv
@@ -224,7 +224,7 @@ def test_what_organizers_hold_is_refused_by_the_track_and_by_name(contest: Conte
 def test_as_many_teams_as_there_are_allocations_have_one_each_and_baselines_take_none(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers.drawing, "MOST_ATTEMPTS", 100)
+    monkeypatch.setattr(workers.allocate, "MOST_ATTEMPTS", 100)
     draw = Draw(files=(FileSpec("secret"),), each_team=True, make=rotations(4))
     contest = opened(client, monkeypatch, draw)
     teams = ["red", "blue", "green", "black"]
@@ -243,7 +243,7 @@ def test_as_many_teams_as_there_are_allocations_have_one_each_and_baselines_take
 def test_a_team_for_which_no_allocation_is_left_is_told_and_so_are_the_organizers(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, language: str
 ) -> None:
-    monkeypatch.setattr(workers.drawing, "MOST_ATTEMPTS", 60)
+    monkeypatch.setattr(workers.allocate, "MOST_ATTEMPTS", 60)
     draw = Draw(files=(FileSpec("secret"),), each_team=True, make=rotations(2))
     contest = opened(client, monkeypatch, draw)
     for team in ("red", "blue", "green", "black"):

@@ -7,8 +7,8 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 from structlog.testing import capture_logs
 
-import workers.drawing
-import workers.transitions
+import workers.allocate
+import workers.lifecycle
 from anoncup.errors import Unavailable
 from anoncup.plugins import TRACKS
 from app.db.models import Seed, SeedOpening
@@ -20,7 +20,7 @@ from tests.contest import Contest, competition_row, turn
 from tests.drawing import OWN, draws, evaluated_here, labels
 from tests.services.test_drawing import PATH, acts, given, own, rows
 from tests.services.test_transitions_killed import Killed, dying
-from workers import child
+from workers import child_manager
 
 pytestmark = pytest.mark.full
 
@@ -40,8 +40,8 @@ def contest(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Contest:
     ("place", "name", "on"),
     [
         (allocation, "commit", 1),
-        (workers.drawing, "drawn", 1),
-        (workers.drawing, "drawn", 3),
+        (workers.allocate, "drawn", 1),
+        (workers.allocate, "drawn", 3),
         (allocation, "record_allocation", 1),
         (allocation, "record_allocation", 2),
     ],
@@ -63,7 +63,7 @@ def test_a_clock_killed_anywhere_while_it_draws_is_finished_by_the_next(
 
 
 @pytest.mark.parametrize("before", [True, False])
-@pytest.mark.parametrize(("place", "name"), [(workers.transitions, "open_seed"), (allocation, "opened")])
+@pytest.mark.parametrize(("place", "name"), [(workers.lifecycle, "open_seed"), (allocation, "opened")])
 def test_a_clock_killed_while_it_opens_the_seed_reveals_it_at_the_next_turn(
     contest: Contest, monkeypatch: pytest.MonkeyPatch, place: Any, name: str, *, before: bool
 ) -> None:
@@ -85,23 +85,23 @@ def test_what_cannot_be_drawn_now_is_said_and_drawn_later(
     contest: Contest, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     def refuse(*_: Any, **__: Any) -> Any:
-        raise Unavailable("it is away") if fault == "store" else child.ChildDied(child.DIED)
+        raise Unavailable("it is away") if fault == "store" else child_manager.ChildDied(child_manager.DIED)
 
     with monkeypatch.context() as patch, capture_logs() as said:
         if fault == "store":
             patch.setattr(Store, "put", refuse)
         elif fault == "child":
-            patch.setattr(child, "evaluate", refuse)
+            patch.setattr(child_manager, "evaluate", refuse)
         else:
-            crash = child.ScoringFailed(child.CRASHED)
-            patch.setattr(child, "evaluate", lambda *_, **__: (_ for _ in ()).throw(crash))
+            crash = child_manager.ScoringFailed(child_manager.CRASHED)
+            patch.setattr(child_manager, "evaluate", lambda *_, **__: (_ for _ in ()).throw(crash))
         turn()
     assert rows() == {}
     assert any(entry["event"] == "turning_failed" for entry in said)
     assert "label 3" not in str(said)
     turn()
     assert list(rows()) == ["", "red", "blue"]
-    assert child.evaluate is evaluated_here
+    assert child_manager.evaluate is evaluated_here
     assert TRACKS["microdata"].draw is OWN
 
 

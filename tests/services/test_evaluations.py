@@ -19,8 +19,8 @@ from app.services.submissions.evaluations import Claim
 from tests.arena import Arena
 from tests.conftest import empty_queue
 from tests.patience import PATIENCE_S, eventually
-from workers import child, clock, leased, scoring
-from workers.child import Step
+from workers import child_manager, clock, lease_runner, score
+from workers.child_manager import Step
 
 LEASE = timedelta(seconds=30)
 VERDICT: dict[str, Any] = {"verdict": "accepted", "overall": 0.5}
@@ -117,9 +117,9 @@ def test_a_renewed_claim_is_kept_and_a_lost_one_cannot_be_renewed(arena: Arena) 
 def test_who_counts_other_steps_each_time_is_not_written_down_more_often(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leased, "TOLD_EVERY_S", PATIENCE_S)
+    monkeypatch.setattr(lease_runner, "TOLD_EVERY_S", PATIENCE_S)
     claimed = taken(submitted(arena))
-    renew = leased.renewal(Evaluation, claimed.evaluation_id, claimed.attempt, scoring.columns)
+    renew = lease_runner.renewal(Evaluation, claimed.evaluation_id, claimed.attempt, score.columns)
     told = []
     for number, of in ((0, 0), (1, 5), (2, 6), (3, 5)):
         renew(Step(number, of, "euc1"))
@@ -137,7 +137,7 @@ def test_a_finished_evaluation_is_never_claimed_again(arena: Arena) -> None:
 def test_delivering_the_same_message_again_scores_once(arena: Arena) -> None:
     identifier = submitted(arena)
     for _ in range(3):
-        scoring.score(str(identifier))
+        score.score(str(identifier))
     assert (row(identifier).state, row(identifier).attempt) == (State.SCORED, 1)
 
 
@@ -207,7 +207,7 @@ def test_a_child_that_is_killed_gives_the_evaluation_back_and_the_next_try_score
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     identifier = submitted(arena)
-    ready = child.keeper.ready(settings)
+    ready = child_manager.keeper.ready(settings)
     send = ready.send
 
     def send_and_die(message: Mapping[str, Any], **rest: Any) -> None:
@@ -215,12 +215,12 @@ def test_a_child_that_is_killed_gives_the_evaluation_back_and_the_next_try_score
         ready.process.kill()
 
     monkeypatch.setattr(ready, "send", send_and_die)
-    scoring.score(str(identifier))
+    score.score(str(identifier))
     assert (row(identifier).state, row(identifier).failure) == (
         State.QUEUED,
-        Statement("child_died", child.DIED),
+        Statement("child_died", child_manager.DIED),
     )
-    scoring.score(str(identifier))
+    score.score(str(identifier))
     assert (row(identifier).state, row(identifier).attempt) == (State.SCORED, 2)
     assert row(identifier).failure is None
 
@@ -232,9 +232,9 @@ def test_a_child_that_is_asked_nothing_more_is_ended_and_another_scores_what_com
     limited(settings, monkeypatch, scoring_idle_s=0)
     identifiers = [submitted(arena, seed=seed) for seed in (1, 2)]
     for identifier in identifiers:
-        scoring.score(str(identifier))
+        score.score(str(identifier))
         assert (row(identifier).state, row(identifier).attempt) == (State.SCORED, 1)
-        assert eventually(lambda: child.keeper.child is None)
+        assert eventually(lambda: child_manager.keeper.child is None)
 
 
 @pytest.mark.full
@@ -244,17 +244,17 @@ def test_a_child_is_replaced_when_it_has_scored_as_much_as_it_may(
     limited(settings, monkeypatch, scoring_recycle_after=2)
     left = []
     for seed in (1, 2):
-        scoring.score(str(submitted(arena, seed=seed)))
-        left.append(child.keeper.child)
+        score.score(str(submitted(arena, seed=seed)))
+        left.append(child_manager.keeper.child)
     assert left[0] is not None
     assert left[0].process.returncode is not None
     assert left[1] is None
 
 
 def limited(settings: Settings, monkeypatch: pytest.MonkeyPatch, **limits: int) -> None:
-    child.keeper.discard()
-    monkeypatch.setattr(scoring, "get_settings", lambda: settings.model_copy(update=limits))
-    monkeypatch.setattr(child.keeper, "child", None)
+    child_manager.keeper.discard()
+    monkeypatch.setattr(score, "get_settings", lambda: settings.model_copy(update=limits))
+    monkeypatch.setattr(child_manager.keeper, "child", None)
 
 
 @pytest.mark.full
@@ -263,7 +263,7 @@ def test_scoring_beyond_the_time_limit_ends_in_error_with_the_reason(
 ) -> None:
     identifier = submitted(arena)
     limited(settings, monkeypatch, scoring_time_limit_s=0)
-    scoring.score(str(identifier))
+    score.score(str(identifier))
     assert row(identifier).state == State.ERROR
     assert reason_of(identifier) == ("time_limit", {"limit": 0})
 
@@ -275,8 +275,8 @@ def test_scoring_that_never_fits_into_memory_ends_in_error(
     identifier = submitted(arena)
     limited(settings, monkeypatch, scoring_memory_mb=64)
     for _ in range(4):
-        scoring.score(str(identifier))
-    child.keeper.discard()
+        score.score(str(identifier))
+    child_manager.keeper.discard()
     assert row(identifier).state == State.ERROR
     failure = row(identifier).failure
     assert failure

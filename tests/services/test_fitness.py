@@ -21,15 +21,16 @@ from tests.conftest import empty_queue, rested
 from tests.queued import Piece
 from tests.services.test_evaluations import claim, row, submitted
 from tests.stored import file_of
-from workers import clock, fitness, scoring, threshold_reports
+from workers import advise, clock, readiness
+from workers import score as scoring
 
 pytestmark = pytest.mark.full
 
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fitness, "WAITING_S", 0.0)
-    monkeypatch.setattr(fitness, "ASKED_EVERY_S", 0.0)
+    monkeypatch.setattr(readiness, "WAITING_S", 0.0)
+    monkeypatch.setattr(readiness, "ASKED_EVERY_S", 0.0)
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def test_a_worker_without_keys_takes_no_submission_but_a_report(
     report = arena.post("/competitions/small/threshold-reports", json={}).json()["id"]
     moved(elsewhere, ANONCUP_OPENING_KEYS_DIR=tmp_path)
     assert (score(identifier).state, row(identifier).attempt) == (State.QUEUED, 0)
-    threshold_reports.advise(report)
+    advise.advise(report)
     with transaction() as session:
         assert session.get_one(ThresholdReport, UUID(report)).state == State.SCORED
 
@@ -124,7 +125,7 @@ def test_a_file_that_nobody_has_ends_the_submission_in_error_after_a_while_and_n
     identifier, other = submitted(arena), submitted(arena, seed=2)
     file_of(settings.data, digest_of_release(identifier)).unlink()
     assert score(identifier).state == State.QUEUED
-    fitness.FOR_SECRETS.resting_until = 0.0
+    readiness.FOR_SECRETS.resting_until = 0.0
     assert score(other).state == State.SCORED
     rested()
     with transaction() as session:
@@ -165,10 +166,10 @@ def test_what_was_given_back_rests_before_anybody_takes_it_or_is_asked(
 def test_a_service_without_any_file_is_fit_if_its_store_can_be_written(
     settings: Settings, elsewhere: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    assert fitness.FOR_SECRETS.wanting() is None
+    assert readiness.FOR_SECRETS.wanting() is None
     (tmp_path / "file").write_bytes(b"")
     moved(elsewhere, ANONCUP_STORE=tmp_path / "file")
-    assert fitness.FOR_SECRETS.wanting() is not None
+    assert readiness.FOR_SECRETS.wanting() is not None
 
 
 def test_the_newest_files_are_found_without_reading_all_submissions(settings: Settings) -> None:

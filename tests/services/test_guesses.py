@@ -22,7 +22,7 @@ from app.services.jobs import queue
 from tests.conftest import empty_queue, rested
 from tests.contest import Contest, judge_everything, linked, turn
 from tests.stored import file_of
-from workers import clock, fitness, guesses
+from workers import clock, judge, readiness
 
 RIGHT = 7
 
@@ -65,7 +65,7 @@ def age(attack: Attack) -> None:
 
 def test_a_guess_is_judged_once_however_often_it_is_delivered(attack: Attack) -> None:
     with ThreadPoolExecutor(6) as pool:
-        for done in [pool.submit(guesses.judge, str(attack.guess)) for _ in range(12)]:
+        for done in [pool.submit(judge.judge, str(attack.guess)) for _ in range(12)]:
             done.result()
     row = attack.row
     assert (row.state, row.correct, row.attempt) == (State.SCORED, RIGHT, 1)
@@ -87,7 +87,7 @@ def test_a_guess_whose_worker_was_killed_is_asked_for_again(attack: Attack) -> N
     empty_queue()
     clock.sweep()
     assert queue.depth() == 1
-    guesses.judge(str(attack.guess))
+    judge.judge(str(attack.guess))
     assert (attack.row.state, attack.row.attempt) == (State.SCORED, 2)
 
 
@@ -103,7 +103,7 @@ def test_a_guess_whose_message_is_lost_is_asked_for_again(attack: Attack) -> Non
 def test_a_guess_that_kills_its_workers_ends_in_error_and_the_contest_goes_on(attack: Attack) -> None:
     for _ in range(3):
         claim(attack)
-    guesses.judge(str(attack.guess))
+    judge.judge(str(attack.guess))
     assert (attack.row.state, attack.row.correct) == (State.ERROR, None)
     assert attack.row.failure
     assert (attack.row.failure.code, attack.row.failure.message.values["times"]) == ("attempts_used_up", 3)
@@ -121,7 +121,7 @@ def test_the_contest_closes_only_when_the_last_guess_is_judged(attack: Attack) -
     assert attack.contest.state() == "settling"
     with transaction() as session:
         session.execute(text("UPDATE guesses SET leased_until = now() - interval '1 second'"))
-    guesses.judge(str(attack.guess))
+    judge.judge(str(attack.guess))
     turn()
     assert attack.contest.state() == "closed"
 
@@ -131,11 +131,11 @@ def test_a_guess_that_cannot_be_read_for_a_while_is_tried_again(attack: Attack, 
     blob = file_of(settings.data, attack.row.file)
     kept = blob.read_bytes()
     blob.unlink()
-    guesses.judge(str(attack.guess))
+    judge.judge(str(attack.guess))
     assert (attack.row.state, attack.row.failure and attack.row.failure.code) == (State.QUEUED, "file_lost")
     blob.write_bytes(kept)
     rested()
-    guesses.judge(str(attack.guess))
+    judge.judge(str(attack.guess))
     assert (attack.row.state, attack.row.correct, attack.row.failure) == (State.SCORED, RIGHT, None)
 
 
@@ -144,14 +144,14 @@ def test_a_missing_key_delays_a_guess_and_loses_nothing(
     attack: Attack, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keyless = settings.model_copy(update={"opening_keys_dir": None})
-    monkeypatch.setattr(guesses, "get_settings", lambda: keyless)
-    guesses.judge(str(attack.guess))
+    monkeypatch.setattr(judge, "get_settings", lambda: keyless)
+    judge.judge(str(attack.guess))
     assert attack.row.state == State.QUEUED
     assert attack.row.failure
     assert attack.row.failure.code == "opening_key_missing"
     monkeypatch.undo()
     rested()
-    guesses.judge(str(attack.guess))
+    judge.judge(str(attack.guess))
     assert attack.row.correct == RIGHT
 
 
@@ -162,16 +162,16 @@ def test_a_database_that_is_away_leaves_the_guess_to_the_sweep(
     nowhere = create_engine("postgresql+psycopg://nobody@/none?host=/nonexistent")
     with monkeypatch.context() as away:
         away.setattr(engine, "session_factory", lambda: sessionmaker(nowhere))
-        away.setattr(fitness, "WAITING_S", 0.0)
+        away.setattr(readiness, "WAITING_S", 0.0)
         with suppress(Ignore):  # it may have found itself fit a moment before
-            guesses.judge(str(attack.guess))
+            judge.judge(str(attack.guess))
         with pytest.raises(Unavailable):
             clock.sweep()
     rested()
     age(attack)
     empty_queue()
     clock.sweep()
-    guesses.judge(str(attack.guess))
+    judge.judge(str(attack.guess))
     assert attack.row.correct == RIGHT
 
 
@@ -205,7 +205,7 @@ def test_a_guess_of_a_team_disqualified_meanwhile_is_judged_and_counts_only_when
     with transaction() as session:
         team = session.get_one(Guess, attack.guess).team_id
     assert contest.organize(f"{contest.path}/teams/{team}/disqualify").status_code == 200
-    guesses.judge(str(attack.guess))
+    judge.judge(str(attack.guess))
     assert attack.row.correct == RIGHT
     assert [row["team"] for row in contest.board("reidentification", organizer=True)["rows"]] == ["red"]
     assert contest.organize(f"{contest.path}/teams/{team}/reinstate").status_code == 200

@@ -29,9 +29,9 @@ from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
 from tests.contest import Contest, turn
 from tests.rehearsing import Rehearsed
-from workers import rehearsals as work
-from workers import threshold_reports
-from workers.fitness import FOR_SECRETS
+from workers import advise
+from workers import rehearse as work
+from workers.readiness import FOR_SECRETS
 
 pytestmark = pytest.mark.full
 
@@ -144,7 +144,7 @@ def test_where_no_worker_makes_the_moves_that_is_told(rehearsed: Rehearsed) -> N
     assert not rehearsed.course()["stalled"]
     rehearsed.shift(2)
     assert rehearsed.course()["stalled"]
-    threshold_reports.advise()
+    advise.advise()
     assert not rehearsed.course()["stalled"]
 
 
@@ -176,13 +176,13 @@ def test_a_worker_that_is_killed_before_the_commit_has_sent_nothing_and_another_
     with monkeypatch.context() as patched:
         patched.setattr(rehearsal_moves, place, killed)
         with pytest.raises(Killed):
-            threshold_reports.advise()
+            advise.advise()
     assert rehearsed.states("anonymization")[State.SCORING] == 1
     assert rows(Submission, rehearsed.slug) == []
-    threshold_reports.advise()  # its lease runs on: nobody else makes a move
+    advise.advise()  # its lease runs on: nobody else makes a move
     assert rows(Submission, rehearsed.slug) == []
     expire()
-    threshold_reports.advise()
+    advise.advise()
     assert len(rows(Submission, rehearsed.slug)) == 1
     assert rehearsed.states("anonymization") == {State.SCORED: 1, State.QUEUED: 19}
 
@@ -193,9 +193,9 @@ def test_who_comes_late_with_a_move_that_another_worker_has_made_sends_nothing(
     late: list[Any] = []
     with monkeypatch.context() as patched:
         patched.setattr(work, "sent", lambda _, do: late.append(do))
-        threshold_reports.advise()
+        advise.advise()
     expire()
-    threshold_reports.advise()
+    advise.advise()
     with transaction() as session:
         assert late[0](session) is False
     assert len(rows(Submission, rehearsed.slug)) == 1
@@ -209,12 +209,12 @@ def test_where_the_store_is_away_the_move_waits(
 
     with monkeypatch.context() as patched:
         patched.setattr(type(store()), "put", away)
-        threshold_reports.advise()
+        advise.advise()
     assert rehearsed.states("anonymization") == {State.QUEUED: 20}
     with transaction() as session:
         session.execute(update(RehearsalMove).values(not_before=None))
     FOR_SECRETS.resting_until = 0.0
-    threshold_reports.advise()
+    advise.advise()
     assert len(rows(Submission, rehearsed.slug)) == 1
 
 

@@ -30,7 +30,7 @@ from tests.claims import claim_evaluation
 from tests.contest import Contest, competition_id, competition_row, judge_everything, turn
 from tests.patience import PATIENCE_S, eventually
 from tests.stored import file_of
-from workers import scoring
+from workers import score as scoring
 
 
 @pytest.fixture
@@ -248,7 +248,7 @@ def test_without_the_key_nothing_is_revealed_and_with_it_everything(
     red = quick(contest, "red")
     contest.move(anonymization=(-3, -2), reidentification=(-1, -0.5))
     keyless = settings.model_copy(update={"opening_keys_dir": None})
-    monkeypatch.setattr("workers.transitions.get_settings", lambda: keyless)
+    monkeypatch.setattr("workers.lifecycle.get_settings", lambda: keyless)
     turn()
     assert (competition_row().closed_at is not None, competition_row().revealed_at) == (True, None)
     monkeypatch.undo()

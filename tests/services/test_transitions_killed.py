@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-import workers.transitions
+import workers.lifecycle
 from app.services.attacks import contest_lifecycle
 from tests.contest import Contest, competition_row, turn
 from tests.services.test_transitions import acts, quick, targets
@@ -38,11 +38,11 @@ KILLS = [
     (place, name, before, on)
     for place, name, times in (
         (contest_lifecycle, "freeze", (1,)),
-        (workers.transitions, "write", (1, 2)),
+        (workers.lifecycle, "write", (1, 2)),
         (contest_lifecycle, "written", (1, 3)),
         (contest_lifecycle, "publish", (1,)),
         (contest_lifecycle, "close", (1,)),
-        (workers.transitions, "open_secret", (1, 2)),
+        (workers.lifecycle, "open_secret", (1, 2)),
         (contest_lifecycle, "opened", (1, 3)),
         (contest_lifecycle, "reveal", (1,)),
     )

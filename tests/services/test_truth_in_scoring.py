@@ -20,7 +20,7 @@ from tests.drawing import evaluated_here
 from tests.membership_contest import HIDDEN, PATH, TRACK, Played, opened
 from tests.scoring import membership_reference as plain
 from tests.scoring.membership_cases import rows_of
-from workers import child
+from workers import child_manager
 
 pytestmark = pytest.mark.full
 
@@ -41,7 +41,7 @@ def played(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Played:
     one = Attacker("looked_up", 1, looked_up, question="attribute")
     attackers = {**TRACK.attackers, one.name: one}
     monkeypatch.setitem(TRACKS, "membership", replace(TRACK, attackers=attackers))
-    monkeypatch.setattr(child, "evaluate", evaluated_here)
+    monkeypatch.setattr(child_manager, "evaluate", evaluated_here)
     return opened(client)
 
 

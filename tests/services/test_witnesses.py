@@ -24,7 +24,7 @@ from app.services.contests import announcements, observed_deadlines
 from tests.contest import Contest, competition_id, competition_row, judge_everything, turn
 from tests.services.test_transitions import acts, quick
 from workers.clock import ready_to_witness
-from workers.transitions import work
+from workers.lifecycle import work
 
 NOTICE = timedelta(hours=24)
 

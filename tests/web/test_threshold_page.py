@@ -23,7 +23,7 @@ from tests.api.test_threshold_reports import unfinished
 from tests.arena import Arena
 from tests.web.reader import page, send
 from tests.web.spoken import said, sentence
-from workers import threshold_reports
+from workers import advise
 
 pytestmark = pytest.mark.full
 
@@ -40,7 +40,7 @@ def asked(arena: Arena, **fields: str) -> str:
 
 def made(arena: Arena, **fields: str) -> str:
     path = asked(arena, **fields)
-    threshold_reports.advise(path.rsplit("/", 1)[1])
+    advise.advise(path.rsplit("/", 1)[1])
     return path
 
 
@@ -70,7 +70,7 @@ def test_a_report_is_waited_for_then_shown_in_words_and_pictures(arena: Arena) -
     listed = page(arena, PATH, organizer=True).text
     assert "Waiting" in listed
     assert 'hx-trigger="every 2s"' in listed
-    threshold_reports.advise(path.rsplit("/", 1)[1])
+    advise.advise(path.rsplit("/", 1)[1])
     found = report(path)
     shown = page(arena, path, organizer=True).text
     assert '<meta http-equiv="refresh"' not in shown
@@ -85,7 +85,7 @@ def test_a_report_says_that_it_is_at_work_only_while_it_is(arena: Arena) -> None
     path = asked(arena)
     told, landed = said("done_report_asked"), f"{path}?done=report_asked"
     assert told in page(arena, landed, organizer=True).text
-    threshold_reports.advise(path.rsplit("/", 1)[1])
+    advise.advise(path.rsplit("/", 1)[1])
     assert told not in page(arena, landed, organizer=True).text
 
 
@@ -299,7 +299,7 @@ def test_what_is_said_of_a_report_that_was_asked_for_goes_when_it_is_done(arena:
     path = asked(arena)
     told = said("done_report_asked")
     assert told in page(arena, f"{path}?done=report_asked", organizer=True).text
-    threshold_reports.advise(path.rsplit("/", 1)[1])
+    advise.advise(path.rsplit("/", 1)[1])
     shown = page(arena, f"{path}?done=report_asked", organizer=True).text
     assert told not in shown
     assert "a chance of 2<sup>−4</sup>" in shown

@@ -29,7 +29,7 @@ class Crew:
         """Start the competition's child, unless it has one or too many run: the next round asks again."""
         if competition_id in self.running or len(self.running) >= MOST:
             return
-        command = [sys.executable, "-m", "workers.transitions", str(competition_id)]
+        command = [sys.executable, "-m", "workers.lifecycle", str(competition_id)]
         process = child_process.start(command, end_with=signal.SIGKILL)
         self.running[competition_id] = (process, time.monotonic() + LIMIT_S)
 

@@ -14,15 +14,15 @@ from app.services.contests.contest import read_file
 from app.services.jobs.queue import SCORE, celery
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import Claim
-from workers import child, leased
-from workers.child import Step, Verdict
-from workers.drawing import aids
-from workers.fitness import FOR_SECRETS
-from workers.work import Request
+from workers import child_manager, lease_runner
+from workers.allocate import aids
+from workers.child_manager import Step, Verdict
+from workers.jobs import Request
+from workers.readiness import FOR_SECRETS
 
 
 @celery.task(name=SCORE, throws=(Unavailable,))
-@leased.left_to_sweep()
+@lease_runner.left_to_sweep()
 def score(*_: str) -> None:
     """Score the submission that is fairly next. Safe to ring twice, and to kill."""
     if not FOR_SECRETS.admitted():
@@ -35,9 +35,9 @@ def score(*_: str) -> None:
         return  # another worker was there first
 
     def do(on_step: Callable[[Step], None]) -> Verdict:
-        return child.evaluate(request_of(claimed, settings), settings, on_step=on_step)
+        return child_manager.evaluate(request_of(claimed, settings), settings, on_step=on_step)
 
-    verdict = leased.done(
+    verdict = lease_runner.done(
         do, Evaluation, claimed.evaluation_id, claimed.attempt, fitness=FOR_SECRETS, progress=columns
     )
     if verdict is not None:

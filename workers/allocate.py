@@ -13,8 +13,8 @@ from app.services.attacks.allocation import Undrawn
 from app.services.contests.contest import read_file
 from app.services.contests.sealed_inputs import Box, Means
 from app.storage import store
-from workers import child
-from workers.work import Aids, Drawing
+from workers import child_manager
+from workers.jobs import Aids, Drawing
 
 MOST_ATTEMPTS = 2_000
 """Attempts at files that no other team has; then there are none left. In the second half a team may have
@@ -53,7 +53,7 @@ def is_taken(undrawn: Undrawn, files: dict[str, str], *, avoid_baselines: bool) 
 def drawn(undrawn: Undrawn, settings: Settings, attempt: int) -> dict[str, str]:
     told = aids(undrawn.competition_file, undrawn.means, settings, attempt=attempt)
     asked = Drawing(undrawn.competition_file, undrawn.original, undrawn.names, told)
-    found: dict[str, str] = child.evaluate(asked, settings, warm=False).content["files"]
+    found: dict[str, str] = child_manager.evaluate(asked, settings, warm=False).content["files"]
     return found
 
 

@@ -11,15 +11,15 @@ from app.db.transaction import transaction
 from app.services.attacks import guesses
 from app.services.attacks.guesses import Claim
 from app.services.jobs.queue import JUDGE, celery
-from workers import child, leased
-from workers.child import Step, Verdict
-from workers.drawing import aids
-from workers.fitness import FOR_SECRETS
-from workers.work import Trial
+from workers import child_manager, lease_runner
+from workers.allocate import aids
+from workers.child_manager import Step, Verdict
+from workers.jobs import Trial
+from workers.readiness import FOR_SECRETS
 
 
 @celery.task(name=JUDGE, throws=(Unavailable,))
-@leased.left_to_sweep()
+@lease_runner.left_to_sweep()
 def judge(*_: str) -> None:
     """Judge the guess that is fairly next. Safe to ring twice, and to kill."""
     if not FOR_SECRETS.admitted():
@@ -32,9 +32,9 @@ def judge(*_: str) -> None:
         return  # another worker was there first
 
     def do(on_step: Callable[[Step], None]) -> Verdict:
-        return child.evaluate(trial_of(claimed, settings), settings, on_step=on_step)
+        return child_manager.evaluate(trial_of(claimed, settings), settings, on_step=on_step)
 
-    found = leased.done(do, Guess, claimed.guess_id, claimed.attempt, fitness=FOR_SECRETS)
+    found = lease_runner.done(do, Guess, claimed.guess_id, claimed.attempt, fitness=FOR_SECRETS)
     if found is not None:
         with transaction() as session:
             guesses.record(session, claimed, outcome=found.content["outcome"])

@@ -2,7 +2,7 @@
 
 It holds keys, and so reads no stranger's file itself: the walled child does.
 
-usage: python -m workers.transitions COMPETITION_ID
+usage: python -m workers.lifecycle COMPETITION_ID
 """
 
 import sys
@@ -26,10 +26,10 @@ from app.services.contests import sealed_inputs
 from app.services.contests.contest import read_file
 from app.services.contests.sealed_inputs import Box
 from app.storage import store
-from workers import child
-from workers.drawing import aids, draw, opened_seed
-from workers.fitness import FOR_REPORTS, FOR_SECRETS
-from workers.work import Aids, Rewriting
+from workers import child_manager
+from workers.allocate import aids, draw, opened_seed
+from workers.jobs import Aids, Rewriting
+from workers.readiness import FOR_REPORTS, FOR_SECRETS
 
 log = structlog.get_logger(__name__)
 
@@ -41,7 +41,7 @@ def main() -> None:
     try:
         done = work(UUID(sys.argv[1]))
     finally:
-        child.keeper.discard()
+        child_manager.keeper.discard()
     sys.exit(0 if done else 1)
 
 
@@ -107,7 +107,7 @@ def write(target: Unwritten, settings: Settings) -> None:
         sealed_for=str(target.submission_id) if track.seals_release else None,
         aids=aids_of(target, track, settings),
     )
-    found = child.evaluate(asked, settings, warm=False).content["files"]
+    found = child_manager.evaluate(asked, settings, warm=False).content["files"]
     files = {name: store().put(content.encode()) for name, content in found.items()}
     with transaction() as session:
         contest_lifecycle.written(session, target.target_id, files)

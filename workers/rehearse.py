@@ -19,10 +19,10 @@ from app.services.organizing.rehearsal_moves import Claim
 from app.services.submissions import uploads
 from app.services.submissions.submissions import Seal
 from app.services.submissions.uploads import Upload
-from workers import child, leased
-from workers.child import ScoringFailed, Step
-from workers.fitness import FOR_SECRETS
-from workers.work import Attack, Sampling
+from workers import child_manager, lease_runner
+from workers.child_manager import ScoringFailed, Step
+from workers.jobs import Attack, Sampling
+from workers.readiness import FOR_SECRETS
 
 OnStep = Callable[[Step], None]
 T = TypeVar("T")
@@ -50,13 +50,13 @@ def hand_in(claimed: Claim, at: uploads.Entrance, settings: Settings) -> None:
         asked = Sampling(
             claimed.scored_by, claimed.original, claimed.method, seed_of(claimed), names=at.names
         )
-        made = child.evaluate(asked, settings, on_step=on_step).content["files"]
+        made = child_manager.evaluate(asked, settings, on_step=on_step).content["files"]
         files = {name: made[name].encode() for name in at.public}
         return well_formed(
             lambda: uploads.read_upload(at, files=files, secret=made[SECRET].encode(), comment=claimed.method)
         )
 
-    upload = leased.done(do, RehearsalMove, claimed.move_id, claimed.attempt, fitness=FOR_SECRETS)
+    upload = lease_runner.done(do, RehearsalMove, claimed.move_id, claimed.attempt, fitness=FOR_SECRETS)
     if upload is not None:
         sent(claimed, lambda session: rehearsal_moves.send(session, claimed, upload, seal_in(settings)))
 
@@ -73,12 +73,12 @@ def attack(claimed: Claim, at: guesses.Entrance, settings: Settings) -> None:
             seed=seed_of(claimed),
             names=tuple(at.asked),
         )
-        made = child.evaluate(asked, settings, on_step=on_step).content["files"]
+        made = child_manager.evaluate(asked, settings, on_step=on_step).content["files"]
         return well_formed(
             lambda: [guesses.read(content.encode(), at, question) for question, content in made.items()]
         )
 
-    given = leased.done(do, RehearsalMove, claimed.move_id, claimed.attempt, fitness=FOR_SECRETS)
+    given = lease_runner.done(do, RehearsalMove, claimed.move_id, claimed.attempt, fitness=FOR_SECRETS)
     if given is not None:
         sent(claimed, lambda session: rehearsal_moves.guess(session, claimed, given))
 

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
-from workers import forms
+from workers import job_schema
 
 LONGEST, LONGEST_FILES = 2**22, 2**28
 """Bytes of an answer: more than the longest verdict has, yet few, for each may become thirty in the memory of
@@ -76,7 +76,7 @@ class Request(OfRelease):
     aids: Aids = field(default_factory=Aids)
 
     def admits(self, content: dict[str, Any]) -> bool:
-        return forms.is_verdict(content)
+        return job_schema.is_verdict(content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Rewriting(OfRelease):
         return LONGEST_FILES
 
     def admits(self, content: dict[str, Any]) -> bool:
-        return forms.are_files(content) and content["files"].keys() == set(self.names)
+        return job_schema.are_files(content) and content["files"].keys() == set(self.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Drawing(OfOriginal):
         return LONGEST_FILES
 
     def admits(self, content: dict[str, Any]) -> bool:
-        return forms.are_files(content) and content["files"].keys() == set(self.names)
+        return job_schema.are_files(content) and content["files"].keys() == set(self.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Sampling(OfOriginal):
         return LONGEST_FILES
 
     def admits(self, content: dict[str, Any]) -> bool:
-        return forms.are_files(content) and content["files"].keys() == set(self.names)
+        return job_schema.are_files(content) and content["files"].keys() == set(self.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Attack(OfRelease):
         return LONGEST_FILES
 
     def admits(self, content: dict[str, Any]) -> bool:
-        return forms.are_files(content) and content["files"].keys() <= set(self.names)
+        return job_schema.are_files(content) and content["files"].keys() <= set(self.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class Inquiry(OfOriginal):
     question: dict[str, Any]
 
     def admits(self, content: dict[str, Any]) -> bool:
-        return forms.is_plain(content)
+        return job_schema.is_plain(content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,4 +177,4 @@ class Trial:
         return {self.guess, *self.original.values()}
 
     def admits(self, content: dict[str, Any]) -> bool:
-        return forms.is_outcome(content, most=max(self.sizes.values()))
+        return job_schema.is_outcome(content, most=max(self.sizes.values()))

@@ -17,8 +17,8 @@ from app.db.models import ThresholdReport
 from app.db.models.declarations import Work
 from app.db.transaction import transaction
 from app.services.jobs import leases
-from workers.child import ChildDied, ScoringFailed, Step
-from workers.fitness import Fitness
+from workers.child_manager import ChildDied, ScoringFailed, Step
+from workers.readiness import Fitness
 
 log = structlog.get_logger(__name__)
 

@@ -23,7 +23,7 @@ from app.config import Settings
 from app.crypto import sealing
 from app.processes.sandboxed_child import DIED, ChildDied, ChildMisbehaved, OutOfTime, SandboxedChild
 from app.storage import store
-from workers.work import Drawing, Inquiry, OfRelease, Sampling, Trial, Work
+from workers.jobs import Drawing, Inquiry, OfRelease, Sampling, Trial, Work
 
 __all__ = ["DIED", "ChildDied", "ScoringFailed", "Step", "Verdict", "evaluate", "keeper"]
 
