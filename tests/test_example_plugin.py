@@ -66,7 +66,9 @@ def test_the_example_is_listed_scores_anonymizes_and_loads_no_numbers_until_then
     done = environment.run("-m", "anoncup.cli", "anonymize", *CONTEST, *rounding, cwd=cup)
     assert done.returncode == 0, done.stderr
     assert (cup / "mine/anonymized.csv").read_text().splitlines()[1:3] == ["f,20,100.0,0.0", "m,30,200.0,0.0"]
-    worded = "from anoncup.testing.words import check_words; from anoncup_example import PLUGIN; check_words(PLUGIN)"
+    worded = (
+        "from anoncup.testing import words; from anoncup_example import PLUGIN; words.check_words(PLUGIN)"
+    )
     assert environment.run("-c", worded, cwd=cup).returncode == 0
     light = "import anoncup.cli.main, anoncup.plugins, sys; assert not {'numpy', 'pandas'} & set(sys.modules)"
     assert environment.run("-c", light, cwd=cup).returncode == 0

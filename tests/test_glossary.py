@@ -1,20 +1,18 @@
 """What a package's parts are called, in every language: what its catalogues leave out is named."""
 
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from anoncup.catalogues import LANGUAGES
 from anoncup.rules.parameters import Parameter
 from anoncup.testing.parts import BrokenLaw
 from anoncup.testing.words import check_words, keys
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
-from app.locale import language
-from app.locale.language import LANGUAGES
 from tests import small_track
 from tests.riddles import RIDDLES
 from tests.test_plugins import install
@@ -57,13 +55,6 @@ def write(folder: Path, tongue: str, words: dict[str, str]) -> None:
     lines = [f'msgid ""\nmsgstr "Language: {tongue}\\nContent-Type: text/plain; charset=utf-8\\n"\n']
     lines += [f'msgid "{key}"\nmsgstr "{text}"\n' for key, text in words.items()]
     catalogue.write_text("\n".join(lines), encoding="utf-8")
-
-
-@pytest.fixture(autouse=True)
-def read_anew() -> Iterator[None]:
-    language.catalogue.cache_clear()
-    yield
-    language.catalogue.cache_clear()
 
 
 def test_its_parts_and_the_parameters_that_nobody_else_has_need_names() -> None:

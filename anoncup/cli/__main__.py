@@ -1,4 +1,4 @@
-"""``python -m app.cli`` is ``anoncup``, wherever its script is."""
+"""``python -m anoncup.cli`` is ``anoncup``, wherever its script is."""
 
 from anoncup.cli.main import main
 

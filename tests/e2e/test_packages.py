@@ -86,7 +86,7 @@ def serving(installed: Environment, data: Path, log: Path) -> Iterator[str]:
         str(installed.python),
         "-P",
         "-m",
-        "app.cli",
+        "anoncup.cli",
         "serve",
         "--port",
         str(port),

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.scoring.competition_file import parse_competition
-from app.scoring.data import tc400
-from app.scoring.evaluate import evaluate
-from app.scoring.synthetic import household_table
-from app.scoring.templates import template
-from app.scoring.tracks import TRACKS
+from anoncup.competition.parser import parse_competition
+from anoncup.competition.templates import template
+from anoncup.evaluation.evaluate import evaluate
+from anoncup.plugins import TRACKS
+from anoncup.tracks.microdata.example import household_table
+from anoncup.tracks.transactions.example import tc400
 
 BEFORE = json.loads(Path(__file__).with_name("verdicts_of_before.json").read_text())
 
