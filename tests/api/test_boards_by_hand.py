@@ -233,7 +233,13 @@ def verdict(sent: Judged) -> dict[str, Any]:
         },
         "utility": sent.utility,
         "security": sent.security,
-        "excessive": {"distance": "gower", "mean": 0.1, "max": 0.2, "threshold": 0.2},
+        "excessive": {
+            "distance": "gower",
+            "mean": 0.1,
+            "max": 0.2,
+            "threshold": 0.2,
+            "histogram": {"counts": [ROWS], "end": 0.2},
+        },
         "overall": (sent.utility + sent.security) / 2,
     }
 
