@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from anoncup.plugins import TRACKS
 from anoncup.tracks import memo
+from anoncup.tracks.linkage import attackers as linkage_attackers
 from anoncup.tracks.linkage.attack_rates import Answer, Candidates
 from anoncup.tracks.microdata import distances
 from anoncup.tracks.microdata import methods as microdata_methods
@@ -59,9 +60,15 @@ def test_every_function_of_the_registered_files_has_its_entry() -> None:
     assert set(UTILITIES) == public_functions(microdata_utilities) - {
         "cells_of_loss", "correlations", "mean_deviation", "original_rows"
     }  # fmt: skip
-    files = (quasi_identifiers, ranks, euclidean, gower, assignment)
+    files = (linkage_attackers, quasi_identifiers, ranks, euclidean, gower, assignment)
     found = set().union(*map(public_functions, files))
-    assert set(ATTACKERS) == found - {"nearest_matching", "nearest_in_class", "nearest_of_all", "row_sums"}
+    assert set(ATTACKERS) == found - {
+        "nearest_matching",
+        "nearest_in_class",
+        "nearest_of_all",
+        "row_sums",
+        "Rows",
+    }
     methods = public_functions(microdata_methods) | public_functions(permutation_methods)
     assert set(METHODS) == methods - {
         "equivalence_classes", "shuffled_within", "shuffler", "ordered_within", "commonest", "derangement",
