@@ -1,1 +1,1 @@
-"""The competition file: model, parser, writer, parameters, rounds, templates."""
+"""Reading, writing and completing competition files; templates."""
