@@ -397,6 +397,17 @@ def test_a_web_session_inserts_no_submission_after_the_deadline_until_the_clock_
         assert (list(raised.after or {}), raised.user_id) == (["ends_at"], None)
 
 
+def test_a_worker_sends_for_sample_teams_of_a_rehearsal_whatever_postgres_plans(
+    submitting: Contest, signed_in: SignedIn, owner: Any
+) -> None:
+    """A generic plan asks for the right to read members, which workers lack, wherever a query names them."""
+    owner("UPDATE competitions SET rehearses = id")
+    with signed_in(WORKER) as worker:
+        worker.execute(text("SET plan_cache_mode = force_generic_plan"))
+        enter_with_a_release(worker)
+        assert worker.execute(text(sent())).rowcount == 1
+
+
 def test_terms_of_submissions_stay_when_their_phase_is_taken_out_of_the_file(submitting: Contest) -> None:
     with transaction() as session:
         row = session.get_one(Competition, competition_id())
