@@ -10,7 +10,7 @@ from sqlalchemy import insert, select
 from app.db.models import Competition
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
-from app.services.contests import competitions, phases
+from app.services.contests import competitions, guess_terms, phases
 from app.services.contests.contest import parsed
 from tests.arena import API, competition_file
 from tests.asked import asked
@@ -73,6 +73,8 @@ def test_due_are_exactly_those_whose_deadline_has_passed_by_their_own_clock(clie
     add(MANY)
     with transaction() as session:
         rows = session.scalars(select(Competition)).all()
+        for row in rows:
+            guess_terms.note(session, row.id)
         ended = {row.id for row in rows if phases.has_ended(session, row, phases.ANONYMIZATION)}
         found = contest_lifecycle.due(session).due
     assert set(found) == ended

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import exists, select
+from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
 from app.config import get_settings
@@ -46,13 +46,14 @@ def read_terms(row: Competition, kind: type[Any]) -> dict[str, Any] | None:
 
 def list_noted(session: Session, competition_ids: Iterable[UUID]) -> dict[UUID, list[Terms]]:
     """Return the noted terms by competition."""
-    wanted = list(competition_ids)
-    noted: dict[UUID, list[Terms]] = {}
-    for kind in NAMES:
-        terms: Terms
-        for terms in session.scalars(select(kind).where(kind.competition_id.in_(wanted))):
-            noted.setdefault(terms.competition_id, []).append(terms)
-    return noted
+    same = SubmissionTerms.competition_id == GuessTerms.competition_id
+    either = func.coalesce(SubmissionTerms.competition_id, GuessTerms.competition_id)
+    query = select(either, SubmissionTerms, GuessTerms).join(GuessTerms, same, full=True)
+    rows = session.execute(query.where(either.in_(list(competition_ids))))
+    return {
+        identifier: [terms for terms in (of_submissions, of_guesses) if terms]
+        for identifier, of_submissions, of_guesses in rows
+    }
 
 
 def is_outdated(row: Competition, noted: Iterable[Terms]) -> bool:
