@@ -68,7 +68,7 @@ def without(member: str) -> Callable[[list[tuple[str, bytes]]], list[tuple[str, 
         lambda members: [("../../etc/passwd", b"root"), *members],
         lambda members: [("blobs/" + "0" * 64, b"more"), *members],
         lambda members: [
-            (name, re.sub(rb'"revision": "[0-9]+"', b'"revision": "0001"', content))
+            (name, re.sub(rb'"revision": "[0-9]+"', b'"revision": "0000"', content))
             for name, content in members
         ],
     ],
