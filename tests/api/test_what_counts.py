@@ -1,6 +1,5 @@
 """What counts is written down at the first submission; an upgrade in mid-contest changes nothing of it."""
 
-import importlib
 import io
 import zipfile
 from collections.abc import Callable, Iterator
@@ -11,7 +10,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.scoring_versions import what_counts
@@ -220,50 +219,6 @@ def test_with_another_version_new_submissions_wait_and_the_board_stands(
     assert {one["version"] for one in measured} == {2 if name == "bumped" else 1}
     rules = parse_competition(file_of(contest))
     assert rules.scored_by == what_counts(rules)
-
-
-def forget() -> None:
-    """As a version left it that wrote down nothing."""
-    with transaction() as session:
-        session.execute(update(Competition).values(scored_by={}))
-
-
-def migrated() -> dict[str, str]:
-    """What the migration would write down."""
-    step = importlib.import_module("migrations.versions.0013_what_counts")
-    with transaction() as session:
-        ((_, file, verdict),) = session.execute(step.FIRST).all()
-    found: dict[str, str] = step.counted(file, verdict)
-    return found
-
-
-@pytest.mark.parametrize("more", ["", WEAK])
-def test_a_contest_under_way_is_migrated_to_what_it_was_scored_by(client: TestClient, more: str) -> None:
-    contest = Contest.opened(client, more=more)
-    contest.submit("red")
-    fixed = competition_row().scored_by
-    forget()
-    assert migrated() == fixed
-
-
-def test_an_old_contest_goes_on_by_what_its_first_submission_was_scored_by(
-    client: TestClient, upgrade: Upgrade
-) -> None:
-    contest = Contest.opened(client, more=WEAK)
-    submitted(contest, "red")
-    score_everything()
-    forget()
-    board = scores(contest)
-    upgrade("added")
-    submitted(contest, "blue")
-    score_everything()
-    with transaction() as session:
-        row = session.scalars(select(Competition)).one()
-        step = importlib.import_module("migrations.versions.0013_what_counts")
-        ((_, file, verdict),) = session.execute(step.FIRST).all()
-        row.scored_by = step.counted(file, verdict)
-    assert f"attackers.{upgrades.LATE}" not in competition_row().scored_by
-    assert scores(contest)["red"] == scores(contest)["blue"] == board["red"]
 
 
 def test_what_another_version_has_scored_is_on_no_board_and_no_final(client: TestClient) -> None:
