@@ -48,6 +48,19 @@ def finite_mean(values: Iterable[float]) -> float:
         return LARGEST
 
 
+def mean_of_scaled(parts: Iterable[tuple[float, int]]) -> float:
+    """Return the mean of non-negative numbers, each given as a value and the exponent that it was scaled by.
+
+    The mean is at most the largest float; a number may exceed it.
+    """
+    listed = list(parts)
+    values = [restored(value, exponent) for value, exponent in listed]
+    if max(values, default=0.0) < LARGEST:
+        return finite_mean(values)
+    least = min(exponent for _, exponent in listed)
+    return restored(finite_mean(math.ldexp(value, least - exponent) for value, exponent in listed), least)
+
+
 def mean(column: FloatArray) -> float:
     """Mean of values for which :func:`headroom` has been made; of no values, 0."""
     return float(column.sum()) / column.size if column.size else 0.0

@@ -10,6 +10,7 @@ from anoncup.geometry.stable_sums import (
     correlations,
     exact_in_any_order,
     finite_mean,
+    mean_of_scaled,
     restored,
     standard_deviation,
 )
@@ -34,6 +35,15 @@ def test_what_is_beyond_the_largest_float_is_the_largest_float() -> None:
     assert restored(LARGEST, -1) == LARGEST
     assert finite_mean([LARGEST, LARGEST, LARGEST]) == LARGEST
     assert finite_mean([]) == 0.0
+
+
+def test_a_mean_is_exact_though_one_of_the_numbers_is_beyond_the_largest_float() -> None:
+    twice = 2 * math.ldexp(1e308, -200), -200
+    assert mean_of_scaled([(0.0, 0), twice]) == 1e308
+    assert mean_of_scaled([(3.0, 0), (5.0, 0)]) == 4.0
+    assert mean_of_scaled([(1e-300, 0), (0.0, -200)]) == 5e-301
+    assert mean_of_scaled([twice, twice]) == LARGEST
+    assert mean_of_scaled([]) == 0.0
 
 
 WHOLE = [0.0, -0.0, 1.0, -3.0, 324525.0, 2.0**49, -(2.0**49), 2.0**53 / 8 - 1]

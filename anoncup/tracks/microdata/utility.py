@@ -16,7 +16,7 @@ from anoncup.geometry.stable_sums import (
     finite_mean,
     headroom,
     mean,
-    restored,
+    mean_of_scaled,
     standard_deviation,
 )
 from anoncup.tracks.memo import kept_of_few, once
@@ -26,7 +26,7 @@ from anoncup.tracks.microdata.release import PreparedOriginal, Release, Target, 
 
 def mean_mae(release: Release) -> float:
     """U1: mean over the sensitive columns of |mean of X - mean of Y|; in the unit of the data, >= 0."""
-    return finite_mean(_mean_gap(x, y) for x, y in zip(*_both(release), strict=True))
+    return mean_of_scaled(_mean_gap(x, y) for x, y in zip(*_both(release), strict=True))
 
 
 def mean_deviation(original: PreparedOriginal) -> float:
@@ -45,7 +45,7 @@ def cross_mean(
     roles = release.original.columns
     columns = roles.quasi_identifiers if columns is None else columns
     places = places_of(roles.sensitive[:1] if target is None else target, roles.sensitive)
-    return finite_mean(_cell_mean_gap(release, columns, place) for place in places)
+    return mean_of_scaled(_cell_mean_gap(release, columns, place) for place in places)
 
 
 def cross_count(release: Release, *, columns: Sequence[str] | None = None) -> float:
@@ -86,12 +86,14 @@ def original_rows(original: PreparedOriginal) -> float:
     return float(original.rows)
 
 
-def _mean_gap(x: FloatArray, y: FloatArray) -> float:
+def _mean_gap(x: FloatArray, y: FloatArray) -> tuple[float, int]:
+    """Return the difference of the means, and the exponent that it is scaled by: no float may hold it."""
     room = headroom(x, y)
-    return restored(abs(mean(np.ldexp(x, room)) - mean(np.ldexp(y, room))), room)
+    return abs(mean(np.ldexp(x, room)) - mean(np.ldexp(y, room))), room
 
 
-def _cell_mean_gap(release: Release, columns: Sequence[str], place: int) -> float:
+def _cell_mean_gap(release: Release, columns: Sequence[str], place: int) -> tuple[float, int]:
+    """Return the mean difference of the cells' means in one column, and the exponent that it is scaled by."""
     tables: list[PreparedOriginal | Target] = [release.original, release.target]
     cells = _cells(release, columns)
     values = [table.values[:, place] for table in tables]
@@ -100,7 +102,7 @@ def _cell_mean_gap(release: Release, columns: Sequence[str], place: int) -> floa
         _cell_means(*_addends(table, each, column), room, most)
         for table, each, column in zip(tables, cells, values, strict=True)
     )
-    return restored(_per_cell(release, columns, float(np.abs(before - after).sum())), room)
+    return _per_cell(release, columns, float(np.abs(before - after).sum())), room
 
 
 def _addends(
