@@ -8,10 +8,7 @@ ENV PATH=/opt/build/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 COPY requirements-build.lock .
 RUN pip install --require-hashes -r requirements-build.lock
 COPY pyproject.toml README.md LICENSE NOTICE ./
-COPY app app
 COPY anoncup anoncup
-COPY workers workers
-COPY migrations migrations
 RUN pip wheel --no-deps --no-build-isolation --wheel-dir /wheel .
 
 FROM python:3.13-slim AS installed
@@ -23,6 +20,12 @@ COPY requirements-server.lock .
 RUN pip --python /opt/anoncup/bin/python install --require-hashes -r requirements-server.lock
 COPY --from=wheel /wheel /wheel
 RUN pip --python /opt/anoncup/bin/python install --no-deps /wheel/*.whl
+# The wheel has the library only. The service is imported from here, by programs without an environment, too.
+COPY app /opt/anoncup/service/app
+COPY workers /opt/anoncup/service/workers
+COPY migrations /opt/anoncup/service/migrations
+RUN /opt/anoncup/bin/python -m compileall -q /opt/anoncup/service \
+    && echo /opt/anoncup/service > "$(/opt/anoncup/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/anoncup-service.pth"
 
 FROM installed AS installed-with-servers
 COPY requirements.lock .

@@ -85,10 +85,10 @@ rush: dev
 # servers; the build's is what makes the project itself.
 lock: COMPILE = $(BIN)/uv pip compile -q --universal -p 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 lock: dev
-	$(COMPILE) --extra embedded pyproject.toml -o requirements.lock
-	$(COMPILE) -c requirements.lock pyproject.toml -o requirements-server.lock
+	$(COMPILE) --extra service --extra embedded pyproject.toml -o requirements.lock
+	$(COMPILE) --extra service -c requirements.lock pyproject.toml -o requirements-server.lock
 	$(COMPILE) -c requirements.lock --group build -o requirements-build.lock
-	$(COMPILE) --extra embedded --extra dev -c requirements.lock -c requirements-build.lock pyproject.toml -o requirements-dev.lock
+	$(COMPILE) --extra service --extra embedded --extra dev -c requirements.lock -c requirements-build.lock pyproject.toml -o requirements-dev.lock
 
 .PHONY: runtime dev
 runtime:

@@ -7,9 +7,6 @@ from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po
-
 ADDED = "anoncup.locale"
 """Entry points of packages that add parts: a domain's name, and the package whose ``locale`` has it."""
 
@@ -19,6 +16,9 @@ def compiled(path: Path, language: str) -> GNUTranslations:
 
     A plural is found by itself, too: what is stored may have been said before it had another form.
     """
+    from babel.messages.mofile import write_mo  # noqa: PLC0415  # of the extra `testing`
+    from babel.messages.pofile import read_po  # noqa: PLC0415
+
     made = BytesIO()
     with path.open("rb") as file:
         texts = read_po(file, locale=language)

@@ -49,7 +49,7 @@ SOURCE = N_("The code is at {source}.")
 ASK = N_("Ask the organizers where the code is.")
 SEND = N_("Send it:")
 SEND_TO = N_("Send it. `ADDRESS` is the address of the service's pages up to the first single slash:")
-INSTALL = ("./bootstrap requirements.lock", "source .venv/bin/activate")
+INSTALL = ("python3 -m venv .venv", "source .venv/bin/activate", "pip install .")
 SENT = {
     "contents": N_(
         "| | |\n"

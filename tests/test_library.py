@@ -1,0 +1,124 @@
+"""The wheel: the library without the service, in an environment that has only its declared dependencies."""
+
+import json
+import subprocess
+import sys
+import venv
+from collections.abc import Iterable
+from importlib.metadata import distribution, version
+from pathlib import Path
+from zipfile import ZipFile
+
+import nbformat
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOK = ROOT / "examples" / "papers.ipynb"
+TABLE = "original.csv"
+
+
+def find_dependencies(name: str, extras: Iterable[str] = ()) -> set[str]:
+    """Return the names of the distributions that one needs, itself included."""
+    found: set[tuple[str, str]] = set()
+    pending = [(name, extra) for extra in ("", *extras)]
+    while pending:
+        if (current := pending.pop()) in found:
+            continue
+        found.add(current)
+        for line in distribution(current[0]).requires or ():
+            requirement = Requirement(line)
+            if requirement.marker is None or requirement.marker.evaluate({"extra": current[1]}):
+                pending += [(requirement.name, extra) for extra in ("", *requirement.extras)]
+    return {name for name, _ in found}
+
+
+def link_distributions(names: Iterable[str], folder: Path) -> None:
+    """Link the top-level files and folders of installed distributions into a folder."""
+    folder.mkdir()
+    for name in names:
+        for file in distribution(name).files or ():
+            link = folder / file.parts[0]
+            if file.parts[0] not in ("..", "__pycache__") and not link.exists():
+                link.symlink_to(Path(str(distribution(name).locate_file(file.parts[0]))))
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the Python of an environment with the wheel, its dependencies and what notebooks draw with."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, symlinks=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    needed = set().union(*map(find_dependencies, ("anoncup", "matplotlib", "jinja2")))
+    link_distributions(needed - {"anoncup"}, folder / "linked")
+    (packages / "linked.pth").write_text(f"{folder / 'linked'}\n")
+    ZipFile(wheel).extractall(packages)
+    return folder / "bin/python"
+
+
+def run(python: Path, *words: str, folder: Path) -> str:
+    finished = subprocess.run(
+        [python, "-P", *words],
+        cwd=folder,
+        env={"MPLBACKEND": "agg"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    return finished.stdout
+
+
+def test_the_wheel_has_the_library_only(wheel: Path) -> None:
+    names = set(ZipFile(wheel).namelist())
+    info = f"anoncup-{version('anoncup')}.dist-info"
+    assert {name.split("/")[0] for name in names} == {"anoncup", info}
+    assert "anoncup/py.typed" in names
+    assert {name for name in names if "/licenses/" in name} == {
+        f"{info}/licenses/LICENSE",
+        f"{info}/licenses/NOTICE",
+    }
+
+
+def test_the_library_needs_no_server_database_or_web_framework() -> None:
+    needed = {name.lower() for name in find_dependencies("anoncup")}
+    assert not needed & {
+        "alembic",
+        "celery",
+        "fastapi",
+        "jinja2",
+        "psycopg",
+        "redis",
+        "sqlalchemy",
+        "uvicorn",
+    }
+    assert len(needed) < 40
+
+
+def test_commands_anonymize_attack_and_score_without_the_service(python: Path, tmp_path: Path) -> None:
+    def anoncup(*words: str) -> str:
+        return run(python, "-m", "anoncup.cli", *words, folder=tmp_path)
+
+    assert "Running a service" not in anoncup("--help")
+    (tmp_path / "competition.toml").write_text(anoncup("template", "2015"))
+    (tmp_path / TABLE).write_text(anoncup("generate", "--rows", "30"))
+    contest = ("--competition", "competition.toml", "--original", TABLE)
+    anoncup("anonymize", *contest, "--method", "microaggregate", "--into", "mine")
+    release = ("--anonymized", "mine/anonymized.csv", "--secret", "mine/secret.csv")
+    assert json.loads(anoncup("score", *contest, *release, "--json"))
+    assert anoncup("attack", *contest, *release, "--into", "guesses")
+
+
+@pytest.mark.full
+def test_the_notebook_runs_without_the_service(python: Path, tmp_path: Path) -> None:
+    cells = nbformat.read(NOTEBOOK, as_version=4).cells
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    assert run(python, "-c", code, folder=tmp_path)
