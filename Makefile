@@ -48,7 +48,7 @@ check: dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m tests.catalogues
+	$(BIN)/python -m tests.support.catalogues
 
 format: dev
 	$(BIN)/ruff format .
@@ -56,7 +56,7 @@ format: dev
 
 # What the code says, into every language's catalogue; then translate what is empty there. NEW=de begins another.
 words: dev
-	@$(BIN)/python -m tests.catalogues --update $(NEW) || true
+	@$(BIN)/python -m tests.support.catalogues --update $(NEW) || true
 
 # Of a contest of 60 teams, which is played meanwhile: minutes.
 pictures: dev

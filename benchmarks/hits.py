@@ -21,8 +21,8 @@ from app.processes import child_process
 from app.processes.supervisor import wait_until_healthy
 from benchmarks.load import HOST
 from benchmarks.pages import filled, serving
-from tests.crowd import Size
 from tests.e2e.stack import check_runs, free_port
+from tests.support.large_contest import Size
 
 GOAL = 0.8
 BOARDS = ("anonymization", "reidentification", "matrix")

@@ -17,7 +17,7 @@ from app.processes.embedded_servers import Services, embedded_services
 from app.processes.supervisor import Program, run, scheduler_program, web_program, worker_programs
 from benchmarks.load import HOST
 from tests.e2e.stack import free_port
-from tests.s3 import BUCKET, S3Server
+from tests.support.s3_server import BUCKET, S3Server
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from anoncup.rules.toml_text import with_tables
 from anoncup.tables.csv_text import table_csv
 from benchmarks.processes import by_kind, proportional_mb
 from benchmarks.service import served
-from tests.arena import competition_file, original_table
 from tests.e2e.stack import Contest, open_contest
+from tests.support.arena import competition_file, original_table
 
 SETTLING_S = 15
 """Processes still import and connect when the service is ready."""

@@ -39,10 +39,10 @@ from app.services.contests import competitions
 from app.services.contests.contest import parsed
 from app.services.jobs import queue
 from migrations.run import migrate
-from tests import crowd
-from tests.asked import asked
-from tests.contest import Contest
-from tests.crowd import Size
+from tests.support import large_contest
+from tests.support.contest import Contest
+from tests.support.large_contest import Size
+from tests.support.query_counter import asked
 
 FEEDBACK = '[publication]\nfeedback = "immediate"'
 COMPETITIONS = 200
@@ -92,8 +92,8 @@ def filled(client: TestClient, size: Size) -> tuple[Contest, dict[str, str]]:
     """The crowded contest among many empty ones, and what stands for the names in paths."""
     contest = Contest.opened(client, slug="crowded", more=FEEDBACK)
     copied(COMPETITIONS - 1)
-    crowd.fill(contest, size)
-    rescore = crowd.rescored(contest)
+    large_contest.fill(contest, size)
+    rescore = large_contest.rescored(contest)
     with engine.get_engine().begin() as connection:
         connection.execute(text("ANALYZE"))  # what the database itself does within a minute
     with transaction() as session:

@@ -44,8 +44,8 @@ from benchmarks.bare import BareScoring
 from benchmarks.load import Answer, ask, polled, spread, upload
 from benchmarks.processes import Usage, watched
 from benchmarks.service import Service, served
-from tests.arena import PASSWORD, competition_file, noisy_release, original_table
 from tests.e2e.stack import household_file
+from tests.support.arena import PASSWORD, competition_file, noisy_release, original_table
 
 API = "/api/v1"
 BARE = 12

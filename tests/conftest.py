@@ -21,12 +21,12 @@ from app.processes.embedded_servers import Services, embedded_services
 from app.services.accounts import accounts
 from app.services.jobs import queue
 from migrations.run import migrate
-from tests.acting import roles_apart
-from tests.application import application
-from tests.arena import Arena
-from tests.contract import CheckedClient
-from tests.patience import eventually
-from tests.s3 import S3Server
+from tests.support.application import application
+from tests.support.arena import Arena
+from tests.support.openapi_contract import CheckedClient
+from tests.support.role_session import roles_apart
+from tests.support.s3_server import S3Server
+from tests.support.wait import eventually
 from workers import child_manager, readiness
 
 hypothesis_settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True)

@@ -10,7 +10,7 @@ import pytest
 
 from anoncup.errors import InvalidInput
 from app.cli.backup import service
-from tests.backups import command, made, read
+from tests.support.backups import command, made, read
 
 pytestmark = pytest.mark.full
 

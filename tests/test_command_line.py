@@ -12,7 +12,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import with_tables
-from tests.commands import run
+from tests.support.shell_commands import run
 
 TRACK = TRACKS["microdata"]
 FILES = ("competition", "original", "anonymized", "secret")

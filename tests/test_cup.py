@@ -3,8 +3,8 @@
 import pytest
 from fastapi.testclient import TestClient
 
-from tests import cup
-from tests.contest import competition_row
+from tests.support import cup_2015
+from tests.support.contest import competition_row
 
 pytestmark = pytest.mark.full
 
@@ -13,12 +13,12 @@ pytestmark = pytest.mark.full
 def test_it_is_played_to_its_reveal_with_a_course_of_every_team_and_individuals_found(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = (cup.OURS, *[team for team in cup.TEAMS if team != cup.OURS][:3])
-    monkeypatch.setattr(cup, "TEAMS", few)
-    played = cup.Cup.opened(client)
+    few = (cup_2015.OURS, *[team for team in cup_2015.TEAMS if team != cup_2015.OURS][:3])
+    monkeypatch.setattr(cup_2015, "TEAMS", few)
+    played = cup_2015.Cup.opened(client)
     played.attack()
     played.close()
-    row = competition_row(cup.SLUG)
+    row = competition_row(cup_2015.SLUG)
     assert row.revealed_at is not None
     board = played.contest.board()["rows"]
     assert {one["team"] for one in board} == set(few)

@@ -16,8 +16,8 @@ from sqlalchemy import Connection, create_engine, text
 from anoncup.errors import Unavailable
 from app.processes import child_process, data_folder, embedded_servers, server_process
 from app.processes.embedded_servers import Services, embedded_services, running_services
-from tests.data_folders import data, made_once
-from tests.patience import PATIENCE_S, eventually
+from tests.support.data_folders import data, made_once
+from tests.support.wait import PATIENCE_S, eventually
 
 __all__ = ["data", "made_once"]
 

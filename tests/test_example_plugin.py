@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.environments import Environment, environment, example
+from tests.support.environments import Environment, environment, example
 from tests.test_command_line import COMPETITION, ORIGINAL, RELEASE, SECRET
 
 pytestmark = pytest.mark.full

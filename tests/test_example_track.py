@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.environments import TRACK, Environment, environment
+from tests.support.environments import TRACK, Environment, environment
 
 pytestmark = pytest.mark.full
 __all__ = ["environment"]

@@ -12,7 +12,7 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
-from tests.arena import competition_file, noisy_release, original_table
+from tests.support.arena import competition_file, noisy_release, original_table
 from tests.test_transactions_commands import (
     CUSTOMERS,
     RELEASED_CUSTOMERS,

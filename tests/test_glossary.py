@@ -13,8 +13,8 @@ from anoncup.testing.words import check_words, keys
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
-from tests import small_track
-from tests.riddles import RIDDLES
+from tests.support import small_track
+from tests.support.several_questions_track import RIDDLES
 from tests.test_plugins import install
 
 STEP = Parameter("coin", "amount", default=1.0)

@@ -12,8 +12,8 @@ from app.config import Settings
 from app.crypto import deadline_signing, sealing
 from app.storage import store
 from tests.api.test_submissions import score_everything
-from tests.arena import Arena
-from tests.backups import command
+from tests.support.arena import Arena
+from tests.support.backups import command
 
 
 @pytest.fixture

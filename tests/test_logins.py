@@ -10,7 +10,7 @@ from app.db.logins import ROLES
 from app.processes.embedded_servers import embedded_services
 from migrations import logins
 from migrations.run import migrate
-from tests.data_folders import data, made_once
+from tests.support.data_folders import data, made_once
 
 __all__ = ["data", "made_once"]
 

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from tests.e2e.stack import free_port
-from tests.patience import PATIENCE_S, eventually
+from tests.support.wait import PATIENCE_S, eventually
 
 pytestmark = pytest.mark.full
 

@@ -11,7 +11,7 @@ from anoncup.competition.templates import template
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import About
-from tests.commands import run
+from tests.support.shell_commands import run
 
 pytestmark = pytest.mark.full
 

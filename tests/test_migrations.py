@@ -25,8 +25,8 @@ from app.processes.embedded_servers import embedded_services
 from app.storage import digest_of, opened
 from migrations import run, versions
 from migrations.run import configuration, migrate
-from tests.backups import target
-from tests.data_folders import data, made_once
+from tests.support.backups import target
+from tests.support.data_folders import data, made_once
 
 __all__ = ["data", "made_once", "target"]
 

@@ -28,9 +28,9 @@ from app.services.contests.contest import read_file
 from app.services.originals import kits, original_import, originals
 from app.services.submissions import uploads
 from app.storage import store
-from tests import hostile_parser
-from tests.arena import ROWS, competition_file, noisy_release, original_table
-from tests.patience import PATIENCE_S, eventually
+from tests.support import hostile_parser
+from tests.support.arena import ROWS, competition_file, noisy_release, original_table
+from tests.support.wait import PATIENCE_S, eventually
 
 pytestmark = pytest.mark.full
 
@@ -114,8 +114,8 @@ from app.services.contests import revisions
 from app.services.originals import original_import as first_looks, kits, originals
 from app.services.submissions import uploads
 from app.storage import store
-from tests import hostile_parser
-from tests.arena import ROWS, competition_file, noisy_release, original_table
+from tests.support import hostile_parser
+from tests.support.arena import ROWS, competition_file, noisy_release, original_table
 parser_process.PROGRAM = hostile_parser.__name__
 parser_process.enable(Settings(sandbox="wanted"))
 def ask():

@@ -28,7 +28,7 @@ from app.processes.supervisor import (
     web_program,
     worker_programs,
 )
-from tests.patience import PATIENCE_S, eventually
+from tests.support.wait import PATIENCE_S, eventually
 
 pytestmark = pytest.mark.full
 

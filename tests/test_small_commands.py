@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests import small_track
-from tests.small_track import written
+from tests.support import small_track
+from tests.support.small_track import written
 from tests.test_plugins import install
 
 pytestmark = pytest.mark.full
@@ -22,7 +22,7 @@ SENT = ("--list", "list.csv", "--secret", "secret.csv")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The release that ``tests.scoring.test_small_track`` works out by hand."""
     made = tmp_path_factory.mktemp("small")
-    install(made, "small_track", "from tests.small_track import PLUGIN")
+    install(made, "small_track", "from tests.support.small_track import PLUGIN")
     (made / "competition.toml").write_text(small_track.text())
     (made / "numbers.csv").write_bytes(written("number", [10, 20, 30, 40]))
     (made / "list.csv").write_bytes(written("number", [10, 20, 5]))

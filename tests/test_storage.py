@@ -17,8 +17,8 @@ from app.db.models import Submission
 from app.db.transaction import transaction
 from app.http import uploads
 from app.storage import Store, bucket, digest_of, opened
-from tests.arena import Arena
-from tests.s3 import BUCKET, S3Server
+from tests.support.arena import Arena
+from tests.support.s3_server import BUCKET, S3Server
 
 
 @pytest.fixture(params=["folder", pytest.param("bucket", marks=pytest.mark.full)])

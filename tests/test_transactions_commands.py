@@ -11,7 +11,7 @@ from anoncup.competition.templates import template
 from anoncup.tracks.linkage.permutation import source_from_secret
 from anoncup.tracks.transactions.example import tc400
 from anoncup.tracks.transactions.tables import parse_original, parse_release
-from tests.commands import run
+from tests.support.shell_commands import run
 
 pytestmark = pytest.mark.full
 

@@ -20,8 +20,8 @@ from app.services.boards.verdicts import numbers
 from app.services.jobs import leases
 from app.services.organizing import rehearsal_moves
 from tests import recorded
-from tests.arena import Arena
 from tests.recorded import ANSWERS, verdict
+from tests.support.arena import Arena
 from tests.web.reader import page
 from workers import child_manager, lease_runner
 from workers.job_schema import VERDICT

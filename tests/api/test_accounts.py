@@ -9,8 +9,8 @@ from sqlalchemy import update
 
 from app.db.models import Invite, Member, Team, User
 from app.db.transaction import transaction
-from tests.arena import PASSWORD, Arena, competition_file
-from tests.people import AT_ONCE, at_once, counted, invite, me, sign_up, token_for, uses_left
+from tests.support.accounts import AT_ONCE, at_once, counted, invite, me, sign_up, token_for, uses_left
+from tests.support.arena import PASSWORD, Arena, competition_file
 
 
 def test_a_sign_up_makes_a_person_a_team_and_a_token(arena: Arena) -> None:

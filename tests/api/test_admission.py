@@ -22,9 +22,9 @@ from app.http import redis_lock
 from app.http.admission import Admission
 from app.http.authentication import COOKIE
 from app.services.submissions import uploads
-from tests.arena import Arena, competition_file, noisy_release
-from tests.patience import eventually
-from tests.sending import Process, Sending, process, sending
+from tests.support.arena import Arena, competition_file, noisy_release
+from tests.support.raw_asgi import Process, Sending, process, sending
+from tests.support.wait import eventually
 
 pytestmark = pytest.mark.full
 

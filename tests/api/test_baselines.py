@@ -9,8 +9,8 @@ from sqlalchemy import update
 from app.db.models import Competition
 from app.db.transaction import transaction
 from tests.api.test_submissions import score_everything
-from tests.arena import noisy_release
-from tests.contest import Contest
+from tests.support.arena import noisy_release
+from tests.support.contest import Contest
 
 pytestmark = pytest.mark.full
 

@@ -21,8 +21,8 @@ from app.services.boards import anonymization, verdicts
 from app.services.contests import visibility
 from app.services.contests.contest import parsed
 from tests.api.test_submissions import score_everything
-from tests.arena import API, PASSWORD, Arena, competition_file, numbers
-from tests.contest import dated
+from tests.support.arena import API, PASSWORD, Arena, competition_file, numbers
+from tests.support.contest import dated
 
 
 def board(arena: Arena, *, token: str | None = None, **headers: str) -> Response:

@@ -23,12 +23,12 @@ from app.services.contests.contest import parsed
 from app.services.jobs import leases
 from app.services.organizing import rejudgings
 from app.services.submissions import evaluations
-from tests import board_facts
-from tests.application import application
-from tests.arena import API, ROWS
-from tests.board_facts import ORGANIZER, VISITOR, Facts, Guessed, Judged, Sent, hours
-from tests.claims import FAULT, claim_evaluation, claim_guess
-from tests.contest import Contest, linked, turn
+from tests.support import board_facts
+from tests.support.application import application
+from tests.support.arena import API, ROWS
+from tests.support.board_facts import ORGANIZER, VISITOR, Facts, Guessed, Judged, Sent, hours
+from tests.support.claimed_jobs import FAULT, claim_evaluation, claim_guess
+from tests.support.contest import Contest, linked, turn
 
 TEAMS = ("red", "=1+1", '緑の"組", ok', "Ａｂ", "idle")
 LEASE = timedelta(minutes=5)

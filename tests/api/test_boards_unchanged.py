@@ -24,8 +24,8 @@ from app.services.accounts.accounts import Shown, authenticate, digest
 from app.services.contests.contest import Contest
 from app.services.contests.visibility import Audience, Sight, hour_of, view_at
 from tests.api.test_submissions import score_everything
-from tests.arena import API, Arena
-from tests.asked import asked
+from tests.support.arena import API, Arena
+from tests.support.query_counter import asked
 
 pytestmark = pytest.mark.full
 

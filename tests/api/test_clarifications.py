@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app.services.contests import clarifications
-from tests.arena import Arena
+from tests.support.arena import Arena
 from tests.web.reader import page, send
 
 pytestmark = pytest.mark.full

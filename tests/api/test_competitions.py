@@ -16,8 +16,8 @@ from app.db.models import Competition, Evaluation, State, Submission
 from app.db.transaction import transaction
 from app.services.contests import revisions
 from tests.api.test_submissions import score_everything
-from tests.arena import API, Arena, competition_file, noisy_release, original_table
-from tests.patience import PATIENCE_S
+from tests.support.arena import API, Arena, competition_file, noisy_release, original_table
+from tests.support.wait import PATIENCE_S
 
 
 def described(arena: Arena) -> dict[str, Any]:

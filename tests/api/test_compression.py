@@ -11,7 +11,7 @@ from starlette.types import Message
 from app.http.authentication import COOKIE
 from app.http.compression import Compressed, packed, reads_gzip
 from tests.api.test_submissions import score_everything
-from tests.arena import API, Arena
+from tests.support.arena import API, Arena
 
 pytestmark = pytest.mark.full
 

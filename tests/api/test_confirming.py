@@ -33,8 +33,8 @@ from app.http.authentication import COOKIE
 from app.http.throttle import PER_ACCOUNT
 from app.services.accounts import accounts
 from tests.api.test_submissions import score_everything
-from tests.arena import API, PASSWORD, noisy_release
-from tests.contest import Contest, competition_row
+from tests.support.arena import API, PASSWORD, noisy_release
+from tests.support.contest import Contest, competition_row
 from tests.web.reader import SAME_ORIGIN
 
 pytestmark = pytest.mark.full

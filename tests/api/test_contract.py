@@ -13,8 +13,8 @@ from requests import Request
 from schemathesis import Case
 
 from app.api.documentation import examples
-from tests.contract import document
 from tests.security.stage import Stage
+from tests.support.openapi_contract import document
 
 pytestmark = pytest.mark.full
 

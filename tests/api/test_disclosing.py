@@ -16,7 +16,7 @@ from anoncup.rules.rounds import with_phases
 from app.db.models import Competition, Team
 from app.db.transaction import transaction
 from tests.api.test_confirming import Act, Form, ask, needs_the_password, state
-from tests.contest import Contest, competition_row
+from tests.support.contest import Contest, competition_row
 from tests.web.reader import page, send
 from tests.web.test_confirming_forms import refusals
 from tests.web.test_setup import PUBLICATION

@@ -16,7 +16,7 @@ from app.api.documentation import examples
 from app.api.documentation.bodies import Missing, example_as
 from app.api.documentation.document import TAGS
 from app.http.problems import STATUS, TITLES
-from tests.contract import document, schema_of
+from tests.support.openapi_contract import document, schema_of
 
 Json = dict[str, Any]
 ROOT = Path(__file__).parents[2]

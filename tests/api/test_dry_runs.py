@@ -18,8 +18,8 @@ from app.db.transaction import transaction
 from app.http import throttle
 from app.services.submissions import uploads
 from tests.api.test_submissions import BAD_UPLOADS, GOOD_SECRET, GOOD_TABLE, cut
-from tests.arena import ROWS, Arena, competition_file, noisy_release
-from tests.contest import Contest
+from tests.support.arena import ROWS, Arena, competition_file, noisy_release
+from tests.support.contest import Contest
 
 pytestmark = pytest.mark.full
 

@@ -28,9 +28,9 @@ from app.services.submissions import evaluations, progress, submissions
 from app.services.submissions.evaluations import Claim
 from app.services.submissions.progress import Follower, Progress
 from tests.api.test_submissions import score_everything
-from tests.arena import API, PASSWORD, Arena, numbers
-from tests.claims import claim_evaluation
-from tests.patience import PATIENCE_S
+from tests.support.arena import API, PASSWORD, Arena, numbers
+from tests.support.claimed_jobs import claim_evaluation
+from tests.support.wait import PATIENCE_S
 
 pytestmark = pytest.mark.full
 

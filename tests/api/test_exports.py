@@ -18,9 +18,9 @@ from app.db.models import Secret, Token, User
 from app.db.transaction import transaction
 from app.http import archives
 from tests.api.test_submissions import score_everything
-from tests.arena import PASSWORD, Arena, competition_file, noisy_release
-from tests.contest import Contest
 from tests.security.test_secrets import needles, seen
+from tests.support.arena import PASSWORD, Arena, competition_file, noisy_release
+from tests.support.contest import Contest
 
 pytestmark = pytest.mark.full
 

@@ -14,8 +14,8 @@ from app.db.models import Competition, Evaluation, Guess, Rescore, Submission
 from app.db.transaction import transaction
 from tests.api.test_rescores import applied, begun, end, end_set_evaluation, file_of, reweighed, strict
 from tests.api.test_submissions import score_everything
-from tests.contest import Contest, held, judge_everything
 from tests.services.test_boards_kept import team_id
+from tests.support.contest import Contest, held, judge_everything
 from workers import score
 
 pytestmark = pytest.mark.full

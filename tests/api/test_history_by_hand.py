@@ -16,11 +16,11 @@ from app.services.accounts import accounts
 from app.services.boards import anonymization, board_timeline
 from app.services.contests import visibility
 from app.services.contests.visibility import Sight
-from tests import board_facts
 from tests.api.test_boards_by_hand import COMBINATIONS, Drawn, nothing_written_down
 from tests.api.test_submissions import score_everything
-from tests.arena import API, Arena, competition_file, noisy_release
-from tests.board_facts import ORGANIZER, VISITOR, ZONE, Facts, hours
+from tests.support import board_facts
+from tests.support.arena import API, Arena, competition_file, noisy_release
+from tests.support.board_facts import ORGANIZER, VISITOR, ZONE, Facts, hours
 from tests.web.reader import page
 
 pytestmark = pytest.mark.full

@@ -8,8 +8,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.db.models import Team, Token
-from tests.arena import API, PASSWORD, Arena, noisy_release
-from tests.people import counted, invite, person, sign_up, uses_left
+from tests.support.accounts import counted, invite, person, sign_up, uses_left
+from tests.support.arena import API, PASSWORD, Arena, noisy_release
 
 pytestmark = pytest.mark.full
 

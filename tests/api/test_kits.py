@@ -26,9 +26,9 @@ from app.services.originals.kit_words import Service
 from app.storage import store
 from tests.api.test_submissions import score_everything
 from tests.api.test_transactions import filled, shop
-from tests.arena import API, Arena, competition_file
-from tests.commands import run
 from tests.e2e.stack import household_file
+from tests.support.arena import API, Arena, competition_file
+from tests.support.shell_commands import run
 
 pytestmark = pytest.mark.full
 

@@ -12,8 +12,7 @@ from anoncup.schemas.roles import Role
 from app.db.models import Invite, Member, User
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from tests.arena import Arena
-from tests.people import (
+from tests.support.accounts import (
     AT_ONCE,
     acts,
     at_once,
@@ -28,6 +27,7 @@ from tests.people import (
     told,
     uses_left,
 )
+from tests.support.arena import Arena
 
 pytestmark = pytest.mark.full
 

@@ -24,11 +24,11 @@ from anoncup.tracks.monthly.example import example_data
 from anoncup.tracks.monthly.files import QUESTIONS, SHARES
 from app.http.authentication import COOKIE
 from tests.api.test_submissions import score_everything
-from tests.arena import API, Arena
-from tests.commands import run
-from tests.contest import Contest, judge_everything, turn, two_phase_file
 from tests.scoring import monthly_reference as reference
 from tests.scoring.monthly_reference import Row
+from tests.support.arena import API, Arena
+from tests.support.contest import Contest, judge_everything, turn, two_phase_file
+from tests.support.shell_commands import run
 
 pytestmark = pytest.mark.full
 

@@ -10,8 +10,8 @@ from anoncup.schemas.roles import Role
 from app.db.models import Organizer, User
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from tests.arena import API, PASSWORD, Arena
-from tests.people import acts, counted, me, person, signed_in, team_invite, token_for, told
+from tests.support.accounts import acts, counted, me, person, signed_in, team_invite, token_for, told
+from tests.support.arena import API, PASSWORD, Arena
 
 pytestmark = pytest.mark.full
 

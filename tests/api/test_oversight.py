@@ -17,8 +17,8 @@ from app.db.models import Heartbeat, Member
 from app.db.transaction import transaction
 from app.services.accounts import accounts
 from tests.api.test_submissions import score_everything
-from tests.arena import API, PASSWORD, Arena, competition_file, numbers
-from tests.patience import stopwatch
+from tests.support.arena import API, PASSWORD, Arena, competition_file, numbers
+from tests.support.wait import stopwatch
 
 pytestmark = pytest.mark.full
 

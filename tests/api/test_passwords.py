@@ -14,8 +14,7 @@ from app.db.models import PasswordLink, Token, User
 from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.services.accounts import accounts
-from tests.arena import API, PASSWORD, Arena
-from tests.people import (
+from tests.support.accounts import (
     acts,
     at_once,
     counted,
@@ -28,6 +27,7 @@ from tests.people import (
     token_for,
     told,
 )
+from tests.support.arena import API, PASSWORD, Arena
 
 pytestmark = pytest.mark.full
 

@@ -15,10 +15,10 @@ from app.db.models import Evaluation, Rescore, State
 from app.db.transaction import transaction
 from app.services.jobs import leases
 from tests.api.test_submissions import score_everything
-from tests.claims import FAULT, claim_evaluation
-from tests.contest import Contest, competition_row, held, turn
-from tests.people import acts, told
 from tests.recorded import verdict
+from tests.support.accounts import acts, told
+from tests.support.claimed_jobs import FAULT, claim_evaluation
+from tests.support.contest import Contest, competition_row, held, turn
 from workers import score
 
 pytestmark = pytest.mark.full

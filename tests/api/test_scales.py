@@ -7,7 +7,7 @@ from anoncup.tables.csv_text import table_csv
 from app.db.models import Competition
 from app.db.transaction import transaction
 from tests.api.test_competitions import put_file, put_original
-from tests.arena import Arena, competition_file, original_table
+from tests.support.arena import Arena, competition_file, original_table
 
 pytestmark = pytest.mark.full
 

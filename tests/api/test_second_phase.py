@@ -7,8 +7,8 @@ import zipfile
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.arena import ROWS
-from tests.contest import Contest, judge_everything, turn
+from tests.support.arena import ROWS
+from tests.support.contest import Contest, judge_everything, turn
 
 pytestmark = pytest.mark.full
 

@@ -8,12 +8,12 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from app.locale.language import LANGUAGES
-from tests.arena import ROWS
-from tests.contest import Contest, judge_everything
-from tests.riddle_contest import claims, played
-from tests.riddles import ASKED, RIDDLES
+from tests.support.arena import ROWS
+from tests.support.contest import Contest, judge_everything
+from tests.support.several_questions_contest import claims, played
+from tests.support.several_questions_track import ASKED, RIDDLES
+from tests.support.track_package import installed
 from tests.web.reader import page
-from tests.with_track import installed
 
 pytestmark = pytest.mark.full
 
@@ -22,7 +22,7 @@ UNCOUNTED = "".join(f"[attackers.{name}]\ncounts = false\n" for name in RIDDLES.
 
 @pytest.fixture(autouse=True, scope="module")
 def riddles(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with installed(RIDDLES, "tests.riddles", tmp_path_factory.mktemp("packages")):
+    with installed(RIDDLES, "tests.support.several_questions_track", tmp_path_factory.mktemp("packages")):
         yield
 
 

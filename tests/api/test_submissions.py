@@ -15,7 +15,7 @@ from app.crypto import sealing
 from app.db.models import Evaluation, Secret, State, Submission
 from app.db.transaction import transaction
 from app.services.submissions import uploads
-from tests.arena import API, Arena, competition_file, noisy_release, original_table
+from tests.support.arena import API, Arena, competition_file, noisy_release, original_table
 from workers import score
 
 

@@ -16,10 +16,10 @@ from app.services.jobs import queue
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import Claim
 from app.storage.store import Store
-from tests.arena import Arena
-from tests.asked import asked
-from tests.contest import Contest
-from tests.patience import eventually
+from tests.support.arena import Arena
+from tests.support.contest import Contest
+from tests.support.query_counter import asked
+from tests.support.wait import eventually
 
 pytestmark = pytest.mark.full
 

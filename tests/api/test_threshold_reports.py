@@ -13,8 +13,8 @@ from app.db.models import State, ThresholdReport
 from app.db.transaction import transaction
 from app.services.jobs import queue
 from app.services.originals.threshold_reports import MOST_UNFINISHED
-from tests.arena import Arena, competition_file
 from tests.conftest import empty_queue
+from tests.support.arena import Arena, competition_file
 from workers import advise, child_manager, clock
 
 pytestmark = pytest.mark.full

@@ -13,8 +13,8 @@ from app.config import Settings
 from app.db.models import Token, User
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from tests.arena import API, PASSWORD, Arena
-from tests.people import counted, database_time, me, person, token_for, told
+from tests.support.accounts import counted, database_time, me, person, token_for, told
+from tests.support.arena import API, PASSWORD, Arena
 
 
 def test_a_wrong_password_and_an_unknown_name_get_the_same_answer(client: TestClient) -> None:

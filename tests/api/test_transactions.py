@@ -5,7 +5,7 @@ from fastapi.testclient import TestClient
 
 from anoncup.competition.templates import template
 from anoncup.rules.toml_text import with_tables
-from tests.arena import API, Arena, competition_file
+from tests.support.arena import API, Arena, competition_file
 from tests.test_transactions_commands import (
     CUSTOMERS,
     RELEASED_CUSTOMERS,

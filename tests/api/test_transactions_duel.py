@@ -9,8 +9,8 @@ from anoncup.competition.templates import template
 from anoncup.rules.toml_text import with_tables
 from anoncup.tracks.linkage.permutation import source_from_secret
 from tests.api.test_submissions import score_everything
-from tests.arena import API, Arena
-from tests.contest import Contest, judge_everything, two_phase_file
+from tests.support.arena import API, Arena
+from tests.support.contest import Contest, judge_everything, two_phase_file
 from tests.test_transactions_commands import (
     CUSTOMERS,
     RELEASED_CUSTOMERS,

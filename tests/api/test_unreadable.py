@@ -16,8 +16,8 @@ from app.db.models import AuditEntry, Competition, Evaluation, State
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from tests.api.test_submissions import score_everything
-from tests.arena import API, Arena, competition_file
-from tests.contest import Contest, turn
+from tests.support.arena import API, Arena, competition_file
+from tests.support.contest import Contest, turn
 from tests.web.reader import page, send
 from tests.web.spoken import refused as refused_in_words
 from tests.web.spoken import said

@@ -26,8 +26,8 @@ from tests import upgrades
 from tests.api.test_baselines import add
 from tests.api.test_submissions import score_everything
 from tests.api.test_unreadable import rested
-from tests.arena import ROWS, Arena, noisy_release
-from tests.contest import Contest, competition_row
+from tests.support.arena import ROWS, Arena, noisy_release
+from tests.support.contest import Contest, competition_row
 from tests.web.reader import page
 from tests.web.spoken import said
 from tests.web.test_running import read

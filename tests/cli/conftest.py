@@ -18,8 +18,8 @@ from anoncup.cli import terminal
 from anoncup.cli.main import main
 from app.config import Settings
 from app.main import create_app
-from tests.patience import PATIENCE_S, eventually
-from tests.warm import NO_LINES_S
+from tests.support.cli_zygote import NO_LINES_S
+from tests.support.wait import PATIENCE_S, eventually
 
 # A test's own service must not be reached through somebody's proxy.
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")

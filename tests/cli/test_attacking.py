@@ -10,10 +10,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.tables.csv_text import table_csv
-from tests.arena import ROWS, Arena, competition_file
 from tests.cli.conftest import Anoncup
-from tests.contest import Contest, judge_everything
-from tests.patience import PATIENCE_S
+from tests.support.arena import ROWS, Arena, competition_file
+from tests.support.contest import Contest, judge_everything
+from tests.support.wait import PATIENCE_S
 
 pytestmark = pytest.mark.full
 

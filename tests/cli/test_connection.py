@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from anoncup.client import transport
-from tests.arena import Arena, noisy_release
 from tests.cli.conftest import Anoncup
+from tests.support.arena import Arena, noisy_release
 
 pytestmark = pytest.mark.full
 

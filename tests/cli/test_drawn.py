@@ -10,11 +10,11 @@ from fastapi.testclient import TestClient
 from anoncup.cli import draw
 from anoncup.tables.csv_text import table_csv
 from tests.api.test_submissions import score_everything
-from tests.arena import ROWS
 from tests.cli.conftest import Anoncup
-from tests.contest import Contest, turn
-from tests.drawing import HINTS, OWN, draws, labels
 from tests.services.test_drawing import submit
+from tests.support.allocation_track import HINTS, OWN, draws, labels
+from tests.support.arena import ROWS
+from tests.support.contest import Contest, turn
 
 pytestmark = pytest.mark.full
 

@@ -12,7 +12,7 @@ from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.tracks.monthly.files import QUESTIONS
 from app.storage import digest_of
-from tests.commands import run
+from tests.support.shell_commands import run
 
 pytestmark = pytest.mark.full
 

@@ -21,9 +21,9 @@ from app.db import engine
 from app.db.models import State, ThresholdReport
 from app.db.transaction import transaction
 from tests.api.test_submissions import score_everything
-from tests.arena import PASSWORD, Arena, competition_file, noisy_release
 from tests.cli.conftest import Anoncup, working
-from tests.contest import Contest
+from tests.support.arena import PASSWORD, Arena, competition_file, noisy_release
+from tests.support.contest import Contest
 from workers import advise
 
 pytestmark = pytest.mark.full

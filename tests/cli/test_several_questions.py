@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.arena import ROWS
 from tests.cli.conftest import Anoncup
-from tests.contest import judge_everything
-from tests.riddle_contest import claims, played
-from tests.riddles import RIDDLES
-from tests.with_track import installed
+from tests.support.arena import ROWS
+from tests.support.contest import judge_everything
+from tests.support.several_questions_contest import claims, played
+from tests.support.several_questions_track import RIDDLES
+from tests.support.track_package import installed
 
 pytestmark = pytest.mark.full
 
@@ -20,7 +20,7 @@ def test_a_guess_names_its_question_and_the_lists_do_where_there_are_several(
     anoncup: Anoncup, client: TestClient, signed_in: Callable[[str], None], folder: Path
 ) -> None:
     (packages := folder / "packages").mkdir()
-    with installed(RIDDLES, "tests.riddles", packages):
+    with installed(RIDDLES, "tests.support.several_questions_track", packages):
         contest, red = played(client)
         signed_in(contest.arena.team("blue"))
         name = contest.target_of(red)["name"]

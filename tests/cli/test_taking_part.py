@@ -19,9 +19,9 @@ from app.db import engine
 from app.db.models import Evaluation, State
 from tests import test_transactions_commands as shop
 from tests.api.test_submissions import score_everything
-from tests.arena import Arena, competition_file, noisy_release
 from tests.cli.conftest import Anoncup, working
-from tests.contest import judge_everything
+from tests.support.arena import Arena, competition_file, noisy_release
+from tests.support.contest import judge_everything
 
 SignedIn = Callable[[str], None]
 

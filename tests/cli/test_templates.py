@@ -9,7 +9,7 @@ import pytest
 from anoncup.competition.templates import TEMPLATES, template
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
-from tests.commands import run
+from tests.support.shell_commands import run
 from tests.test_command_line import place, scored
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.processes import child_process
-from tests.patience import eventually
+from tests.support.wait import eventually
 
 ROOT = Path(__file__).parent.parent.parent
 BASES = ("python:3.13-slim", "valkey/valkey:8-bookworm", "postgres:18-bookworm")

@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.arena import PASSWORD
 from tests.containers.engine import Engine, Ran, run, succeeded
 from tests.e2e.stack import free_port
-from tests.patience import eventually
+from tests.support.arena import PASSWORD
+from tests.support.wait import eventually
 
 IMAGE = "anoncup-trial"
 SERVERS = ("postgres", "redis")

@@ -13,11 +13,11 @@ import pytest
 from anoncup.rules.rounds import with_phases
 from anoncup.rules.settings import Phase
 from anoncup.tables.csv_text import table_csv
-from tests.arena import PASSWORD, ROWS, competition_file, noisy_release, original_table
 from tests.containers.engine import Engine, engine, have_bases
 from tests.containers.stack import IMAGE, LASTING, SERVERS, Person, Stack, brought_up
-from tests.contest import two_phase_file
-from tests.patience import eventually
+from tests.support.arena import PASSWORD, ROWS, competition_file, noisy_release, original_table
+from tests.support.contest import two_phase_file
+from tests.support.wait import eventually
 from workers.sandbox import landlock
 
 pytestmark = pytest.mark.containers

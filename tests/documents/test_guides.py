@@ -15,7 +15,7 @@ from anoncup.client import Client
 from app.processes import readiness
 from tests.documents.blocks import ROOT, blocks
 from tests.e2e.stack import free_port
-from tests.patience import PATIENCE_S
+from tests.support.wait import PATIENCE_S
 
 pytestmark = pytest.mark.full
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
 from tests.e2e.stack import Contest
-from tests.patience import PATIENCE_S
+from tests.support.wait import PATIENCE_S
 
 
 class Line:

@@ -40,9 +40,9 @@ from app.processes.supervisor import (
     worker_programs,
 )
 from app.services.accounts import accounts
-from tests.acting import url_as
-from tests.arena import PASSWORD, competition_file, noisy_release, numbers, original_table
-from tests.patience import PATIENCE_S, eventually
+from tests.support.arena import PASSWORD, competition_file, noisy_release, numbers, original_table
+from tests.support.role_session import url_as
+from tests.support.wait import PATIENCE_S, eventually
 
 # Short enough for a test, long against a step of scoring.
 QUICK = {"ANONCUP_LEASE_S": "3", "ANONCUP_SWEEP_EVERY_S": "1", "ANONCUP_CLOCK_EVERY_S": "0.2"}

@@ -21,10 +21,10 @@ from app.processes.supervisor import scheduler_program
 from app.services.attacks import contest_lifecycle
 from app.services.jobs import queue
 from migrations.run import migrate
-from tests.contest import Contest, competition_id
 from tests.e2e.stack import QUICK, kill, running, small_contest, web, worker
-from tests.patience import PATIENCE_S, eventually
 from tests.services.test_transitions import quick
+from tests.support.contest import Contest, competition_id
+from tests.support.wait import PATIENCE_S, eventually
 
 pytestmark = pytest.mark.full
 

@@ -21,7 +21,7 @@ from app.db.transaction import transaction
 from app.services.jobs import health, queue
 from tests.conftest import empty_queue
 from tests.e2e.stack import command_line, halted, kill, slow_contest, small_contest, web, worker
-from tests.patience import PATIENCE_S, eventually
+from tests.support.wait import PATIENCE_S, eventually
 
 pytestmark = pytest.mark.full
 

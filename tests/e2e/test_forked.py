@@ -16,7 +16,7 @@ from app.db.privileges import CLOCK, WORKER
 from app.processes.child_folders import PREFIX
 from app.processes.supervisor import forked_program
 from tests.e2e.stack import QUICK, acting, forks, running
-from tests.patience import PATIENCE_S, eventually
+from tests.support.wait import PATIENCE_S, eventually
 
 pytestmark = pytest.mark.full
 

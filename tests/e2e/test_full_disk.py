@@ -20,9 +20,9 @@ from anoncup.tables.csv_text import table_csv
 from app.processes.embedded_servers import embedded_services
 from app.processes.supervisor import Program, wait_until_healthy
 from app.services.submissions.uploads import LONGEST_COMMENT
-from tests.arena import PASSWORD, competition_file, noisy_release, original_table
 from tests.e2e.stack import QUICK, check_runs, free_port, running
-from tests.patience import PATIENCE_S, eventually
+from tests.support.arena import PASSWORD, competition_file, noisy_release, original_table
+from tests.support.wait import PATIENCE_S, eventually
 
 pytestmark = pytest.mark.full
 

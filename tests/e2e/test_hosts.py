@@ -19,10 +19,10 @@ from app.config import Settings
 from app.db.models import Evaluation, State
 from app.db.transaction import transaction
 from app.processes.supervisor import scheduler_program, worker_programs
-from tests.arena import numbers
 from tests.e2e.stack import QUICK, Contest, free_port, running, small_contest, web
-from tests.patience import eventually
-from tests.s3 import BUCKET, S3Server
+from tests.support.arena import numbers
+from tests.support.s3_server import BUCKET, S3Server
+from tests.support.wait import eventually
 
 pytestmark = pytest.mark.full
 

@@ -19,7 +19,7 @@ from app.db.models import Attempt
 from app.db.transaction import transaction
 from tests.e2e.lines import Line, line, watching
 from tests.e2e.stack import Contest, command_line, small_contest, web
-from tests.patience import PATIENCE_S
+from tests.support.wait import PATIENCE_S
 from tests.web.spoken import said
 
 pytestmark = pytest.mark.full

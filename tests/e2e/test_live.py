@@ -21,11 +21,11 @@ from app.http.progress_stream import STREAMS_PER_USER
 from app.processes.embedded_servers import NAME, Services
 from app.services.accounts import accounts
 from app.services.submissions import evaluations
-from tests.arena import PASSWORD, numbers
-from tests.claims import claim_evaluation
 from tests.e2e.lines import line
 from tests.e2e.stack import Contest, command_line, small_contest, web
-from tests.patience import PATIENCE_S, eventually
+from tests.support.arena import PASSWORD, numbers
+from tests.support.claimed_jobs import claim_evaluation
+from tests.support.wait import PATIENCE_S, eventually
 
 pytestmark = pytest.mark.full
 

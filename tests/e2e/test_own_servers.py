@@ -18,7 +18,7 @@ from app.db import engine
 from app.processes import child_process
 from app.processes.supervisor import Program, wait_until_healthy
 from tests.e2e.stack import QUICK, check_runs, free_port, kill, small_contest
-from tests.patience import PATIENCE_S, eventually
+from tests.support.wait import PATIENCE_S, eventually
 
 POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
 REDIS = shutil.which("redis-server")

@@ -17,10 +17,10 @@ from anoncup.errors import Unavailable
 from anoncup.tables.csv_text import table_csv
 from app.processes import child_process
 from app.processes.supervisor import wait_until_healthy
-from tests.arena import PASSWORD, competition_file, noisy_release, original_table
 from tests.e2e.stack import QUICK, check_runs, free_port
-from tests.environments import NAME, Environment, environment, example
-from tests.patience import PATIENCE_S, eventually
+from tests.support.arena import PASSWORD, competition_file, noisy_release, original_table
+from tests.support.environments import NAME, Environment, environment, example
+from tests.support.wait import PATIENCE_S, eventually
 
 __all__ = ["environment", "example"]
 pytestmark = pytest.mark.full

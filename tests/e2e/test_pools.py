@@ -16,11 +16,11 @@ from app.db.privileges import CLOCK, WORKER
 from app.db.transaction import transaction
 from app.processes.supervisor import POOLS, forked_program, worker_programs
 from app.services.jobs import queue
-from tests.arena import Arena
-from tests.contest import Contest
 from tests.e2e.stack import QUICK, acting, forks, running
-from tests.patience import eventually
 from tests.services.test_transitions import quick
+from tests.support.arena import Arena
+from tests.support.contest import Contest
+from tests.support.wait import eventually
 
 pytestmark = pytest.mark.full
 

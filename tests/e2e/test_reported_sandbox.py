@@ -11,10 +11,10 @@ from anoncup.schemas.roles import Role
 from app.db.privileges import WORKER
 from app.processes.supervisor import worker_programs
 from app.services.jobs import queue
-from tests.arena import Arena
 from tests.e2e.stack import QUICK, acting, running
-from tests.patience import eventually
-from tests.people import signed_in
+from tests.support.accounts import signed_in
+from tests.support.arena import Arena
+from tests.support.wait import eventually
 from tests.web.reader import page
 from tests.web.spoken import said
 from workers import sandbox

@@ -11,11 +11,11 @@ from anoncup.tables.csv_text import table_csv
 from app.config import Settings
 from app.db.models import Competition, Guess, State, Target
 from app.db.transaction import transaction
-from tests.arena import PASSWORD, ROWS, numbers, original_table
 from tests.conftest import empty_queue
-from tests.contest import two_phase_file
 from tests.e2e.stack import invite_code, kill, move, open_contest, web, worker
-from tests.patience import PATIENCE_S, eventually
+from tests.support.arena import PASSWORD, ROWS, numbers, original_table
+from tests.support.contest import two_phase_file
+from tests.support.wait import PATIENCE_S, eventually
 
 pytestmark = pytest.mark.full
 

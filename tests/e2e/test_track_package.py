@@ -15,10 +15,10 @@ import pytest
 
 from anoncup import schemas
 from anoncup.client import Client, Refused
-from tests.arena import PASSWORD
 from tests.e2e.test_packages import organizer_at, serving
-from tests.environments import TRACK, Environment, environment
-from tests.patience import PATIENCE_S, eventually
+from tests.support.arena import PASSWORD
+from tests.support.environments import TRACK, Environment, environment
+from tests.support.wait import PATIENCE_S, eventually
 
 __all__ = ["environment"]
 pytestmark = pytest.mark.full

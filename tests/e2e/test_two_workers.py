@@ -19,9 +19,9 @@ from app.db.transaction import transaction
 from app.processes.supervisor import Program, scheduler_program
 from app.services.accounts import accounts
 from app.services.jobs import queue
-from tests.arena import PASSWORD, numbers
 from tests.e2e.stack import QUICK, acting, halted, running, small_contest
-from tests.patience import eventually
+from tests.support.arena import PASSWORD, numbers
+from tests.support.wait import eventually
 
 pytestmark = pytest.mark.full
 

@@ -18,7 +18,7 @@ from app.config import Settings
 from app.db import engine
 from tests.e2e.lines import watching
 from tests.e2e.stack import command_line, small_contest, web
-from tests.patience import PATIENCE_S, eventually
+from tests.support.wait import PATIENCE_S, eventually
 
 pytestmark = pytest.mark.full
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from tests import board_facts
-from tests.board_facts import ORGANIZER, VISITOR, Facts, Guessed, Judged, Sent
 from tests.faults.calls import Caller
 from tests.faults.ledger import Ledger, Upload
 from tests.faults.oracles import Scorer, correct, row_of, same
+from tests.support import board_facts
+from tests.support.board_facts import ORGANIZER, VISITOR, Facts, Guessed, Judged, Sent
 
 BOARDS = ("anonymization", "reidentification", "matrix")
 LONG_AGO = datetime.fromisoformat("2000-01-01T00:00:00+00:00")

@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 import httpx2
 
-from tests.arena import PASSWORD
 from tests.faults.canaries import Canaries
+from tests.support.arena import PASSWORD
 
 PATIENCE_S = 400.0
 """A guard: whoever gets no answer for so long has found that the service does not come back."""

@@ -22,7 +22,7 @@ from app.cli.local_service import environment
 from app.processes import child_process
 from app.processes.embedded_servers import Services, running_services
 from tests.e2e.stack import free_port
-from tests.s3 import BUCKET, S3Server
+from tests.support.s3_server import BUCKET, S3Server
 
 READY_WITHIN_S = 300.0
 """A guard, not a measurement."""

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from tests.board_facts import ORGANIZER
 from tests.faults import boards, oracles
 from tests.faults.calls import Caller
 from tests.faults.ledger import Ledger
+from tests.support.board_facts import ORGANIZER
 
 
 def laws(ledger: Ledger, callers: dict[str, Caller], *, closes: bool) -> Iterator[str]:

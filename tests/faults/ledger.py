@@ -12,8 +12,8 @@ import pandas as pd
 from anoncup.geometry.arrays import IntArray
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import guess_csv, secret_csv
-from tests.arena import original_table
 from tests.faults.calls import Answer
+from tests.support.arena import original_table
 
 ROWS = 120
 NOISE = (5, 20, 40, 600)

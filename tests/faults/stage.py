@@ -7,13 +7,13 @@ from random import Random
 from anoncup.schemas.roles import Role
 from anoncup.tables.csv_text import table_csv
 from app.cli.service_access import create_user
-from tests.arena import PASSWORD, competition_file
-from tests.contest import SECOND
 from tests.faults.calls import Calls
 from tests.faults.ground import Ground
 from tests.faults.ledger import Ledger, data
 from tests.faults.organizers import Organizer
 from tests.faults.people import Member, Play, Reader
+from tests.support.arena import PASSWORD, competition_file
+from tests.support.contest import SECOND
 
 LIMITS = """
 [limits]

@@ -19,13 +19,13 @@ from app.db.models import Attempt, AuditEntry, Evaluation, Guess, Opening, Secre
 from app.db.transaction import transaction
 from app.services.contests.phases import ANONYMIZATION
 from tests.api.test_submissions import score_everything
-from tests.claims import FAULT
-from tests.contest import Contest, judge_everything
 from tests.faults import boards
 from tests.faults.calls import Caller, Calls, wrong_in
 from tests.faults.canaries import Canaries
 from tests.faults.laws import laws
 from tests.faults.ledger import Ledger, Upload, guess, malformed, release
+from tests.support.claimed_jobs import FAULT
+from tests.support.contest import Contest, judge_everything
 
 pytestmark = pytest.mark.full
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from anoncup.errors import LISTED, InvalidUpload
 from anoncup.rules.settings import Columns
 from anoncup.tracks.microdata.tables import parse_original, parse_release
-from tests.properties import examples
+from tests.support.hypothesis_profiles import examples
 
 hostile = examples(200)
 

@@ -11,10 +11,10 @@ from anoncup.excessive.individual_distances import Histogram, individual_distanc
 from anoncup.tracks.linkage import attack_rates
 from anoncup.tracks.microdata import MICRODATA, anonymity, distances, utility
 from anoncup.tracks.microdata.attackers import quasi_identifiers
-from tests.properties import examples
 from tests.scoring import reference
 from tests.scoring.guesses import guessed
 from tests.scoring.tables_to_break import Case, cases
+from tests.support.hypothesis_profiles import examples
 
 hostile = examples(150)
 

@@ -20,8 +20,8 @@ from anoncup.excessive.gaps import close_gaps, shortest_loop
 from anoncup.excessive.paths import cheapest_choices, costs_of, fixed_points
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.kernels import warm_bounds
-from tests.properties import examples
 from tests.scoring.eisner import certified_at, mixed
+from tests.support.hypothesis_profiles import examples
 
 pytestmark = pytest.mark.full
 

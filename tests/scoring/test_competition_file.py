@@ -24,8 +24,8 @@ from anoncup.rules.settings import (
     Ranking,
 )
 from anoncup.tracks.parts import Measure
-from tests.properties import examples
 from tests.scoring.competition_texts import EXAMPLE, LEAST, code, phases, refusal
+from tests.support.hypothesis_profiles import examples
 
 hostile = examples(200)
 JAPAN = timezone(timedelta(hours=9))

@@ -25,8 +25,8 @@ from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.microdata.adapter import null_release
 from anoncup.tracks.microdata.registry import UTILITIES
 from anoncup.tracks.microdata.release import prepare
-from tests.properties import examples
 from tests.scoring.tables_to_break import Case, cases
+from tests.support.hypothesis_profiles import examples
 
 COLUMNS = Columns(("sex", "job"), ("pay", "rent"))
 TABLE = pd.DataFrame(

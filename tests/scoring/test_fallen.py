@@ -17,7 +17,7 @@ from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.tracks.linkage.attack_rates import Answer, Candidates, Noted, OwnCluster, chances, rate_of
-from tests.arena import competition_file
+from tests.support.arena import competition_file
 
 N = 12
 

@@ -18,8 +18,8 @@ from anoncup.tracks.microdata.attackers import assignment, euclidean, gower, qua
 from anoncup.tracks.microdata.registry import ANONYMITY, ATTACKERS, METHODS, UTILITIES
 from anoncup.tracks.microdata.release import Target, prepare, release_of, target_of
 from anoncup.tracks.parts import Attacker, Measure, Method
-from tests.properties import examples
 from tests.scoring.tables_to_break import Case, cases
+from tests.support.hypothesis_profiles import examples
 
 MEASURES = UTILITIES | ANONYMITY
 ALL_AT_ONCE = {"sort", "sa_rank", "own_row", "euc2_assignment", "gower_assignment"}

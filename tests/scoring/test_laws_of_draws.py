@@ -17,8 +17,8 @@ from anoncup.tables.csv_text import table_csv
 from anoncup.testing.allocations import check_draw
 from anoncup.testing.parts import BrokenLaw
 from anoncup.tracks.model import Draw
-from tests.arena import ROWS, competition_file, original_table
-from tests.drawing import HINTS, OWN, drawing_track, labels, rotations
+from tests.support.allocation_track import HINTS, OWN, drawing_track, labels, rotations
+from tests.support.arena import ROWS, competition_file, original_table
 
 pytestmark = pytest.mark.full
 

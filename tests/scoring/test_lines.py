@@ -8,7 +8,7 @@ from anoncup.tables.line_numbers import lines_of, located
 from anoncup.tracks.linkage.permutation import guess_from_file, source_from_secret
 from anoncup.tracks.transactions import tables
 from tests.scoring.table_files import refusal
-from tests.work import steps_of
+from tests.support.step_counter import steps_of
 
 CUSTOMERS = b"customer_id,sex,birthday,country\nc1,f,,Japan\n"
 TRANSACTIONS = b"customer_id,receipt_id,date,time,goods,unit_price,quantity\n"

@@ -15,8 +15,8 @@ from anoncup.tracks.membership.propensity import propensity
 from anoncup.tracks.membership.questions import membership
 from anoncup.tracks.membership.schema import Numeric, Schema
 from anoncup.tracks.membership.tables import Table, parse_rows, written
-from tests.properties import examples
 from tests.scoring.membership_cases import Case, cases, rows_of
+from tests.support.hypothesis_profiles import examples
 
 pytestmark = pytest.mark.full
 

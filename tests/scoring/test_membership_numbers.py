@@ -14,10 +14,10 @@ from anoncup.tracks.membership.attackers import Target
 from anoncup.tracks.membership.propensity import design, fitted, propensity
 from anoncup.tracks.membership.schema import Categorical, Schema
 from anoncup.tracks.membership.tables import Table
-from tests.properties import examples
 from tests.scoring import membership_reference as plain
 from tests.scoring.membership_cases import Case, cases, rows_of, schema_of, table_of
 from tests.scoring.membership_reference import Rows
+from tests.support.hypothesis_profiles import examples
 
 Measure = Callable[[Table, Table], float]
 Attacker = Callable[[Target], np.ndarray]

@@ -22,10 +22,10 @@ from anoncup.tracks.membership.reference_predictor import predict
 from anoncup.tracks.membership.roc import accuracy, auc, operating_points, tpr
 from anoncup.tracks.membership.tables import Original, Table
 from anoncup.tracks.outcomes import Outcome
-from tests.properties import examples
 from tests.scoring import membership_reference as plain
 from tests.scoring.membership_cases import Case, cases, rows_of, schema_of, survey, table_of
 from tests.scoring.membership_reference import Rows
+from tests.support.hypothesis_profiles import examples
 
 SCORES = [0.0, 1.0, 0.5, 0.5000000000000001, 1e-300, 0.25]
 

@@ -15,8 +15,8 @@ from anoncup.tracks.membership.allocation import assignments, draw
 from anoncup.tracks.membership.schema import Categorical, Numeric, Schema, read_schema
 from anoncup.tracks.membership.tables import parse_candidates, parse_rows, parse_scores, written
 from anoncup.tracks.seeds import commitment
-from tests.properties import examples
 from tests.scoring.membership_cases import Case, cases, rows_of
+from tests.support.hypothesis_profiles import examples
 
 SCHEMA = Schema(
     (Categorical("sex", ("f", "m", "")), Numeric("age", 0, 120), Categorical("ill", ("no", "yes")))

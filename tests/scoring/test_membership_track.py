@@ -23,10 +23,10 @@ from anoncup.tracks.membership.allocation import assignments
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.tables import Original, Table, frame, written
 from anoncup.tracks.model import About
-from tests.properties import examples
 from tests.scoring import membership_cases
 from tests.scoring import membership_reference as plain
 from tests.scoring.membership_cases import rows_of, survey
+from tests.support.hypothesis_profiles import examples
 
 pytestmark = pytest.mark.full
 

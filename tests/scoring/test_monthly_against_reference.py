@@ -19,7 +19,6 @@ from anoncup.tracks.monthly.answer import Names, answer_of, named
 from anoncup.tracks.monthly.files import QUESTIONS
 from anoncup.tracks.monthly.goods_similarity import distance
 from anoncup.tracks.monthly.original import Original
-from tests.properties import examples
 from tests.scoring import monthly_reference as reference
 from tests.scoring.monthly_reference import Row
 from tests.scoring.monthly_to_break import (
@@ -33,6 +32,7 @@ from tests.scoring.monthly_to_break import (
     row,
     scored,
 )
+from tests.support.hypothesis_profiles import examples
 
 hostile = examples(150)
 RULES = parse_competition(template(2017))

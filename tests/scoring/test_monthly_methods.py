@@ -14,9 +14,9 @@ from anoncup.tracks.model import About
 from anoncup.tracks.monthly import MONTHLY
 from anoncup.tracks.monthly.answer import Named, answer_of, read_answer
 from anoncup.tracks.monthly.release import Release
-from tests.properties import examples
 from tests.scoring import monthly_reference as reference
 from tests.scoring.monthly_to_break import Case, cases, measured, original_of
+from tests.support.hypothesis_profiles import examples
 
 pytestmark = pytest.mark.full
 

@@ -19,10 +19,10 @@ from anoncup.tracks.monthly.files import CUSTOMER_COLUMNS, SHARES, TRANSACTION_C
 from anoncup.tracks.monthly.knowledge import drawn, knowledge_csv, parse_knowledge
 from anoncup.tracks.monthly.original import Original
 from anoncup.tracks.monthly.release import Release, parse_release, shuffled
-from tests.properties import examples
 from tests.scoring.monthly_reference import Row
 from tests.scoring.monthly_to_break import GONE, Case, cases, original_of, seeded, table
 from tests.scoring.test_monthly_worked_example import T
+from tests.support.hypothesis_profiles import examples
 
 hostile = examples(60)
 

@@ -29,9 +29,9 @@ from anoncup.tracks.microdata.example import household_columns, household_table
 from anoncup.tracks.microdata.registry import METHODS
 from anoncup.tracks.microdata.release import Release, Target, prepare, release_of, target_of
 from anoncup.tracks.outcomes import Rate
-from tests.properties import examples
 from tests.scoring import reference_attackers as reference
 from tests.scoring.tables_to_break import HOSTILE, TAME, Case, case_of, cases
+from tests.support.hypothesis_profiles import examples
 
 pytestmark = pytest.mark.full
 

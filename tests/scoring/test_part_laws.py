@@ -18,8 +18,8 @@ from anoncup.tracks.model import Track
 from anoncup.tracks.monthly.example import example_data
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.transactions.example import tc400
-from tests.arena import competition_file, original_table
 from tests.scoring.membership_cases import survey as membership_survey
+from tests.support.arena import competition_file, original_table
 
 MICRODATA = TRACKS["microdata"]
 

@@ -19,7 +19,7 @@ from anoncup.tracks.linkage.permutation import (
     secret_csv,
     source_from_secret,
 )
-from tests.properties import examples
+from tests.support.hypothesis_profiles import examples
 
 hostile = examples(200)
 CANARY = "271828182"

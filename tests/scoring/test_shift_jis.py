@@ -8,8 +8,8 @@ from anoncup.errors import InvalidUpload
 from anoncup.tables.csv_text import decoded
 from anoncup.tables.shift_jis import NotShiftJis, from_shift_jis
 from anoncup.tracks.microdata.tables import parse_original
-from tests.properties import examples
 from tests.scoring.table_files import SMALL, places, refusal
+from tests.support.hypothesis_profiles import examples
 
 pytestmark = pytest.mark.full
 

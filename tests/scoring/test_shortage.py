@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.excessive.insufficient import least_threshold, max_escapes
-from tests.properties import examples
+from tests.support.hypothesis_profiles import examples
 
 
 def test_half_the_smallest_distance_is_exceeded_by_a_strict_threshold() -> None:

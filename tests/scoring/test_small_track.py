@@ -23,8 +23,8 @@ from anoncup.testing.tracks import check_track
 from anoncup.tracks.model import About
 from anoncup.tracks.outcomes import Outcome, Rate, rate_of_outcome
 from app.services.boards.verdicts import numbers
-from tests import small_track
-from tests.small_track import SMALL, Prepared, cases, original, read_answer, text, written
+from tests.support import small_track
+from tests.support.small_track import SMALL, Prepared, cases, original, read_answer, text, written
 from workers.job_schema import is_verdict
 
 PREPARED = Prepared(4, (10.0, 20.0, 30.0, 40.0))

@@ -15,7 +15,6 @@ from anoncup.rules.settings import Columns
 from anoncup.tables.csv_text import table_csv
 from anoncup.tables.files import MAX_CELL, MAX_ROWS
 from anoncup.tracks.microdata.tables import parse_original, parse_release
-from tests.properties import examples
 from tests.scoring.table_files import (
     COLUMNS,
     FLOATS,
@@ -39,7 +38,8 @@ from tests.scoring.table_files import (
     quoted,
     refusal,
 )
-from tests.work import steps_of
+from tests.support.hypothesis_profiles import examples
+from tests.support.step_counter import steps_of
 
 # What goes in comes out.
 

@@ -18,9 +18,9 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive, MeasureSettings
 from anoncup.rules.toml_text import with_scales, with_tables
-from tests.properties import examples
 from tests.scoring.competition_texts import EXAMPLE, LEAST, PHASE, refusal
-from tests.work import steps_of
+from tests.support.hypothesis_profiles import examples
+from tests.support.step_counter import steps_of
 
 pytestmark = pytest.mark.full
 

@@ -21,8 +21,8 @@ from anoncup.tracks.microdata.registry import UTILITIES
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.transactions.registry import TRANSACTION_UTILITIES
-from tests.properties import examples
 from tests.scoring import tables_to_break, transactions_to_break
+from tests.support.hypothesis_profiles import examples
 
 CASES = {"microdata": tables_to_break.cases(), "transactions": transactions_to_break.cases()}
 ZERO: dict[str, Mapping[str, Measure]] = {"microdata": UTILITIES, "transactions": TRANSACTION_UTILITIES}

@@ -26,7 +26,7 @@ from anoncup.tracks.transactions.methods import Released, shuffle_customers, wit
 from anoncup.tracks.transactions.registry import TRANSACTION_METHODS
 from anoncup.tracks.transactions.release import prepare, target_of
 from anoncup.tracks.transactions.tables import TransactionTables, files_of, parse_release
-from tests.properties import examples
+from tests.support.hypothesis_profiles import examples
 
 pytestmark = pytest.mark.full
 

@@ -19,9 +19,9 @@ from anoncup.tracks.transactions.tables import (
     parse_original,
     parse_release,
 )
-from tests.properties import examples
 from tests.scoring.table_files import NOT_NUMBERS, cell_texts, check_list, quoted
 from tests.scoring.transactions_to_break import Case, cases, tables_of
+from tests.support.hypothesis_profiles import examples
 
 hostile = examples(60)
 

@@ -19,11 +19,11 @@ from anoncup.tracks.transactions.attackers import baskets as by_goods
 from anoncup.tracks.transactions.attackers import records as by_records
 from anoncup.tracks.transactions.attackers import spending as by_spend
 from anoncup.tracks.transactions.registry import TRANSACTION_ATTACKERS
-from tests.properties import examples
 from tests.scoring import transactions_reference as reference
 from tests.scoring.reference import Guess, as_float
 from tests.scoring.transactions_reference import ABSTAIN, Customer, Record, Side
 from tests.scoring.transactions_to_break import ORDERLY, Case, case_of, cases, wide_cases
+from tests.support.hypothesis_profiles import examples
 
 hostile = examples(50)
 thorough = examples(100)

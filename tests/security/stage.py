@@ -29,9 +29,9 @@ from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.services.accounts import accounts
 from tests.api.test_submissions import score_everything
-from tests.arena import API, PASSWORD, ROWS, Arena, competition_file, noisy_release, numbers
-from tests.contest import Contest, turn
 from tests.security.table import AREAS
+from tests.support.arena import API, PASSWORD, ROWS, Arena, competition_file, noisy_release, numbers
+from tests.support.contest import Contest, turn
 
 
 @dataclass

@@ -11,9 +11,9 @@ from app.db.models import AuditEntry, Competition, GuessTerms, SubmissionTerms
 from app.db.privileges import CLOCK, WEB, WORKER
 from app.db.transaction import transaction
 from app.services.contests import guess_terms
-from tests.contest import Contest, competition_id, turn
-from tests.patience import eventually
 from tests.security.roles import SignedIn, connected, folder, refusal, signed_in
+from tests.support.contest import Contest, competition_id, turn
+from tests.support.wait import eventually
 from workers import clock
 
 __all__ = ["folder", "signed_in"]

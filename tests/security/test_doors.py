@@ -13,8 +13,8 @@ from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.services.accounts import accounts
 from tests.api.test_passwords import browser_session
-from tests.arena import API, PASSWORD
-from tests.people import me, person, token_for, told
+from tests.support.accounts import me, person, token_for, told
+from tests.support.arena import API, PASSWORD
 from tests.web.spoken import said
 
 pytestmark = pytest.mark.full

@@ -16,8 +16,8 @@ from app.processes.embedded_servers import embedded_services
 from app.storage import store
 from migrations.logins import let_in
 from migrations.run import migrate
-from tests.acting import url_as
 from tests.security.roles import connected, folder, login_url, refusal
+from tests.support.role_session import url_as
 from tests.test_backup import target
 
 pytestmark = pytest.mark.full

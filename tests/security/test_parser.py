@@ -17,8 +17,8 @@ from app.processes import parser_process
 from app.processes.embedded_servers import Services
 from app.processes.parser_process import UPLOADS, call, call_reading
 from app.storage import store
-from tests import hostile_parser, hostile_public_parser
-from tests.hostile_parser import (
+from tests.support import hostile_parser, hostile_public_parser
+from tests.support.hostile_parser import (
     crash,
     fetch,
     identify,
@@ -31,7 +31,7 @@ from tests.hostile_parser import (
     take_all_memory,
     try_deed,
 )
-from tests.patience import PATIENCE_S, eventually
+from tests.support.wait import PATIENCE_S, eventually
 from workers import sandbox
 from workers.sandbox import Sandbox, landlock, privileges, seccomp
 

@@ -17,10 +17,10 @@ from app.http.authentication import COOKIE
 from app.services.accounts import accounts
 from app.services.contests import competitions
 from app.services.organizing import rehearsals
-from tests.arena import API, PASSWORD, competition_file
-from tests.rehearsing import Rehearsed
 from tests.security.stage import CONTENT, Stage
 from tests.security.table import TABLE
+from tests.support.arena import API, PASSWORD, competition_file
+from tests.support.rehearsal import Rehearsed
 
 pytestmark = pytest.mark.full
 

@@ -12,9 +12,9 @@ from app.db.models import Base
 from app.db.privileges import CLOCK, DELETES, LONGEST_UPLOAD_H, PRIVILEGES, ROLES, WEB, WORKER
 from app.services.jobs import health
 from migrations.granting import VERBS
-from tests.acting import acting_as
-from tests.contest import Contest
 from tests.security.roles import SignedIn, connected, folder, refusal, signed_in
+from tests.support.contest import Contest
+from tests.support.role_session import acting_as
 
 __all__ = ["folder", "signed_in"]
 

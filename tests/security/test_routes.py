@@ -8,10 +8,10 @@ from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 
 from app.main import create_app
-from tests.arena import PASSWORD
 from tests.security.stage import Stage
 from tests.security.table import AUDIENCES, TABLE
 from tests.security.test_secrets import needles, seen
+from tests.support.arena import PASSWORD
 
 EVERYBODY = {route: dict(zip(AUDIENCES, row, strict=True)) for route, row in TABLE.items()}
 FIRST_OF_EACH_ANSWER = {

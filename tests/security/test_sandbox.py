@@ -24,10 +24,10 @@ from app.db.transaction import transaction
 from app.processes.child_entry import LIMITS
 from app.processes.embedded_servers import Services
 from app.storage import store
-from tests.arena import Arena
-from tests.deeds import NUMBERS
-from tests.hostile import Deed
-from tests.patience import PATIENCE_S, eventually
+from tests.support.arena import Arena
+from tests.support.forbidden_actions import NUMBERS
+from tests.support.hostile_scorer import Deed
+from tests.support.wait import PATIENCE_S, eventually
 from workers import child_manager, score
 from workers.child_manager import ScoringFailed
 from workers.sandbox import landlock, privileges, seccomp
@@ -41,7 +41,7 @@ def taken_over() -> Iterator[None]:
     if not (seccomp.works() and landlock.version()):
         pytest.skip("the sandbox needs seccomp, and Linux 5.13 with Landlock")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(child_manager, "PROGRAM", "tests.hostile")
+        patch.setattr(child_manager, "PROGRAM", "tests.support.hostile_scorer")
         child_manager.keeper.discard()
         yield
         child_manager.keeper.discard()

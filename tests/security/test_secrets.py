@@ -27,9 +27,9 @@ from app.processes.embedded_servers import Services
 from app.services.jobs import queue
 from app.storage import digest_of
 from tests.api.test_submissions import score_everything
-from tests.arena import API, PASSWORD, Arena, noisy_release
 from tests.security.stage import Stage
-from tests.stored import file_of
+from tests.support.arena import API, PASSWORD, Arena, noisy_release
+from tests.support.stored_files import file_of
 from workers import score
 
 WINDOW = 6

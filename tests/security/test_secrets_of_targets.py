@@ -14,10 +14,10 @@ from anoncup.tracks.linkage.permutation import secret_csv
 from app.config import Settings
 from app.db import engine
 from app.storage import digest_of
-from tests.arena import ROWS, numbers
-from tests.contest import Contest, judge_everything, turn
 from tests.security.table import TABLE
 from tests.security.test_secrets import cells_of_the_database, files_below, needles, seen
+from tests.support.arena import ROWS, numbers
+from tests.support.contest import Contest, judge_everything, turn
 
 pytestmark = pytest.mark.full
 

@@ -17,13 +17,13 @@ from app.services.boards import anonymization, matrix, reidentification, verdict
 from app.services.boards.verdicts import Ending, Kept, Numbers
 from app.services.contests import visibility
 from app.services.submissions import evaluations
-from tests import crowd
 from tests.api.test_rescores import applied, lenient, reweighed, strict
 from tests.api.test_submissions import score_everything
-from tests.asked import Asked, asked
-from tests.claims import claim_evaluation
-from tests.contest import Contest
-from tests.crowd import Size
+from tests.support import large_contest
+from tests.support.claimed_jobs import claim_evaluation
+from tests.support.contest import Contest
+from tests.support.large_contest import Size
+from tests.support.query_counter import Asked, asked
 
 pytestmark = pytest.mark.full
 
@@ -48,7 +48,7 @@ def questions(contest: Contest, which: str) -> Asked:
 
 def filled(client: TestClient, size: Size, slug: str) -> Contest:
     contest = Contest.opened(client, slug=slug, more=IMMEDIATE)
-    crowd.fill(contest, size)
+    large_contest.fill(contest, size)
     return contest
 
 

@@ -30,12 +30,12 @@ from app.services.boards.best_guesses import Attacks
 from app.services.boards.matrix import built_in_cell
 from app.services.boards.reidentification import ranked
 from app.services.boards.verdicts import numbers
-from tests import small_track
-from tests.arena import Arena
-from tests.contest import Contest, two_phase_file
-from tests.riddles import ASKED, RIDDLES
-from tests.small_track import SMALL
-from tests.with_track import installed
+from tests.support import small_track
+from tests.support.arena import Arena
+from tests.support.contest import Contest, two_phase_file
+from tests.support.several_questions_track import ASKED, RIDDLES
+from tests.support.small_track import SMALL
+from tests.support.track_package import installed
 
 pytestmark = pytest.mark.full
 
@@ -101,7 +101,7 @@ class Played:
 @pytest.fixture(params=[RIDDLES.rivals, mean_of_largest], ids=["largest", "mean_of_largest"])
 def played(request: pytest.FixtureRequest, client: TestClient, tmp_path: Path) -> Iterator[Played]:
     """Every team but one that is idle has submitted; one is barred, and one of blue's targets withdrawn."""
-    with installed(replace(RIDDLES, rivals=request.param), "tests.riddles", tmp_path):
+    with installed(replace(RIDDLES, rivals=request.param), "tests.support.several_questions_track", tmp_path):
         more = f'{ASKED}\n[publication]\nfeedback = "daily"\n'
         file = two_phase_file(more=more).replace('track = "microdata"', 'track = "riddles"')
         contest = Contest(Arena.opened(client, file=file))

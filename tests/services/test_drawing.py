@@ -31,9 +31,9 @@ from app.services.attacks import allocation
 from app.services.originals import allocations as data_draws
 from app.storage import store
 from tests.api.test_submissions import score_everything
-from tests.arena import PASSWORD, ROWS, Arena
-from tests.contest import Contest, competition_id, competition_row, turn, two_phase_file
-from tests.drawing import OWN, draws, labels, own_order, rotations
+from tests.support.allocation_track import OWN, draws, labels, own_order, rotations
+from tests.support.arena import PASSWORD, ROWS, Arena
+from tests.support.contest import Contest, competition_id, competition_row, turn, two_phase_file
 from tests.web.reader import page, send
 from tests.web.spoken import said
 

@@ -15,11 +15,11 @@ from app.db.models import Seed, SeedOpening
 from app.db.transaction import transaction
 from app.services.attacks import allocation
 from app.storage.store import Store
-from tests.arena import ROWS
-from tests.contest import Contest, competition_row, turn
-from tests.drawing import OWN, draws, evaluated_here, labels
 from tests.services.test_drawing import PATH, acts, given, own, rows
 from tests.services.test_transitions_killed import Killed, dying
+from tests.support.allocation_track import OWN, draws, evaluated_here, labels
+from tests.support.arena import ROWS
+from tests.support.contest import Contest, competition_row, turn
 from workers import child_manager
 
 pytestmark = pytest.mark.full
@@ -128,7 +128,7 @@ def test_what_organizers_hold_opens_in_its_own_place_only(contest: Contest) -> N
     from app.config import get_settings
     from app.crypto import sealing
     from app.services.contests import sealed_inputs
-    from tests.contest import competition_id
+    from tests.support.contest import competition_id
 
     with transaction() as session:
         (box,) = sealed_inputs.truth_of(session, competition_id()).values()

@@ -7,10 +7,10 @@ from fastapi.testclient import TestClient
 
 from anoncup.tables.csv_text import table_csv
 from tests.api.test_submissions import score_everything
-from tests.arena import ROWS
-from tests.contest import competition_row, turn
-from tests.drawing import HINTS
 from tests.services.test_drawing import PATH, acts, opened
+from tests.support.allocation_track import HINTS
+from tests.support.arena import ROWS
+from tests.support.contest import competition_row, turn
 
 pytestmark = pytest.mark.full
 

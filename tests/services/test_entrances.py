@@ -12,10 +12,10 @@ from app.config import Settings
 from app.db.models import Attempt, Guess, Submission
 from app.db.transaction import transaction
 from app.services.submissions import attempts, uploads
-from tests.arena import noisy_release
-from tests.contest import Contest, competition_row, judge_everything, turn
-from tests.sending import Sending, process, sending
 from tests.services.test_transitions import accept, acts, member, score, targets
+from tests.support.arena import noisy_release
+from tests.support.contest import Contest, competition_row, judge_everything, turn
+from tests.support.raw_asgi import Sending, process, sending
 
 pytestmark = pytest.mark.full
 

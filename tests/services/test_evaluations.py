@@ -16,9 +16,9 @@ from app.db.transaction import transaction
 from app.services.jobs import leases, queue
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import Claim
-from tests.arena import Arena
 from tests.conftest import empty_queue
-from tests.patience import PATIENCE_S, eventually
+from tests.support.arena import Arena
+from tests.support.wait import PATIENCE_S, eventually
 from workers import child_manager, clock, lease_runner, score
 from workers.child_manager import Step
 

@@ -18,9 +18,9 @@ from app.db.models import Evaluation, State, ThresholdReport
 from app.db.transaction import transaction
 from app.services.jobs import fairness, leases, queue, requeue
 from app.services.submissions import submissions
-from tests import queued
 from tests.conftest import empty_queue
-from tests.queued import Contest, Piece, contests
+from tests.support import queue_model
+from tests.support.queue_model import Contest, Piece, contests
 from workers import clock
 
 pytestmark = pytest.mark.full
@@ -56,7 +56,7 @@ def test_one_teams_many_uploads_delay_another_by_one_piece(settings: Settings) -
     (cup,) = contests(1, teams=3)
     greedy, second, third = cup.teams
     pieces = [Piece(cup, greedy, at) for at in range(10)]
-    queued.evaluations([*pieces, Piece(cup, second, 20), Piece(cup, third, 30), Piece(cup, second, 40)])
+    queue_model.evaluations([*pieces, Piece(cup, second, 20), Piece(cup, third, 30), Piece(cup, second, 40)])
     order = parties(all_claimed())
     assert order[:5] == [greedy, second, third, greedy, second]
     assert order[5:] == [greedy] * 8
@@ -64,8 +64,8 @@ def test_one_teams_many_uploads_delay_another_by_one_piece(settings: Settings) -
 
 def test_one_competitions_many_teams_delay_another_by_one_piece(settings: Settings) -> None:
     large, small = contests(2, teams=5)
-    queued.evaluations([Piece(large, team, at) for at, team in enumerate(large.teams)])
-    queued.evaluations([Piece(small, small.teams[0], at) for at in (50, 60)])
+    queue_model.evaluations([Piece(large, team, at) for at, team in enumerate(large.teams)])
+    queue_model.evaluations([Piece(small, small.teams[0], at) for at in (50, 60)])
     order = parties(all_claimed())
     assert order[1] == order[3] == small.teams[0]
 
@@ -73,17 +73,17 @@ def test_one_competitions_many_teams_delay_another_by_one_piece(settings: Settin
 def test_who_was_served_last_is_last_though_its_work_is_older(settings: Settings) -> None:
     (cup,) = contests(1, teams=2)
     served, waiting = cup.teams
-    queued.evaluations([Piece(cup, served, 0, begun=90, state=State.SCORED)])
-    queued.evaluations([Piece(cup, waiting, 0, begun=80, state=State.SCORED)])
-    queued.evaluations([Piece(cup, served, 1), Piece(cup, waiting, 99)])
+    queue_model.evaluations([Piece(cup, served, 0, begun=90, state=State.SCORED)])
+    queue_model.evaluations([Piece(cup, waiting, 0, begun=80, state=State.SCORED)])
+    queue_model.evaluations([Piece(cup, served, 1), Piece(cup, waiting, 99)])
     assert parties(all_claimed()) == [waiting, served]
 
 
 def test_a_set_of_a_whole_contest_scored_again_is_one_party_beside_the_teams(settings: Settings) -> None:
     (cup,) = contests(1, teams=2)
     again = UUID(int=7)
-    queued.evaluations([Piece(cup, cup.teams[0], at, party=again) for at in range(6)])
-    queued.evaluations([Piece(cup, team, 10) for team in cup.teams])
+    queue_model.evaluations([Piece(cup, cup.teams[0], at, party=again) for at in range(6)])
+    queue_model.evaluations([Piece(cup, team, 10) for team in cup.teams])
     order = parties(all_claimed())
     assert set(order[:3]) == {again, *cup.teams}
     assert order[3:] == [again] * 5
@@ -103,7 +103,7 @@ def test_places_are_the_order_in_which_work_is_claimed(settings: Settings, seed:
             made.append(Piece(cup, chance.choice(cup.teams), chance.choice(range(40)), start, state))
         return made
 
-    queued.evaluations([*some(State.SCORED, 15), *some(State.QUEUED, 30)])
+    queue_model.evaluations([*some(State.SCORED, 15), *some(State.QUEUED, 30)])
     with transaction() as session:
         order = fairness.order(Evaluation)
         places = {row.id: row.place for row in session.execute(select(order))}
@@ -115,7 +115,7 @@ def test_the_place_that_is_shown_falls_by_one_with_each_piece_begun_before_it(se
     (cup,) = contests(1, teams=2)
     first, second = cup.teams
     pieces = [Piece(cup, first, 0), Piece(cup, first, 1), Piece(cup, second, 2), Piece(cup, first, 3)]
-    last = queued.evaluations(pieces)[-1]
+    last = queue_model.evaluations(pieces)[-1]
 
     def place() -> int | None:
         with transaction() as session:
@@ -130,17 +130,17 @@ def test_the_place_that_is_shown_falls_by_one_with_each_piece_begun_before_it(se
 def test_what_lost_its_worker_keeps_its_turn(settings: Settings) -> None:
     (cup,) = contests(1, teams=2)
     first, second = cup.teams
-    lost, waits = queued.evaluations([Piece(cup, first, 0), Piece(cup, second, 1)])
+    lost, waits = queue_model.evaluations([Piece(cup, first, 0), Piece(cup, second, 1)])
     assert claimed() == lost
     with transaction() as session:
-        session.execute(update(Evaluation).where(Evaluation.id == lost).values(leased_until=queued.NOON))
-        session.execute(update(Evaluation).where(Evaluation.id == lost).values(started_at=queued.NOON))
+        session.execute(update(Evaluation).where(Evaluation.id == lost).values(leased_until=queue_model.NOON))
+        session.execute(update(Evaluation).where(Evaluation.id == lost).values(started_at=queue_model.NOON))
     assert all_claimed() == [waits, lost]
 
 
 def test_what_was_tried_too_often_ends_and_the_next_is_begun_instead(settings: Settings) -> None:
     (cup,) = contests(1, teams=2)
-    bad, good = queued.evaluations([Piece(cup, team, at) for at, team in enumerate(cup.teams)])
+    bad, good = queue_model.evaluations([Piece(cup, team, at) for at, team in enumerate(cup.teams)])
     with transaction() as session:
         session.execute(update(Evaluation).where(Evaluation.id == bad).values(attempt=3))
     assert claimed() == good
@@ -150,7 +150,7 @@ def test_what_was_tried_too_often_ends_and_the_next_is_begun_instead(settings: S
 
 def test_workers_that_claim_at_once_never_get_the_same(settings: Settings) -> None:
     cups = contests(3, teams=3)
-    made = queued.evaluations(
+    made = queue_model.evaluations(
         [Piece(cup, team, at) for at in range(10) for cup in cups for team in cup.teams]
     )
     with ThreadPoolExecutor(8) as pool:
@@ -161,7 +161,7 @@ def test_workers_that_claim_at_once_never_get_the_same(settings: Settings) -> No
 def test_workers_that_claim_at_once_serve_different_competitions(settings: Settings) -> None:
     """The second sees that the first is being taken, and takes what comes after it."""
     cups = contests(2, teams=2)
-    queued.evaluations([Piece(cup, team, at) for at in range(3) for cup in cups for team in cup.teams])
+    queue_model.evaluations([Piece(cup, team, at) for at in range(3) for cup in cups for team in cup.teams])
     with transaction() as one, transaction() as other:
         taken = [found for found in (begun(one), begun(other)) if found is not None]
         rows = [one.get_one(Evaluation, taken[0]), other.get_one(Evaluation, taken[1])]
@@ -177,8 +177,8 @@ def test_a_claim_among_thousands_reads_no_table_from_end_to_end(settings: Settin
         for cup in cups
         for team in cup.teams
     ]
-    queued.evaluations(done)
-    queued.evaluations([Piece(cup, team, at) for at in range(10) for cup in cups for team in cup.teams])
+    queue_model.evaluations(done)
+    queue_model.evaluations([Piece(cup, team, at) for at in range(10) for cup in cups for team in cup.teams])
     order = fairness.order(Evaluation)
     asked = select(Evaluation.id).join(order, order.c.id == Evaluation.id).order_by(order.c.place).limit(1)
     spelled = asked.compile(engine.get_engine(), compile_kwargs={"literal_binds": True})
@@ -214,7 +214,7 @@ def ended(identifier: UUID) -> None:
 
 def test_of_a_competition_one_report_is_made_at_a_time(settings: Settings) -> None:
     many, one = contests(2, teams=0)
-    first, second, third, other = queued.reports([(many, 0), (many, 1), (many, 2), (one, 3)])
+    first, second, third, other = queue_model.reports([(many, 0), (many, 1), (many, 2), (one, 3)])
     assert (report(), report(), report()) == (first, other, None)
     ended(first)
     assert (report(), report()) == (second, None)
@@ -224,7 +224,7 @@ def test_of_a_competition_one_report_is_made_at_a_time(settings: Settings) -> No
 
 def test_workers_that_claim_reports_at_once_begin_one_of_a_competition(settings: Settings) -> None:
     cups = contests(3, teams=0)
-    queued.reports([(cup, at) for at in range(6) for cup in cups])
+    queue_model.reports([(cup, at) for at in range(6) for cup in cups])
     start = Barrier(8)
 
     def first() -> UUID | None:
@@ -243,7 +243,7 @@ def test_workers_that_claim_reports_at_once_begin_one_of_a_competition(settings:
 
 def lost_messages(cup: Contest, number: int) -> None:
     """Evaluations that were queued long ago, with no message in the queue."""
-    queued.evaluations([Piece(cup, cup.teams[0], at) for at in range(-100, number - 100)])
+    queue_model.evaluations([Piece(cup, cup.teams[0], at) for at in range(-100, number - 100)])
     with transaction() as session:
         session.execute(update(Evaluation).values(created_at=text("now() - interval '1 hour'")))
     empty_queue()
@@ -270,7 +270,7 @@ def test_the_sweep_rings_so_often_and_no_more(settings: Settings) -> None:
 
 def test_the_sweep_does_not_ring_for_reports_that_must_wait(settings: Settings) -> None:
     (cup,) = contests(1, teams=0)
-    queued.reports([(cup, at) for at in range(5)])
+    queue_model.reports([(cup, at) for at in range(5)])
     with transaction() as session:
         session.execute(update(ThresholdReport).values(created_at=text("now() - interval '1 hour'")))
     running = report()

@@ -15,12 +15,12 @@ from app.db.transaction import transaction
 from app.services.jobs import queue
 from app.services.jobs.store_check import known_files
 from app.storage import store
-from tests import queued
-from tests.arena import Arena
 from tests.conftest import empty_queue, rested
-from tests.queued import Piece
 from tests.services.test_evaluations import claim, row, submitted
-from tests.stored import file_of
+from tests.support import queue_model
+from tests.support.arena import Arena
+from tests.support.queue_model import Piece
+from tests.support.stored_files import file_of
 from workers import advise, clock, readiness
 from workers import score as scoring
 
@@ -174,9 +174,9 @@ def test_a_service_without_any_file_is_fit_if_its_store_can_be_written(
 
 def test_the_newest_files_are_found_without_reading_all_submissions(settings: Settings) -> None:
     """Asked before every upload, and of 3,000 rows only the newest matter, whichever competition has them."""
-    cups = queued.contests(3, teams=2)
+    cups = queue_model.contests(3, teams=2)
     sent = [(at, number) for at in range(1000) for number in range(3)]
-    queued.evaluations(Piece(cups[n], cups[n].teams[at % 2], 3 * at + n) for at, n in sent)
+    queue_model.evaluations(Piece(cups[n], cups[n].teams[at % 2], 3 * at + n) for at, n in sent)
     with transaction() as session:
         session.execute(text("UPDATE submissions SET files = json_build_object('anonymized', received_at)"))
         files = "SELECT files ->> 'anonymized' FROM submissions ORDER BY received_at DESC LIMIT 3"

@@ -20,8 +20,8 @@ from app.db.transaction import transaction
 from app.services.attacks.guesses import Claim, claim_next, record
 from app.services.jobs import queue
 from tests.conftest import empty_queue, rested
-from tests.contest import Contest, judge_everything, linked, turn
-from tests.stored import file_of
+from tests.support.contest import Contest, judge_everything, linked, turn
+from tests.support.stored_files import file_of
 from workers import clock, judge, readiness
 
 RIGHT = 7

@@ -12,8 +12,8 @@ from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
 from app.services.contests import competitions, guess_terms, phases
 from app.services.contests.contest import parsed
-from tests.arena import API, competition_file
-from tests.asked import asked
+from tests.support.arena import API, competition_file
+from tests.support.query_counter import asked
 
 pytestmark = pytest.mark.full
 

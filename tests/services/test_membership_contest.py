@@ -13,11 +13,11 @@ from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
 from anoncup.tracks.membership.allocation import assignments
 from anoncup.tracks.membership.tables import frame, parse_rows, scores_csv
-from tests.arena import API
-from tests.contest import judge_everything
-from tests.membership_contest import HIDDEN, PATH, ROWS, Played, opened
 from tests.scoring import membership_reference as plain
 from tests.scoring.membership_cases import rows_of
+from tests.support.arena import API
+from tests.support.contest import judge_everything
+from tests.support.membership_contest import HIDDEN, PATH, ROWS, Played, opened
 
 pytestmark = pytest.mark.full
 

@@ -25,11 +25,11 @@ from app.services.accounts.accounts import Principal
 from app.services.attacks import contest_lifecycle
 from app.services.submissions import evaluations, submissions, uploads
 from app.services.submissions.uploads import Upload
-from tests.arena import ROWS, Arena, noisy_release
-from tests.claims import claim_evaluation
-from tests.contest import Contest, competition_id, competition_row, judge_everything, turn
-from tests.patience import PATIENCE_S, eventually
-from tests.stored import file_of
+from tests.support.arena import ROWS, Arena, noisy_release
+from tests.support.claimed_jobs import claim_evaluation
+from tests.support.contest import Contest, competition_id, competition_row, judge_everything, turn
+from tests.support.stored_files import file_of
+from tests.support.wait import PATIENCE_S, eventually
 from workers import score as scoring
 
 

@@ -8,8 +8,8 @@ from fastapi.testclient import TestClient
 
 import workers.lifecycle
 from app.services.attacks import contest_lifecycle
-from tests.contest import Contest, competition_row, turn
 from tests.services.test_transitions import acts, quick, targets
+from tests.support.contest import Contest, competition_row, turn
 
 pytestmark = pytest.mark.full
 

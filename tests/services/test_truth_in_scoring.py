@@ -15,11 +15,11 @@ from anoncup.plugins import TRACKS
 from anoncup.tracks.membership.adapter import Target
 from anoncup.tracks.membership.tables import Table, frame, written
 from anoncup.tracks.parts import Attacker
-from tests.contest import judge_everything
-from tests.drawing import evaluated_here
-from tests.membership_contest import HIDDEN, PATH, TRACK, Played, opened
 from tests.scoring import membership_reference as plain
 from tests.scoring.membership_cases import rows_of
+from tests.support.allocation_track import evaluated_here
+from tests.support.contest import judge_everything
+from tests.support.membership_contest import HIDDEN, PATH, TRACK, Played, opened
 from workers import child_manager
 
 pytestmark = pytest.mark.full

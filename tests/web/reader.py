@@ -5,7 +5,7 @@ import re
 from httpx2 import Response
 
 from app.http.authentication import COOKIE, ONLY_HTTPS
-from tests.arena import PASSWORD, Arena
+from tests.support.arena import PASSWORD, Arena
 
 IRREVOCABLE = ("/extend", "/disqualify", "/withdraw", "/remove", "/basics", "/file", "/apply", "/publication")
 OPENING = (

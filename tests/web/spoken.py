@@ -4,7 +4,7 @@ from anoncup.messages import Message, Value
 from app.web.site import sentences
 from app.web.site.labels import LABELS
 from app.web.site.language import words_in
-from tests.catalogues import catalogues, forms, read
+from tests.support.catalogues import catalogues, forms, read
 
 SAID = {form for path in catalogues() for one in read(path) for form in forms(one.id)}
 

@@ -6,8 +6,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.services.teams import members
-from tests.arena import Arena
-from tests.contest import Contest
+from tests.support.arena import Arena
+from tests.support.contest import Contest
 from tests.web.reader import page, send
 
 pytestmark = pytest.mark.full

@@ -6,8 +6,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.locale.language import LANGUAGES
-from tests.arena import ROWS
-from tests.contest import Contest
+from tests.support.arena import ROWS
+from tests.support.contest import Contest
 from tests.web.reader import page
 from tests.web.spoken import said
 

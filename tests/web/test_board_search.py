@@ -11,7 +11,7 @@ from anoncup import schemas
 from app.api.documentation.bodies import example_as
 from app.web.visitor import standings
 from tests.api.test_submissions import score_everything
-from tests.contest import Contest
+from tests.support.contest import Contest
 from tests.web.spoken import said
 from tests.web.test_boards import board_page, text_of
 

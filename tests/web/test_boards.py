@@ -13,8 +13,8 @@ from app.charts.axes import number
 from app.locale.language import LANGUAGES
 from app.web.site import notation
 from tests.api.test_submissions import score_everything
-from tests.arena import Arena, competition_file
-from tests.contest import Contest
+from tests.support.arena import Arena, competition_file
+from tests.support.contest import Contest
 from tests.web.reader import page, words_of
 from tests.web.spoken import said
 

@@ -13,14 +13,14 @@ from fastapi.testclient import TestClient
 from app.charts.heatmap import hundredths
 from app.web.site import notation
 from tests.api.test_exports import unpacked
-from tests.arena import API, ROWS
-from tests.contest import Contest, judge_everything
-from tests.riddle_contest import claims, played
-from tests.riddles import RIDDLES
+from tests.support.arena import API, ROWS
+from tests.support.contest import Contest, judge_everything
+from tests.support.several_questions_contest import claims, played
+from tests.support.several_questions_track import RIDDLES
+from tests.support.track_package import installed
 from tests.web.reader import page
 from tests.web.spoken import said
 from tests.web.test_boards import board_page, lines, text_of
-from tests.with_track import installed
 
 pytestmark = pytest.mark.full
 
@@ -34,7 +34,7 @@ VALUE = (CLAIMED / ROWS - 0.5) / 0.5
 
 @pytest.fixture(scope="module")
 def riddles(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with installed(RIDDLES, "tests.riddles", tmp_path_factory.mktemp("packages")):
+    with installed(RIDDLES, "tests.support.several_questions_track", tmp_path_factory.mktemp("packages")):
         yield
 
 

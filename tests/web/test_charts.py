@@ -18,6 +18,7 @@ from app.charts.label_placement import Named, labels
 from app.charts.scatter import Point, ScatterWords, scatter
 from app.charts.svg import fitted, lone, width_of
 from app.charts.text import worded
+from tests.support.step_counter import steps_of
 from tests.web.figures import (
     CHARTS,
     DATA,
@@ -34,7 +35,6 @@ from tests.web.figures import (
     scattered,
     value_at,
 )
-from tests.work import steps_of
 
 # What holds for every chart
 

@@ -26,8 +26,8 @@ from tests.api.test_confirming import (
     state,
     team_out,
 )
-from tests.arena import API
-from tests.contest import Contest, competition_row
+from tests.support.arena import API
+from tests.support.contest import Contest, competition_row
 from tests.web.reader import SAME_ORIGIN, page, send
 from tests.web.spoken import refused as refused_in_words
 

@@ -5,9 +5,9 @@ import re
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.arena import ROWS
-from tests.contest import Contest, turn
-from tests.drawing import HINTS, OWN, draws, labels
+from tests.support.allocation_track import HINTS, OWN, draws, labels
+from tests.support.arena import ROWS
+from tests.support.contest import Contest, turn
 from tests.web.reader import page, send
 
 pytestmark = pytest.mark.full

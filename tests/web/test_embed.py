@@ -8,8 +8,8 @@ from fastapi.testclient import TestClient
 
 from app.http.authentication import COOKIE
 from tests.api.test_submissions import score_everything
-from tests.arena import Arena, competition_file
-from tests.contest import Contest
+from tests.support.arena import Arena, competition_file
+from tests.support.contest import Contest
 from tests.web.reader import words_of
 
 pytestmark = pytest.mark.full

@@ -13,8 +13,8 @@ from httpx2 import Response
 from anoncup.competition.parser import parse_competition
 from app.web.visitor.atom import NAMESPACE, NO_XML, Entry, Feed, atom, title_of
 from app.web.visitor.calendar import Event, calendar
-from tests.arena import Arena
-from tests.contest import Contest, competition_row
+from tests.support.arena import Arena
+from tests.support.contest import Contest, competition_row
 
 pytestmark = pytest.mark.full
 

@@ -11,7 +11,7 @@ from app.db.engine import get_engine
 from app.db.models import Competition
 from app.db.transaction import transaction
 from tests.api.test_submissions import score_everything
-from tests.arena import Arena, competition_file
+from tests.support.arena import Arena, competition_file
 from tests.web.reader import page, words_of
 from tests.web.spoken import said
 

@@ -12,7 +12,7 @@ from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.http.board_cache import Boards, Kept, Shared
 from tests.api.test_boards_by_hand import Drawn, nothing_written_down
-from tests.asked import asked
+from tests.support.query_counter import asked
 
 pytestmark = pytest.mark.full
 

@@ -20,7 +20,7 @@ from app.locale import language
 from app.locale.language import LANGUAGES, Words, in_language
 from app.web.organizer.audit_entries import leaves
 from app.web.site import language as languages
-from tests.arena import Arena
+from tests.support.arena import Arena
 from tests.web.reader import page
 from tests.web.test_submission import scored
 

@@ -13,7 +13,7 @@ from app.web.site.language import words_in
 from app.web.site.names import listed
 from app.web.visitor import leader_text
 from app.web.visitor.winners import winners
-from tests.arena import competition_file
+from tests.support.arena import competition_file
 from tests.web.test_overview import RULES, board_of, line
 
 pytestmark = pytest.mark.full

@@ -6,7 +6,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.charts.heatmap import hundredths
-from tests.contest import Contest
+from tests.support.contest import Contest
 from tests.web.spoken import said
 from tests.web.test_boards import IMMEDIATE, READERS, board_page, lines, text_of
 

@@ -6,7 +6,7 @@ from fastapi.testclient import TestClient
 from anoncup.tracks.monthly.files import QUESTIONS
 from app.locale.language import LANGUAGES
 from tests.api.test_monthly_contest import ORIGINAL, opened, scored
-from tests.arena import Arena
+from tests.support.arena import Arena
 from tests.web.reader import page
 from tests.web.spoken import said
 from tests.web.test_targets import text_of

@@ -19,10 +19,10 @@ from app.db.now import clock
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.services.jobs import health, queue
-from tests.arena import Arena
-from tests.contest import Contest
-from tests.patience import eventually
-from tests.people import signed_in
+from tests.support.accounts import signed_in
+from tests.support.arena import Arena
+from tests.support.contest import Contest
+from tests.support.wait import eventually
 from tests.web.reader import page, send
 from tests.web.spoken import said, sentence
 from tests.web.test_running import DESK, contest, read

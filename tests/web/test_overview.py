@@ -13,8 +13,8 @@ from anoncup.schemas import Board, BoardRow
 from app.web.site.notation import percent
 from app.web.visitor.leader import compared, leader_of, podium
 from tests.api.test_submissions import score_everything
-from tests.arena import Arena, competition_file
-from tests.contest import Contest
+from tests.support.arena import Arena, competition_file
+from tests.support.contest import Contest
 from tests.web.reader import page, words_of
 from tests.web.spoken import said
 

@@ -22,7 +22,7 @@ from app.web.site import notation
 from app.web.site.labels import LABELS, contest, membership, monthly, organizing, parts, refusals
 from app.web.site.pages import HERE
 from tests.api.test_submissions import score_everything
-from tests.arena import PASSWORD, Arena, competition_file
+from tests.support.arena import PASSWORD, Arena, competition_file
 from tests.web.reader import SAME_ORIGIN, page, words_of
 from tests.web.spoken import said, sentence
 

@@ -15,7 +15,7 @@ from app.db.models import Invite, Token, User
 from app.db.transaction import transaction
 from app.http import throttle
 from app.services.accounts import accounts
-from tests.arena import API, PASSWORD, Arena
+from tests.support.arena import API, PASSWORD, Arena
 from tests.web.reader import SAME_ORIGIN, page, send
 from tests.web.spoken import refused, said, sentence
 

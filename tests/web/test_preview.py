@@ -16,10 +16,10 @@ from app.config import get_settings
 from app.db.transaction import transaction
 from app.web.site import raster
 from app.web.visitor import preview
-from tests.arena import API
-from tests.contest import Contest
+from tests.support.arena import API
+from tests.support.contest import Contest
+from tests.support.step_counter import steps_of
 from tests.web.figures import EN, HOSTILE, JA
-from tests.work import steps_of
 
 OUTSIDE = "https://cup.example.org"
 needs_font = pytest.mark.skipif(not raster.present(), reason="no font is installed")

@@ -12,7 +12,7 @@ from app.config import Settings, get_settings
 from app.http.authentication import COOKIE, ONLY_HTTPS
 from app.http.middleware import strict_transport
 from app.main import create_app
-from tests.arena import API, Arena
+from tests.support.arena import API, Arena
 from tests.web.reader import send
 
 pytestmark = pytest.mark.full

@@ -7,8 +7,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.schemas import codes
-from tests.arena import API
-from tests.contract import document
+from tests.support.arena import API
+from tests.support.openapi_contract import document
 
 pytestmark = pytest.mark.full
 

@@ -6,9 +6,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.locale.language import LANGUAGES
-from tests.arena import PASSWORD, competition_file
-from tests.contest import Contest
-from tests.rehearsing import Rehearsed
+from tests.support.arena import PASSWORD, competition_file
+from tests.support.contest import Contest
+from tests.support.rehearsal import Rehearsed
 from tests.web.reader import page, send
 from tests.web.spoken import said
 from tests.web.test_setup import BASICS

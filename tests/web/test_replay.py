@@ -7,11 +7,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.web.site import notation
-from tests import crowd
 from tests.api.test_history_by_hand import leaders_at
-from tests.arena import Arena, competition_file
-from tests.contest import Contest
-from tests.crowd import Size
+from tests.support import large_contest
+from tests.support.arena import Arena, competition_file
+from tests.support.contest import Contest
+from tests.support.large_contest import Size
 from tests.web.reader import page
 from tests.web.spoken import said
 from tests.web.test_boards import text_of
@@ -27,7 +27,7 @@ def led(html: str) -> list[list[str]]:
 
 def test_the_table_says_who_led_and_since_when(client: TestClient) -> None:
     contest = Contest.opened(client)
-    crowd.fill(contest, Size(teams=12, each=4, targets=0))
+    large_contest.fill(contest, Size(teams=12, each=4, targets=0))
     told = contest.arena.get(f"{contest.path}/boards/history", token=contest.arena.team("the first")).json()
     expected: list[list[str]] = []
     for one in told["leaders"]:
@@ -46,7 +46,7 @@ def test_the_table_says_who_led_and_since_when(client: TestClient) -> None:
 
 def test_without_scripts_there_are_a_note_and_a_picture_of_every_lead(client: TestClient) -> None:
     contest = Contest.opened(client)
-    crowd.fill(contest, Size(teams=12, each=4, targets=0))
+    large_contest.fill(contest, Size(teams=12, each=4, targets=0))
     html = page(contest.arena, f"{contest.path}/boards/replay", team="the first").text
     shown = html.partition("<noscript>")[2].partition("</noscript>")[0]
     assert (

@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.api.test_submissions import score_everything
-from tests.arena import Arena, competition_file
+from tests.support.arena import Arena, competition_file
 from tests.web.reader import page, send
 from tests.web.spoken import said
 from tests.web.test_rulings import DESK, sent

@@ -8,7 +8,7 @@ from app.db.models import WitnessedEnd
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.web.site.language import words_in
-from tests.contest import Contest, competition_id, competition_row, turn
+from tests.support.contest import Contest, competition_id, competition_row, turn
 from tests.web.reader import page
 from tests.web.spoken import said
 from tests.web.test_running import extension, read

@@ -27,7 +27,7 @@ from app.web.site.labels import LABELS
 from app.web.site.notation import indexed, numeral
 from app.web.visitor import formulas
 from app.web.visitor.rules import attack_rules, measure_rules, source_of, worked
-from tests.arena import Arena, competition_file
+from tests.support.arena import Arena, competition_file
 from tests.web.reader import page, words_of
 from tests.web.spoken import said
 

@@ -13,8 +13,8 @@ from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.services.accounts import accounts
 from tests.api.test_submissions import score_everything
-from tests.arena import API, PASSWORD, Arena
-from tests.contest import Contest
+from tests.support.arena import API, PASSWORD, Arena
+from tests.support.contest import Contest
 from tests.web.reader import page, send
 from tests.web.spoken import said, sentence
 from tests.web.test_running import failed, read

@@ -15,8 +15,8 @@ from app.db.models import AuditEntry, Evaluation, State
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.web.site.notation import clock_time
-from tests.arena import Arena, competition_file
-from tests.contest import Contest, competition_row, turn
+from tests.support.arena import Arena, competition_file
+from tests.support.contest import Contest, competition_row, turn
 from tests.web.reader import page, send
 from tests.web.spoken import said, sentence
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.web.organizer.setup_steps import SAVED_BY_ANOTHER
-from tests.arena import Arena
+from tests.support.arena import Arena
 from tests.web.reader import page, send
 from tests.web.spoken import refused as said_of
 from tests.web.test_running import fields_of

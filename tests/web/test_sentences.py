@@ -22,9 +22,9 @@ from app.locale.language import LANGUAGES
 from app.services.contests.revisions import awaited
 from app.web.site.language import words_in
 from app.web.site.sentences import sentence
-from tests.arena import original_table
-from tests.catalogues import extracted
 from tests.scoring.competition_texts import LEAST
+from tests.support.arena import original_table
+from tests.support.catalogues import extracted
 
 EN, JA = (words_in(language) for language in LANGUAGES)
 ENGLISH = re.compile(r"[A-Za-z]+ [a-z]+ [a-z]+")

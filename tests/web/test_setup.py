@@ -20,7 +20,7 @@ from app.db.transaction import transaction
 from app.http.middleware import FILES
 from app.services.accounts import accounts
 from app.services.contests import competitions
-from tests.arena import PASSWORD, Arena, numbers, original_table
+from tests.support.arena import PASSWORD, Arena, numbers, original_table
 from tests.web.reader import page, send, words_of
 from tests.web.spoken import said
 

@@ -15,7 +15,7 @@ from app.locale.language import LANGUAGES
 from app.services.contests import competitions
 from app.services.originals import original_import
 from app.storage import staging, store
-from tests.arena import Arena
+from tests.support.arena import Arena
 from tests.web.reader import page, send
 from tests.web.spoken import said
 from tests.web.test_setup import BASICS, beginner, rules, stored, upload

@@ -6,7 +6,7 @@ import pytest
 
 from anoncup.tracks.membership.schema import Categorical, Numeric
 from app.locale.language import LANGUAGES
-from tests.arena import Arena
+from tests.support.arena import Arena
 from tests.web.reader import page, send
 from tests.web.spoken import said
 from tests.web.test_setup import beginner, rules, stored, upload

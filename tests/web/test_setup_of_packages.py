@@ -13,7 +13,7 @@ from anoncup.tracks.parts import Attacker
 from app.locale.language import LANGUAGES
 from app.web.organizer import setup
 from app.web.site.labels import LABELS
-from tests.arena import Arena
+from tests.support.arena import Arena
 from tests.web.reader import page
 
 pytestmark = pytest.mark.full

@@ -10,7 +10,7 @@ from anoncup.competition.drafts import STARTS, draft
 from anoncup.competition.parser import parse_competition
 from app.locale.language import LANGUAGES
 from app.services.contests import competitions
-from tests.arena import Arena
+from tests.support.arena import Arena
 from tests.web.reader import page, send
 from tests.web.spoken import said
 from tests.web.test_setup import BASICS, beginner

@@ -15,21 +15,21 @@ from app.db.models import Guess
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.web.team.targets import Told, best_by_target
-from tests.arena import ROWS
-from tests.contest import Contest, judge_everything
-from tests.riddle_contest import claims, played
-from tests.riddles import ASKED, RIDDLES
+from tests.support.arena import ROWS
+from tests.support.contest import Contest, judge_everything
+from tests.support.several_questions_contest import claims, played
+from tests.support.several_questions_track import ASKED, RIDDLES
+from tests.support.track_package import installed
 from tests.web.reader import page, send, words_of
 from tests.web.spoken import said
 from tests.web.test_targets import text_of
-from tests.with_track import installed
 
 pytestmark = pytest.mark.full
 
 
 @pytest.fixture(autouse=True, scope="module")
 def riddles(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with installed(RIDDLES, "tests.riddles", tmp_path_factory.mktemp("packages")):
+    with installed(RIDDLES, "tests.support.several_questions_track", tmp_path_factory.mktemp("packages")):
         yield
 
 

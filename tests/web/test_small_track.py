@@ -9,13 +9,13 @@ from fastapi.testclient import TestClient
 
 from anoncup.competition.parser import parse_competition
 from anoncup.tracks.model import About
-from tests import small_track
 from tests.api.test_submissions import score_everything
-from tests.arena import API, Arena
-from tests.contest import SECOND, Contest
+from tests.support import small_track
+from tests.support.arena import API, Arena
+from tests.support.contest import SECOND, Contest
+from tests.support.track_package import installed
 from tests.web.reader import page, send
 from tests.web.spoken import said
-from tests.with_track import installed
 
 pytestmark = pytest.mark.full
 
@@ -24,7 +24,7 @@ LANGUAGES = ("en", "ja")
 
 @pytest.fixture(scope="module")
 def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with installed(small_track.SMALL, "tests.small_track", tmp_path_factory.mktemp("packages")):
+    with installed(small_track.SMALL, "tests.support.small_track", tmp_path_factory.mktemp("packages")):
         yield
 
 

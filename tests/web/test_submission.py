@@ -22,9 +22,9 @@ from app.web.team.costs import costs_of
 from app.web.team.submission import who_fell
 from app.web.team.verdicts import attacker_lines, limit_of, measure_lines
 from tests.api.test_submissions import score_everything
-from tests.arena import Arena, competition_file
-from tests.contest import competition_row
 from tests.recorded import attackers, verdict
+from tests.support.arena import Arena, competition_file
+from tests.support.contest import competition_row
 from tests.web.reader import page
 from tests.web.spoken import said
 from tests.web.test_running import failed

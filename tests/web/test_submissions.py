@@ -26,8 +26,8 @@ from tests.api.test_submissions import (
     cut,
     score_everything,
 )
-from tests.arena import Arena, competition_file, noisy_release
-from tests.contest import competition_row
+from tests.support.arena import Arena, competition_file, noisy_release
+from tests.support.contest import competition_row
 from tests.web.reader import SAME_ORIGIN, page, send, words_of
 from tests.web.spoken import said, sentence
 

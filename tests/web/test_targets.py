@@ -11,8 +11,8 @@ from sqlalchemy import func, select
 from app.db.models import Attempt, Guess, State
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
-from tests.arena import ROWS
-from tests.contest import Contest, judge_everything
+from tests.support.arena import ROWS
+from tests.support.contest import Contest, judge_everything
 from tests.web.reader import page, send, words_of
 from tests.web.spoken import said, sentence
 

@@ -16,9 +16,9 @@ from app.services.boards import verdicts
 from app.web.site import notation
 from tests.api.test_history_by_hand import TIMES
 from tests.api.test_rescores import applied, reweighed
-from tests.arena import ROWS, Arena, competition_file
-from tests.contest import Contest
 from tests.services.test_boards_kept import team_id
+from tests.support.arena import ROWS, Arena, competition_file
+from tests.support.contest import Contest
 from tests.web.reader import page
 from tests.web.spoken import said
 from tests.web.test_boards import board_page, text_of

@@ -20,7 +20,7 @@ from app.services.contests import competitions
 from app.services.originals.threshold_reports import MOST_UNFINISHED
 from app.web.site.notation import numeral
 from tests.api.test_threshold_reports import unfinished
-from tests.arena import Arena
+from tests.support.arena import Arena
 from tests.web.reader import page, send
 from tests.web.spoken import said, sentence
 from workers import advise

@@ -23,8 +23,8 @@ from app.web.team.weights import WhatIf, what_if
 from tests.api.test_monthly_contest import ORIGINAL, opened
 from tests.api.test_monthly_contest import scored as monthly
 from tests.api.test_submissions import score_everything
-from tests.arena import Arena, competition_file, original_table
 from tests.recorded import verdict
+from tests.support.arena import Arena, competition_file, original_table
 from tests.web.reader import page
 from tests.web.spoken import said
 

@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from tests.arena import Arena, competition_file
+from tests.support.arena import Arena, competition_file
 from tests.web.reader import page, send
 from tests.web.spoken import said
 from tests.web.test_setup import ORGANIZE, stored

@@ -10,7 +10,7 @@ from babel.messages.catalog import Catalog
 from app.locale.language import LANGUAGES
 from app.web.site.labels import LABELS
 from app.web.site.language import words_in
-from tests.catalogues import catalogues, extracted, faults, forms, read
+from tests.support.catalogues import catalogues, extracted, faults, forms, read
 
 FORBIDDEN = {
     "ja": {

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.arena import ROWS
+from tests.support.arena import ROWS
 
 TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator

@@ -5,7 +5,7 @@ from typing import Any
 
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from tests.arena import API, PASSWORD, Arena, numbers
+from tests.support.arena import API, PASSWORD, Arena, numbers
 
 TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator

@@ -13,7 +13,7 @@ from app.db.transaction import transaction
 from app.services.accounts import accounts
 from app.services.contests import dry_run
 from app.services.teams import invites
-from tests.arena import API, PASSWORD, noisy_release, numbers
+from tests.support.arena import API, PASSWORD, noisy_release, numbers
 
 DESK = "/competitions/{slug}/organize"
 SEEN = (303, 403, 403, 200, 403, 200)

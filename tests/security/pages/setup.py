@@ -6,7 +6,7 @@ from typing import Any
 from app.db.models import ThresholdReport
 from app.db.transaction import transaction
 from app.services.contests import competitions
-from tests.arena import PASSWORD, numbers
+from tests.support.arena import PASSWORD, numbers
 
 OF = "/competitions/{slug}/organize"
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.arena import noisy_release, numbers
+from tests.support.arena import noisy_release, numbers
 
 TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator

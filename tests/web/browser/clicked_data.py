@@ -9,7 +9,7 @@ from anoncup import TRACKS, Verdict, evaluate, parse_competition, shuffle_rows
 from anoncup.geometry.arrays import IntArray
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import guess_csv, secret_csv
-from tests.arena import original_table
+from tests.support.arena import original_table
 
 ROWS = 60
 SECRETS = ["income", "rent", "debts"]

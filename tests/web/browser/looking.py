@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, Page
 
 from app.http.authentication import COOKIE
-from tests.patience import PATIENCE_S
+from tests.support.wait import PATIENCE_S
 
 AXE = (Path(__file__).parent / "vendor" / "axe-4.14.1.min.js").read_text()
 WITHIN_MS = 1000 * PATIENCE_S

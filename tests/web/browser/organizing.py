@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from playwright.sync_api import expect
 
-from tests.arena import PASSWORD
+from tests.support.arena import PASSWORD
 from tests.web.browser.person import Person
 
 

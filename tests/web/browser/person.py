@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from playwright.sync_api import Browser, FilePayload, Locator, Page, Response, expect
 
-from tests.patience import eventually
+from tests.support.wait import eventually
 from tests.web.browser.looking import DESK, PHONE, Looker, looking
 from tests.web.spoken import said
 

@@ -10,7 +10,7 @@ from anoncup.messages import Message
 from app.web.site.language import words_in
 from app.web.site.notation import numeral, score
 from app.web.site.sentences import sentence
-from tests.arena import PASSWORD
+from tests.support.arena import PASSWORD
 from tests.web.browser.clicked_data import ROWS, Release
 from tests.web.browser.person import Person
 

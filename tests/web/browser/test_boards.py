@@ -6,9 +6,9 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, Page, expect
 
-from tests import crowd
-from tests.contest import Contest
-from tests.crowd import Size
+from tests.support import large_contest
+from tests.support.contest import Contest
+from tests.support.large_contest import Size
 from tests.web.browser.looking import PHONE, looking
 
 pytestmark = pytest.mark.full
@@ -43,7 +43,7 @@ def test_a_team_is_found_at_once_and_the_contest_goes_by(
     client: TestClient, browser: Browser, site: str
 ) -> None:
     contest = Contest.opened(client)
-    crowd.fill(contest, Size(teams=12, each=3, targets=0))
+    large_contest.fill(contest, Size(teams=12, each=3, targets=0))
     session = contest.arena.session(contest.arena.team("the first"))
     boards = f"{contest.path}/boards"
     with looking(browser, site, session=session) as person:

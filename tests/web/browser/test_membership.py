@@ -6,9 +6,9 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, expect
 
-from tests.contest import judge_everything
 from tests.e2e.stack import web
-from tests.membership_contest import HIDDEN, PATH, ROWS, Played, opened
+from tests.support.contest import judge_everything
+from tests.support.membership_contest import HIDDEN, PATH, ROWS, Played, opened
 from tests.web.browser.looking import DESK, PHONE, looking
 from tests.web.browser.test_upload import csv
 from tests.web.spoken import said

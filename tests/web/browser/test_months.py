@@ -12,7 +12,7 @@ from tests.api.test_monthly_contest import (
     released,
     scored,
 )
-from tests.contest import Contest, judge_everything
+from tests.support.contest import Contest, judge_everything
 from tests.web.browser.looking import DESK, PHONE, Looker, looking
 from tests.web.browser.test_upload import csv
 

@@ -6,14 +6,14 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, expect
 
-from tests.contest import judge_everything
 from tests.e2e.stack import web
-from tests.riddle_contest import claims, played
-from tests.riddles import RIDDLES
+from tests.support.contest import judge_everything
+from tests.support.several_questions_contest import claims, played
+from tests.support.several_questions_track import RIDDLES
+from tests.support.track_package import installed
 from tests.web.browser.looking import DESK, PHONE, looking
 from tests.web.browser.test_upload import csv
 from tests.web.spoken import said
-from tests.with_track import installed
 
 pytestmark = pytest.mark.full
 
@@ -23,7 +23,7 @@ def test_each_form_checks_and_sends_the_guess_of_its_question(
     client: TestClient, browser: Browser, tmp_path: Path
 ) -> None:
     (packages := tmp_path / "packages").mkdir()
-    with installed(RIDDLES, "tests.riddles", packages), web(tmp_path / "web") as url:
+    with installed(RIDDLES, "tests.support.several_questions_track", packages), web(tmp_path / "web") as url:
         contest, red = played(client)
         session = contest.arena.session(contest.arena.team("blue"))
         path = f"/targets/{contest.target_of(red)['id']}"

@@ -6,12 +6,12 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser
 
-from tests import small_track
-from tests.arena import Arena
 from tests.e2e.stack import web
+from tests.support import small_track
+from tests.support.arena import Arena
+from tests.support.track_package import installed
 from tests.web.browser.looking import DESK, PHONE, looking
 from tests.web.test_small_track import submitted
-from tests.with_track import installed
 
 pytestmark = pytest.mark.full
 
@@ -25,7 +25,7 @@ def test_nothing_sticks_out_or_is_refused(
 ) -> None:
     (packages := tmp_path / "packages").mkdir()
     original = {"numbers": small_track.original_file()}
-    with installed(small_track.SMALL, "tests.small_track", packages), web(tmp_path / "web") as url:
+    with installed(small_track.SMALL, "tests.support.small_track", packages), web(tmp_path / "web") as url:
         small = Arena.opened(client, file=small_track.text(), original=original)
         sent = submitted(small, "red")
         cup = "/competitions/small"

@@ -8,8 +8,8 @@ from playwright.sync_api import Browser, FilePayload, Page, Route, expect
 
 from app.http.authentication import COOKIE
 from tests.api.test_submissions import GOOD_SECRET, GOOD_TABLE, score_everything
-from tests.arena import ROWS, Arena, competition_file
-from tests.contest import Contest, judge_everything
+from tests.support.arena import ROWS, Arena, competition_file
+from tests.support.contest import Contest, judge_everything
 from tests.web.browser.looking import WITHIN_MS
 from tests.web.spoken import said, sentence
 

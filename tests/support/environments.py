@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 EXAMPLE, TRACK = EXAMPLES / "plugin", EXAMPLES / "track"
 NAME = "anoncup-example"
 

@@ -14,7 +14,7 @@ from anoncup.errors import Conflict, InvalidUpload, Problem
 from anoncup.messages import Message
 from anoncup.rules.settings import Columns
 from anoncup.tables.files import Remark
-from tests import deeds
+from tests.support import forbidden_actions
 from workers import parser
 
 PIPE = 3
@@ -41,8 +41,8 @@ def prepare(*, warm: bool) -> None:
 
 
 def try_deed(name: str, arguments: list[Any]) -> dict[str, str]:
-    """Do one of the deeds of ``tests.deeds``. Returns what was ``done``, or why it was ``denied``."""
-    return {key: str(value) for key, value in deeds.tried(name, arguments).items()}
+    """Do a deed of ``forbidden_actions``. Returns what was ``done``, or why it was ``denied``."""
+    return {key: str(value) for key, value in forbidden_actions.tried(name, arguments).items()}
 
 
 def search_address(words: list[str]) -> list[str]:

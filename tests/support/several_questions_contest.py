@@ -2,9 +2,9 @@
 
 from fastapi.testclient import TestClient
 
-from tests.arena import Arena
-from tests.contest import Contest, two_phase_file
-from tests.riddles import ASKED, claims_of
+from tests.support.arena import Arena
+from tests.support.contest import Contest, two_phase_file
+from tests.support.several_questions_track import ASKED, claims_of
 
 
 def played(client: TestClient, asked: str = ASKED) -> tuple[Contest, str]:

@@ -17,7 +17,7 @@ from obstore.store import S3Store
 
 from app.processes import child_process
 from tests.e2e.stack import free_port
-from tests.patience import eventually
+from tests.support.wait import eventually
 
 BUCKET = "cup"
 KEY, SECRET = "anoncup", "a secret of the store"

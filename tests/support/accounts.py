@@ -14,7 +14,7 @@ from app.db import now
 from app.db.models import AuditEntry, Base, Invite
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from tests.arena import API, PASSWORD, Arena, numbers
+from tests.support.arena import API, PASSWORD, Arena, numbers
 
 AT_ONCE = 10
 

@@ -12,7 +12,7 @@ from anoncup.schemas.roles import Role
 from app.db.models import Competition, Evaluation, State, Submission, Team, ThresholdReport, User
 from app.db.transaction import transaction
 from app.services.accounts.names import columns
-from tests.arena import competition_file
+from tests.support.arena import competition_file
 
 NOON = datetime(2026, 1, 10, 12, tzinfo=UTC)
 

@@ -17,10 +17,10 @@ from app.config import Settings, get_settings
 from app.db import engine
 from app.db.models import Base
 from app.storage import Store, opened, store
-from tests import warm
 from tests.api.test_submissions import score_everything
-from tests.application import application
-from tests.arena import Arena
+from tests.support import cli_zygote
+from tests.support.application import application
+from tests.support.arena import Arena
 from workers import child_manager
 
 
@@ -55,7 +55,7 @@ def restore(path: Path, url: str, data: Path, *, into: Store | None = None) -> N
 
 def command(*words: str | Path) -> "subprocess.CompletedProcess[str]":
     """``anoncup`` without any environment, as on a new machine."""
-    return warm.run(words, cwd=Path.cwd(), env={"PATH": os.defpath})
+    return cli_zygote.run(words, cwd=Path.cwd(), env={"PATH": os.defpath})
 
 
 @contextmanager

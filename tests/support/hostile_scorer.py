@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from anoncup.plugins import TRACKS
 from anoncup.tracks.parts import Measure
-from tests.deeds import tried
+from tests.support.forbidden_actions import tried
 from workers import scorer
 from workers.scorer import Desk
 

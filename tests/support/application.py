@@ -5,7 +5,7 @@ from functools import cache
 from fastapi import FastAPI
 
 from app.main import create_app
-from tests.acting import AsWeb
+from tests.support.role_session import AsWeb
 
 
 @cache

@@ -1,6 +1,6 @@
-"""As ``tests.hostile_parser``, on a machine whose interpreter and libraries everybody may read."""
+"""As ``tests.support.hostile_parser``, on a machine whose interpreter and libraries everybody may read."""
 
-from tests import hostile_parser
+from tests.support import hostile_parser
 from workers.sandbox import privileges
 
 

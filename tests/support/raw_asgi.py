@@ -14,8 +14,8 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from fastapi import FastAPI
 from starlette.types import Message
 
-from tests.application import application
-from tests.patience import PATIENCE_S
+from tests.support.application import application
+from tests.support.wait import PATIENCE_S
 
 
 @dataclass

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests import warm
+from tests.support import cli_zygote
 
 FOLDER = Path(sys.executable).parent
 
@@ -14,7 +14,9 @@ def run(*words: str | Path, cwd: Path, program: str = "anoncup") -> "subprocess.
     """A run with nothing in its environment but where programs are."""
     env = {"PATH": os.defpath}
     done = (
-        warm.run(words, cwd=cwd, env=env) if program == "anoncup" else cold(program, *words, cwd=cwd, env=env)
+        cli_zygote.run(words, cwd=cwd, env=env)
+        if program == "anoncup"
+        else cold(program, *words, cwd=cwd, env=env)
     )
     assert "Traceback" not in done.stderr
     assert "Traceback" not in done.stdout

@@ -27,8 +27,8 @@ from app.db.models import Competition, Guess
 from app.db.transaction import transaction
 from app.services.contests.contest import parsed
 from tests.api.test_submissions import score_everything
-from tests.arena import API, PASSWORD, Arena
-from tests.contest import Contest, dated, judge_everything, turn, two_phase_file
+from tests.support.arena import API, PASSWORD, Arena
+from tests.support.contest import Contest, dated, judge_everything, turn, two_phase_file
 from workers import advise
 
 SLUG, ROWS = "cup-2026", 300

@@ -12,8 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 
-ROOT = Path(__file__).parent.parent
-SERVE = "from tests.warm import serve; serve()"
+ROOT = Path(__file__).parents[2]
+SERVE = "from tests.support.cli_zygote import serve; serve()"
 NO_LINES_S = 3600.0
 """Between lines of progress: a command must not say more where the machine is busier."""
 

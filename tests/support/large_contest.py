@@ -25,8 +25,8 @@ from app.db.models import (
 from app.db.transaction import transaction
 from app.services.accounts.names import columns
 from app.storage import digest_of
-from tests.arena import ROWS
-from tests.contest import Contest, linked
+from tests.support.arena import ROWS
+from tests.support.contest import Contest, linked
 
 NAMES = ("Team {}", "匿名化研究会その{}", 'The "Quoted", with {} commas', "=SUM({})", "長い名前" * 15 + "{}")
 SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)

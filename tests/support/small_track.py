@@ -275,7 +275,7 @@ def files(seed: int = 1, rows: int = 20) -> dict[str, bytes]:
 
 
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In this process; ``tests.with_track`` brings it to others too."""
+    """In this process; ``tests.support.track_package`` brings it to others too."""
     from anoncup.plugins import TRACKS
 
     monkeypatch.setitem(TRACKS, "small", SMALL)

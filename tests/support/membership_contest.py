@@ -18,9 +18,9 @@ from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.tables import Original, written
 from anoncup.tracks.model import About
 from tests.api.test_submissions import score_everything
-from tests.arena import API, Arena
-from tests.contest import Contest, turn
 from tests.scoring.membership_cases import survey
+from tests.support.arena import API, Arena
+from tests.support.contest import Contest, turn
 
 TRACK = TRACKS["membership"]
 ROWS = 60

@@ -1,6 +1,6 @@
 """Every language says all that the code says: what is missing, unused or filled in otherwise in a catalogue.
 
-``python -m tests.catalogues`` prints it; with ``--update`` it brings what is new into the catalogues,
+``python -m tests.support.catalogues`` prints it; with ``--update`` it brings what is new into the catalogues,
 and into those of the languages that are named after it.
 """
 
@@ -19,7 +19,7 @@ from anoncup.errors import DomainError
 
 Text = str | list[str] | tuple[str, ...] | None
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 LOCALE = ROOT / "app" / "locale"
 ERRORS = [
     name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, DomainError)
