@@ -24,10 +24,11 @@ from migrations.run import migrate
 from tests.support.application import application
 from tests.support.arena import Arena
 from tests.support.openapi_contract import CheckedClient
+from tests.support.queue import empty_queue, rested
 from tests.support.role_session import roles_apart
 from tests.support.s3_server import S3Server
 from tests.support.wait import eventually
-from workers import child_manager, readiness
+from workers import child_manager
 
 hypothesis_settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True)
 hypothesis_settings.register_profile("full", hypothesis_settings.get_profile("quick"), max_examples=1000)
@@ -114,20 +115,6 @@ def busy() -> list[str]:
     query = "SELECT query FROM pg_stat_activity WHERE state <> 'idle' AND pid <> pg_backend_pid()"
     with engine.get_engine().connect() as connection:
         return list(connection.scalars(text(query)))
-
-
-def rested() -> None:
-    """The pause that follows a claim given back has passed, for the work and for this process as a worker."""
-    with engine.get_engine().begin() as connection:
-        for table in ("evaluations", "guesses", "threshold_reports"):
-            connection.execute(text(f"UPDATE {table} SET not_before = NULL"))
-    for worker in (readiness.FOR_SECRETS, readiness.FOR_REPORTS):
-        worker.reason, worker.believed_until, worker.resting_until = None, 0.0, 0.0
-
-
-def empty_queue() -> None:
-    with queue.celery.connection_for_write() as connection:
-        connection.default_channel.client.flushall()
 
 
 @pytest.fixture(scope="session")

@@ -23,12 +23,12 @@ from app.processes.embedded_servers import embedded_services
 from app.services.accounts import audit
 from app.storage import opened, store
 from migrations.run import migrate
-from tests.api.test_submissions import score_everything
-from tests.e2e.test_own_servers import POSTGRES, own_postgres
 from tests.support.arena import Arena, noisy_release
 from tests.support.backups import blobs, blobs_in, command, everything, living_on, made, read, restore, target
+from tests.support.own_postgres import POSTGRES, own_postgres
 from tests.support.s3_server import BUCKET, S3Server
 from tests.support.stored_files import file_of
+from tests.support.uploads import score_everything
 from workers import score
 
 __all__ = ["made", "target"]

@@ -1,10 +1,8 @@
 """``anoncup`` as a team runs it: another process, local files, no service, no environment."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,45 +10,20 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.rules.toml_text import with_tables
+from tests.support.release_files import (
+    COMPETITION,
+    FILES,
+    ORIGINAL,
+    RELEASE,
+    SECRET,
+    options,
+    place,
+    score,
+    scored,
+)
 from tests.support.shell_commands import run
 
 TRACK = TRACKS["microdata"]
-FILES = ("competition", "original", "anonymized", "secret")
-
-COMPETITION = """
-format = 1
-slug = "local"
-title = { en = "Local cup", ja = "手元の杯" }
-track = "microdata"
-timezone = "Asia/Tokyo"
-[columns]
-quasi_identifiers = ["sex", "年齢[/b]"]
-sensitive = ["income", "rent"]
-[measures.mean_mae]
-weight = 1.0
-[measures.information_loss]
-weight = 2.0
-[excessive]
-threshold = 0.2
-# the end
-"""
-ORIGINAL = """sex,年齢[/b],income,rent
-f,20,100,10
-m,30,200,20
-f,20,150,30
-m,40,0,0.1
-m,30,250,25
-f,,300,5
-"""
-RELEASE = """sex,年齢[/b],income,rent
-m,30,200,20
-f,20,110,10
-m,40,0,0.1
-f,,300,5
-m,30,250,25
-f,20,150,30
-"""
-SECRET = "original_row\n2\n1\n4\n6\n5\n3\n"
 
 
 @pytest.fixture
@@ -60,22 +33,6 @@ def folder(tmp_path: Path) -> Path:
     for name, text in texts.items():
         place(tmp_path, name).write_bytes(text.encode())
     return tmp_path
-
-
-def place(folder: Path, name: str) -> Path:
-    return folder / ("competition.toml" if name == "competition" else f"{name}.csv")
-
-
-def options(folder: Path, *names: str) -> list[str | Path]:
-    return [word for name in names for word in (f"--{name}", place(folder, name).name)]
-
-
-def score(folder: Path, *more: str) -> "subprocess.CompletedProcess[str]":
-    return run("score", *options(folder, *FILES), *more, cwd=folder)
-
-
-def scored(folder: Path) -> Any:
-    return json.loads(score(folder, "--json").stdout)
 
 
 def replace(folder: Path, name: str, old: str, new: str) -> None:

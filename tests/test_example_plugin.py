@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.environments import Environment, environment, example
-from tests.test_command_line import COMPETITION, ORIGINAL, RELEASE, SECRET
+from tests.support.release_files import COMPETITION, ORIGINAL, RELEASE, SECRET
 
 pytestmark = pytest.mark.full
 __all__ = ["environment", "example"]

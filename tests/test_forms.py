@@ -13,12 +13,7 @@ from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.tables.csv_text import table_csv
 from tests.support.arena import competition_file, noisy_release, original_table
-from tests.test_transactions_commands import (
-    CUSTOMERS,
-    RELEASED_CUSTOMERS,
-    RELEASED_TRANSACTIONS,
-    TRANSACTIONS,
-)
+from tests.support.shop_files import CUSTOMERS, RELEASED_CUSTOMERS, RELEASED_TRANSACTIONS, TRANSACTIONS
 from workers.jobs import Inquiry, Request, Rewriting, Trial
 from workers.scorer import Desk, judge, rewrite, score
 

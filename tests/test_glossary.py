@@ -14,8 +14,8 @@ from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
 from tests.support import small_track
+from tests.support.plugin_installation import install
 from tests.support.several_questions_track import RIDDLES
-from tests.test_plugins import install
 
 STEP = Parameter("coin", "amount", default=1.0)
 PLUGIN = Plugin(

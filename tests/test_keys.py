@@ -11,9 +11,9 @@ from app.cli.backup.keys import Places
 from app.config import Settings
 from app.crypto import deadline_signing, sealing
 from app.storage import store
-from tests.api.test_submissions import score_everything
 from tests.support.arena import Arena
 from tests.support.backups import command
+from tests.support.uploads import score_everything
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 
 from app.config import Settings
 from app.processes.embedded_servers import embedded_services
-from tests.api.test_submissions import score_everything
 from tests.support.arena import Arena
 from tests.support.backups import command, living_on
+from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from anoncup.plugins import BUILT_IN, discovered
+from tests.support.plugin_installation import install
 
 PART = """
 from anoncup.tracks.parts import Attacker, Measure, Method
@@ -51,15 +52,6 @@ BROKEN = {
         "a formula of coins, which is no measure of microdata"
     ),
 }
-
-
-def install(folder: Path, package: str, code: str, *, version: str = "1.0") -> None:
-    """A package of one module, as an installer leaves it."""
-    about = folder / f"{package}-{version}.dist-info"
-    about.mkdir(exist_ok=True)
-    (folder / f"{package}.py").write_text(code)
-    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n")
-    (about / "entry_points.txt").write_text(f"[anoncup.plugins]\n{package} = {package}:PLUGIN\n")
 
 
 def listed(folder: Path) -> list[dict[str, object]]:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.support import small_track
+from tests.support.plugin_installation import install
 from tests.support.small_track import written
-from tests.test_plugins import install
 
 pytestmark = pytest.mark.full
 

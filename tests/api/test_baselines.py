@@ -1,16 +1,14 @@
 """Baselines: sample releases beside the teams' rows, outside of ranks, finals and targets."""
 
-from typing import Any
-
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import update
 
 from app.db.models import Competition
 from app.db.transaction import transaction
-from tests.api.test_submissions import score_everything
-from tests.support.arena import noisy_release
+from tests.support.baselines import add
 from tests.support.contest import Contest
+from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 
@@ -18,12 +16,6 @@ pytestmark = pytest.mark.full
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
     return Contest.opened(client)
-
-
-def add(contest: Contest, name: str = "add_noise", *, seed: int = 77) -> Any:
-    table, secret = noisy_release(seed, contest.arena.table)
-    files = {"anonymized": ("a.csv", table), "secret": ("s.csv", secret)}
-    return contest.arena.post(f"{contest.path}/baselines", files=files, data={"name": name})
 
 
 def test_a_baseline_stands_below_without_a_rank_and_moves_nobody(contest: Contest) -> None:

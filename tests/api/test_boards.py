@@ -20,9 +20,9 @@ from app.services.accounts import accounts
 from app.services.boards import anonymization, verdicts
 from app.services.contests import visibility
 from app.services.contests.contest import parsed
-from tests.api.test_submissions import score_everything
 from tests.support.arena import API, PASSWORD, Arena, competition_file, numbers
 from tests.support.contest import dated
+from tests.support.uploads import score_everything
 
 
 def board(arena: Arena, *, token: str | None = None, **headers: str) -> Response:

@@ -23,9 +23,9 @@ from app.main import create_app
 from app.services.accounts.accounts import Shown, authenticate, digest
 from app.services.contests.contest import Contest
 from app.services.contests.visibility import Audience, Sight, hour_of, view_at
-from tests.api.test_submissions import score_everything
 from tests.support.arena import API, Arena
 from tests.support.query_counter import asked
+from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from httpx2 import Response
 from sqlalchemy import func, select
 
 from anoncup.competition.parser import parse_competition
@@ -15,22 +14,15 @@ from anoncup.tables.csv_text import table_csv
 from app.db.models import Competition, Evaluation, State, Submission
 from app.db.transaction import transaction
 from app.services.contests import revisions
-from tests.api.test_submissions import score_everything
 from tests.support.arena import API, Arena, competition_file, noisy_release, original_table
+from tests.support.competition_uploads import put_file, put_original
+from tests.support.uploads import score_everything
 from tests.support.wait import PATIENCE_S
 
 
 def described(arena: Arena) -> dict[str, Any]:
     found: dict[str, Any] = arena.get(f"/competitions/{arena.slug}").json()
     return found
-
-
-def put_file(arena: Arena, content: str | bytes) -> Response:
-    return arena.put(f"/competitions/{arena.slug}/competition.toml", content=content)
-
-
-def put_original(arena: Arena, content: bytes) -> Response:
-    return arena.put(f"/competitions/{arena.slug}/original/original.csv", content=content)
 
 
 def file_of(arena: Arena) -> str:

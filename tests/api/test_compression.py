@@ -10,8 +10,8 @@ from starlette.types import Message
 
 from app.http.authentication import COOKIE
 from app.http.compression import Compressed, packed, reads_gzip
-from tests.api.test_submissions import score_everything
 from tests.support.arena import API, Arena
+from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -14,42 +13,30 @@ from sqlalchemy import select
 from anoncup.competition.parser import parse_competition
 from anoncup.rules.rounds import with_phases
 from anoncup.schemas.roles import Role
-from app.db.models import (
-    Announcement,
-    Competition,
-    Grant,
-    Invite,
-    Organizer,
-    PasswordLink,
-    Rescore,
-    Submission,
-    Team,
-    Token,
-    User,
-)
+from app.db.models import Submission, User
 from app.db.transaction import transaction
 from app.http import throttle
 from app.http.authentication import COOKIE
 from app.http.throttle import PER_ACCOUNT
 from app.services.accounts import accounts
-from tests.api.test_submissions import score_everything
 from tests.support.arena import API, PASSWORD, noisy_release
 from tests.support.contest import Contest, competition_row
+from tests.support.step_up import (
+    Act,
+    ask,
+    back,
+    contest,
+    needs_the_password,
+    organizer_in,
+    organizer_out,
+    other_rules,
+    team_out,
+)
 from tests.web.reader import SAME_ORIGIN
 
+__all__ = ["contest"]
+
 pytestmark = pytest.mark.full
-
-Act = tuple[str, str, dict[str, Any]]
-Form = tuple[str, str, dict[str, str]]
-"""Where it stands, where it is sent, and what is filled in."""
-SAID = {403: "problem_password_needed", 422: "the password is wrong"}
-
-
-@pytest.fixture
-def contest(client: TestClient) -> Contest:
-    made = Contest.opened(client)
-    made.submit("red")
-    return made
 
 
 def at(days: float) -> str:
@@ -101,12 +88,6 @@ def submission_out(_: Contest) -> Act:
         return "POST", f"/submissions/{session.scalars(select(Submission.id)).one()}/disqualify", {}
 
 
-def team_out(contest: Contest) -> Act:
-    with transaction() as session:
-        team = session.scalars(select(Team.id)).one()
-    return "POST", f"{contest.path}/teams/{team}/disqualify", {}
-
-
 def unsaid(contest: Contest) -> Act:
     said = contest.arena.post(f"{contest.path}/announcements", json={"text": {"en": "Hello"}})
     return "DELETE", f"/announcements/{said.json()['id']}", {}
@@ -120,25 +101,6 @@ def baseline_out(contest: Contest) -> Act:
         data={"name": "sample"},
     )
     return "DELETE", f"{contest.path}/baselines/{made.json()['team_id']}", {}
-
-
-def organizer_in(contest: Contest) -> Act:
-    with transaction() as session:
-        name = accounts.create_user(session, name="Olga", password=PASSWORD, role=Role.ORGANIZER).name
-    return "POST", f"{contest.path}/organizers", {"json": {"name": name}}
-
-
-def organizer_out(contest: Contest) -> Act:
-    _, path, content = organizer_in(contest)
-    added = contest.arena.post(path, **content)
-    return "DELETE", f"{contest.path}/organizers/{added.json()['user_id']}", {}
-
-
-def other_rules(contest: Contest) -> Act:
-    file = competition_row().file.replace("threshold = 0.2", "threshold = 0.1")
-    made = contest.arena.post(f"{contest.path}/rescores", content=file)
-    score_everything()
-    return "POST", f"/rescores/{made.json()['id']}/apply", {}
 
 
 def link_made(contest: Contest) -> Act:
@@ -183,56 +145,11 @@ ACTS = (
 )
 
 
-def state() -> list[Any]:
-    """All that the acts change."""
-    columns = (
-        Competition.file,
-        Submission.disqualified_at,
-        Team.disqualified_at,
-        Announcement.id,
-        Organizer.user_id,
-        Rescore.applied_at,
-        User.id,
-        PasswordLink.id,
-        Token.id,
-        Grant.id,
-        Invite.id,
-    )
-    with transaction() as session:
-        return [session.scalars(select(column).order_by(column)).all() for column in columns]
-
-
-def ask(contest: Contest, act: Act, headers: dict[str, str]) -> Response:
-    method, path, content = act
-    sent = {"Authorization": f"Bearer {contest.arena.organizer}"} | headers
-    answer: Response = contest.arena.client.request(method, API + path, headers=sent, **content)
-    return answer
-
-
 @pytest.mark.parametrize("made", ACTS, ids=lambda one: one.__name__)
 def test_a_token_or_a_session_alone_does_nothing_and_with_the_password_it_is_done(
     contest: Contest, made: Callable[[Contest], Act]
 ) -> None:
     needs_the_password(contest, made(contest))
-
-
-def needs_the_password(contest: Contest, act: Act) -> None:
-    arena = contest.arena
-    cookie = {"Cookie": f"{COOKIE}={arena.session(arena.organizer)}", **SAME_ORIGIN}
-    before = state()
-    for headers in ({}, {"X-Confirm-Password": ""}):
-        answer = ask(contest, act, headers)
-        assert (answer.status_code, answer.json()["code"]) == (403, "password_needed")
-        assert "X-Confirm-Password" in answer.json()["detail"]
-    method, path, content = act
-    by_session = arena.client.request(method, API + path, headers=cookie, **content)
-    arena.client.cookies.clear()
-    assert (by_session.status_code, by_session.json()["code"]) == (403, "password_needed")
-    wrong = ask(contest, act, {"X-Confirm-Password": "correct%20pony"})
-    assert (wrong.status_code, wrong.json()["code"]) == (422, "wrong_password")
-    assert state() == before
-    assert ask(contest, act, {"X-Confirm-Password": quote(PASSWORD)}).is_success
-    assert state() != before
 
 
 def test_an_end_that_moves_later_and_what_is_not_yet_begun_need_no_password(
@@ -244,13 +161,6 @@ def test_an_end_that_moves_later_and_what_is_not_yet_begun_need_no_password(
     fresh.move(anonymization=(48, 72), reidentification=(96, 120))
     sooner = "POST", f"{fresh.path}/phases/anonymization/extend", {"json": {"end": at(2.5)}}
     assert ask(fresh, sooner, {}).status_code == 200
-
-
-def back(contest: Contest, out: Act) -> Act:
-    """The opposite of a disqualification, which is done."""
-    assert ask(contest, out, {"X-Confirm-Password": quote(PASSWORD)}).is_success
-    method, path, content = out
-    return method, path.replace("disqualify", "reinstate"), content
 
 
 @pytest.mark.parametrize("out", [submission_out, team_out], ids=lambda one: one.__name__)

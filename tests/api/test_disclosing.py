@@ -15,11 +15,11 @@ from anoncup.competition.writer import with_publication
 from anoncup.rules.rounds import with_phases
 from app.db.models import Competition, Team
 from app.db.transaction import transaction
-from tests.api.test_confirming import Act, Form, ask, needs_the_password, state
+from tests.support.confirmation_forms import refusals
 from tests.support.contest import Contest, competition_row
+from tests.support.setup_pages import PUBLICATION
+from tests.support.step_up import Act, Form, ask, needs_the_password, state
 from tests.web.reader import page, send
-from tests.web.test_confirming_forms import refusals
-from tests.web.test_setup import PUBLICATION
 
 pytestmark = pytest.mark.full
 

@@ -17,9 +17,9 @@ from app.config import Settings
 from app.db.transaction import transaction
 from app.http import throttle
 from app.services.submissions import uploads
-from tests.api.test_submissions import BAD_UPLOADS, GOOD_SECRET, GOOD_TABLE, cut
 from tests.support.arena import ROWS, Arena, competition_file, noisy_release
 from tests.support.contest import Contest
+from tests.support.uploads import BAD_UPLOADS, GOOD_SECRET, GOOD_TABLE, cut
 
 pytestmark = pytest.mark.full
 

@@ -27,9 +27,9 @@ from app.services.jobs import leases
 from app.services.submissions import evaluations, progress, submissions
 from app.services.submissions.evaluations import Claim
 from app.services.submissions.progress import Follower, Progress
-from tests.api.test_submissions import score_everything
 from tests.support.arena import API, PASSWORD, Arena, numbers
 from tests.support.claimed_jobs import claim_evaluation
+from tests.support.uploads import score_everything
 from tests.support.wait import PATIENCE_S
 
 pytestmark = pytest.mark.full

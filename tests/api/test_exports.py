@@ -3,13 +3,11 @@
 import csv
 import io
 import json
-import zipfile
 from hashlib import sha256
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from httpx2 import Response
 from sqlalchemy import select, text
 
 from app.config import Settings
@@ -17,24 +15,13 @@ from app.db import engine
 from app.db.models import Secret, Token, User
 from app.db.transaction import transaction
 from app.http import archives
-from tests.api.test_submissions import score_everything
-from tests.security.test_secrets import needles, seen
+from tests.support.archives import export_of, unpacked
 from tests.support.arena import PASSWORD, Arena, competition_file, noisy_release
 from tests.support.contest import Contest
+from tests.support.secret_search import needles, seen
+from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
-
-
-def export_of(arena: Arena) -> Response:
-    answer = arena.get(f"/competitions/{arena.slug}/export.zip")
-    assert answer.status_code == 200, answer.text
-    return answer
-
-
-def unpacked(arena: Arena) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(export_of(arena).content)) as archive:
-        assert archive.testzip() is None
-        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def table_of(content: bytes) -> list[dict[str, str]]:

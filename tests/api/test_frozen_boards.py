@@ -6,36 +6,22 @@ from uuid import UUID
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import select, update
+from sqlalchemy import update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from anoncup.rules.toml_text import with_tables
 from app.db.models import Competition, Evaluation, Guess, Rescore, Submission
 from app.db.transaction import transaction
-from tests.api.test_rescores import applied, begun, end, end_set_evaluation, file_of, reweighed, strict
-from tests.api.test_submissions import score_everything
-from tests.services.test_boards_kept import team_id
 from tests.support.contest import Contest, held, judge_everything
+from tests.support.frozen_boards import freeze, opened
+from tests.support.rejudgings import applied, begun, end, end_set_evaluation, file_of, reweighed, strict
+from tests.support.team_rows import team_id
+from tests.support.uploads import score_everything
 from workers import score
 
 pytestmark = pytest.mark.full
 
 TWO_DAYS = timedelta(days=2)
-
-
-def opened(client: TestClient, *, rule: str = "score", feedback: str = "immediate") -> Contest:
-    more = f'[ranking]\nrule = "{rule}"\n[publication]\nfeedback = "{feedback}"'
-    return Contest.opened(client, more=more)
-
-
-def freeze(contest: Contest, *, feedback: str = "immediate", at: datetime | None = None) -> None:
-    """Let the boards be frozen from this moment on."""
-    moment = at or datetime.now(UTC)
-    publication = f'[publication]\nfeedback = "{feedback}"\nfrozen_from = {moment.isoformat()}\n'
-    publication += "reveal_notice_hours = 0\n"
-    with transaction() as session:
-        row = session.scalars(select(Competition).where(Competition.slug == contest.arena.slug)).one()
-        row.file = with_tables(row.file, "publication", publication)
 
 
 def shown(contest: Contest, *, team: str | None = None) -> dict[str, Any]:

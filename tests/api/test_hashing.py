@@ -14,9 +14,9 @@ from anoncup.schemas.roles import Role
 from app.db import engine
 from app.http import passwords
 from app.services.accounts import accounts
-from tests.api.test_passwords import NEW, browser_session, code_for, set_by
 from tests.support.accounts import invite, sign_up, signed_in, token_for
 from tests.support.arena import PASSWORD, Arena
+from tests.support.passwords import NEW, browser_session, code_for, set_by
 
 pytestmark = pytest.mark.full
 

@@ -10,17 +10,18 @@ from sqlalchemy import select, update
 
 from anoncup.rules.toml_text import with_tables
 from anoncup.schemas import HistoryRank
-from app.db.models import Competition, Evaluation, Submission, Team
+from app.db.models import Competition, Team
 from app.db.transaction import transaction
 from app.services.accounts import accounts
 from app.services.boards import anonymization, board_timeline
 from app.services.contests import visibility
 from app.services.contests.visibility import Sight
-from tests.api.test_boards_by_hand import COMBINATIONS, Drawn, nothing_written_down
-from tests.api.test_submissions import score_everything
 from tests.support import board_facts
 from tests.support.arena import API, Arena, competition_file, noisy_release
 from tests.support.board_facts import ORGANIZER, VISITOR, ZONE, Facts, hours
+from tests.support.board_histories import TIMES, leaders_at
+from tests.support.random_contests import COMBINATIONS, Drawn, nothing_written_down
+from tests.support.uploads import score_everything
 from tests.web.reader import page
 
 pytestmark = pytest.mark.full
@@ -71,12 +72,6 @@ def shown_at(told: dict[str, Any], moment: datetime) -> dict[str, tuple[float, .
         if past and past[-1]["overall"] is not None:
             found[team["team"]] = tuple(past[-1][name] for name in ("overall", "utility", "security"))
     return found
-
-
-def leaders_at(told: dict[str, Any], moment: datetime) -> list[tuple[str, int]]:
-    past = [one for one in told["leaders"] if datetime.fromisoformat(one["at"]) <= moment]
-    names = [team["team"] for team in told["teams"]]
-    return [(names[one["team"]], one["rank"]) for one in past[-1]["first"]] if past else []
 
 
 def steps_at(told: dict[str, Any], moment: datetime) -> dict[str, int | None]:
@@ -193,13 +188,6 @@ def earlier(days: float) -> None:
         for table, columns in TIMES.items():
             moved = {name: getattr(table, name) - past for name in columns}
             session.execute(update(table).values(moved))
-
-
-TIMES: dict[Any, tuple[str, ...]] = {
-    Competition: ("created_at",),
-    Submission: ("received_at",),
-    Evaluation: ("created_at", "finished_at"),
-}
 
 
 def sends(arena: Arena, team: str, *, seed: int, worse: float = 1.0) -> None:

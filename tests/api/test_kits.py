@@ -24,11 +24,11 @@ from app.locale.language import LANGUAGES
 from app.services.originals import kit_words, kits
 from app.services.originals.kit_words import Service
 from app.storage import store
-from tests.api.test_submissions import score_everything
-from tests.api.test_transactions import filled, shop
 from tests.e2e.stack import household_file
 from tests.support.arena import API, Arena, competition_file
 from tests.support.shell_commands import run
+from tests.support.shop_contest import filled, shop
+from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 

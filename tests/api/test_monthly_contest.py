@@ -10,82 +10,39 @@ import zipfile
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from numpy.random import PCG64, Generator
+from numpy.random import PCG64
 
-from anoncup.competition.parser import parse_competition
-from anoncup.competition.templates import template
-from anoncup.plugins import TRACKS
-from anoncup.rules.toml_text import with_tables
-from anoncup.tracks.monthly.example import example_data
 from anoncup.tracks.monthly.files import QUESTIONS, SHARES
 from app.http.authentication import COOKIE
-from tests.api.test_submissions import score_everything
 from tests.scoring import monthly_reference as reference
 from tests.scoring.monthly_reference import Row
 from tests.support.arena import API, Arena
-from tests.support.contest import Contest, judge_everything, turn, two_phase_file
+from tests.support.contest import Contest, judge_everything, turn
+from tests.support.monthly_contest import (
+    METHODS,
+    ORIGINAL,
+    SLUG,
+    contest,
+    guess_with,
+    guessed,
+    opened,
+    released,
+    scored,
+    send,
+)
 from tests.support.shell_commands import run
+from tests.support.uploads import score_everything
+
+__all__ = ["contest"]
 
 pytestmark = pytest.mark.full
-
-SLUG = "cup-2017"
-TRACK = TRACKS["monthly"]
-ORIGINAL = example_data(6)
-METHODS = {"red": "pseudonyms", "blue": "noisy_purchases"}
-
-
-def competition() -> str:
-    windows = two_phase_file()
-    text = with_tables(template(2017), "phases", windows[windows.index("[[phases]]") :])
-    shown = 'feedback = "immediate"\nreveal_notice_hours = 0'
-    return with_tables(text, "publication", f"[publication]\n{shown}")
 
 
 def rows_of(content: bytes) -> list[Row]:
     return [tuple(row) for row in list(csv.reader(io.StringIO(content.decode())))[1:]]  # type: ignore[misc]
-
-
-def released(team: str) -> tuple[bytes, bytes]:
-    """A team's release and its answer."""
-    rules = parse_competition(competition())
-    original, _ = TRACK.parse_original(ORIGINAL, rules)
-    method = TRACK.methods[METHODS[team]]
-    release, answer = TRACK.anonymize(method, original, rules, Generator(PCG64(len(team))), {})
-    return TRACK.files_of(release)["transactions"], TRACK.answers.write(answer)
-
-
-@pytest.fixture
-def contest(client: TestClient, arena: Arena) -> Contest:
-    """The template with all of its data, which shows guesses at once."""
-    return opened(client, arena, *ORIGINAL)
-
-
-def opened(client: TestClient, arena: Arena, *files: str) -> Contest:
-    assert arena.post("/competitions", content=competition()).status_code == 201
-    for name in files:
-        answer = arena.put(f"/competitions/{SLUG}/original/{name}.csv", content=ORIGINAL[name])
-        assert answer.status_code == 200, answer.text
-    assert answer.json()["original_rows"] == 6
-    return Contest(Arena(client, arena.organizer, SLUG, arena.table))
-
-
-def send(contest: Contest, team: str, **changed: bytes) -> Any:
-    release, secret = released(team)
-    parts = {"transactions": release, "secret": secret} | changed
-    files = {name: (f"{name}.csv", content) for name, content in parts.items()}
-    return contest.arena.post(f"{contest.path}/submissions", token=contest.arena.team(team), files=files)
-
-
-def scored(contest: Contest, team: str) -> str:
-    answer = send(contest, team)
-    assert answer.status_code == 202, answer.text
-    assert answer.json()["sha256"] == {"transactions.csv": hashlib.sha256(released(team)[0]).hexdigest()}
-    score_everything()
-    return str(answer.json()["id"])
 
 
 T = rows_of(ORIGINAL["transactions"])
@@ -115,13 +72,6 @@ def expected_rates(team: str, data: Mapping[str, bytes] = ORIGINAL) -> dict[str,
 def expected_measures(team: str) -> dict[str, float]:
     after = rows_of(released(team)[0])
     return {name: compute(T, after) for name, compute in reference.MEASURES.items()}
-
-
-def guess_with(answer: bytes, right: int) -> bytes:
-    """Right about the first customers, who are named in all months; wrong about the others."""
-    head, *lines = answer.decode().splitlines()
-    wrong = [",".join([line.split(",")[0], *("nobody" for _ in line.split(",")[1:])]) for line in lines]
-    return "\n".join([head, *lines[:right], *wrong[right:], ""]).encode()
 
 
 def test_every_number_of_a_release_is_that_of_plain_loops(contest: Contest) -> None:
@@ -190,17 +140,6 @@ def test_a_contest_by_month_is_played_to_its_reveal(contest: Contest) -> None:
     for team, target in targets.items():
         secret = arena.client.get(f"{API}/targets/{target['id']}/secret").content
         assert secret == released(team)[1]
-
-
-def guessed(contest: Contest, team: str, target: str, question: str, content: bytes) -> None:
-    headers = {"Authorization": f"Bearer {contest.arena.team(team)}"}
-    answer = contest.arena.client.post(
-        f"{API}/targets/{target}/guesses",
-        headers=headers,
-        files={"guess": ("g.csv", content)},
-        data={"question": question},
-    )
-    assert answer.status_code == 202, answer.text
 
 
 def test_a_guess_names_each_customer_once_and_pseudonyms_only(contest: Contest) -> None:

@@ -19,12 +19,12 @@ from app.db import engine, failures
 from app.db.transaction import transaction
 from app.http import operators
 from app.services.jobs import queue
-from tests.api.test_submissions import score_everything
-from tests.conftest import empty_queue
 from tests.e2e.stack import web
 from tests.support.arena import PASSWORD, Arena
 from tests.support.contest import turn
 from tests.support.openapi_contract import CheckedClient
+from tests.support.queue import empty_queue
+from tests.support.uploads import score_everything
 from tests.support.wait import PATIENCE_S, eventually, stopwatch
 from workers import clock, score
 from workers.readiness import FOR_SECRETS

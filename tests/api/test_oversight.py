@@ -16,8 +16,8 @@ from app.db import engine
 from app.db.models import Heartbeat, Member
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from tests.api.test_submissions import score_everything
 from tests.support.arena import API, PASSWORD, Arena, competition_file, numbers
+from tests.support.uploads import score_everything
 from tests.support.wait import stopwatch
 
 pytestmark = pytest.mark.full

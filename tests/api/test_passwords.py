@@ -28,43 +28,15 @@ from tests.support.accounts import (
     told,
 )
 from tests.support.arena import API, PASSWORD, Arena
+from tests.support.passwords import NEW, browser_session, code_for, link, set_by
 
 pytestmark = pytest.mark.full
-
-NEW = "battery staple"
-
-
-def link(arena: Arena, name: str, *, token: str | None = None) -> Response:
-    return arena.post("/users/password-links", token=token, json={"name": name})
-
-
-def code_for(arena: Arena, name: str) -> str:
-    answer = link(arena, name)
-    assert answer.status_code == 201, answer.text
-    return str(answer.json()["code"])
-
-
-def set_by(client: TestClient, code: str, password: str = NEW) -> Response:
-    answer: Response = client.post(f"{API}/password", json={"code": code, "password": password})
-    return answer
 
 
 def status_by(client: TestClient, cookie: str) -> int:
     """How a browser with that cookie is answered."""
     answer: Response = client.get(f"{API}/me", headers={"Cookie": f"{COOKIE}={cookie}"})
     return answer.status_code
-
-
-def browser_session(client: TestClient, name: str) -> str:
-    client.post(
-        "/sign-in",
-        data={"name": name, "password": PASSWORD},
-        headers={"Sec-Fetch-Site": "same-origin"},
-        follow_redirects=False,
-    )
-    cookie = client.cookies[COOKIE]
-    client.cookies.clear()
-    return str(cookie)
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from anoncup.competition.parser import parse_competition
 from anoncup.tables.csv_text import table_csv
 from app.db.models import Competition, Team
 from app.db.transaction import transaction
-from tests.api.test_submissions import score_everything
 from tests.support.accounts import acts, told
 from tests.support.arena import Arena, competition_file
 from tests.support.contest import Contest, competition_row, turn
+from tests.support.uploads import score_everything
 from tests.support.wait import stopwatch
 
 pytestmark = pytest.mark.full

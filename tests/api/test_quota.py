@@ -20,10 +20,10 @@ from app.services.contests.phases import midnights
 from app.services.jobs import leases
 from app.services.submissions import evaluations
 from app.services.submissions.quota import LONGEST_WAIT_S
-from tests.api.test_submissions import score_everything
 from tests.support.arena import API, Arena, competition_file, noisy_release
 from tests.support.claimed_jobs import FAULT, claim_evaluation
 from tests.support.contest import Contest, judge_everything
+from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 

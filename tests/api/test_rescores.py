@@ -2,29 +2,33 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 import pytest
 from fastapi.testclient import TestClient
-from httpx2 import Response
 from sqlalchemy import select, update
 
-from anoncup.rules.toml_text import with_tables
 from app.db.models import Evaluation, Rescore, State
 from app.db.transaction import transaction
-from app.services.jobs import leases
-from tests.api.test_submissions import score_everything
 from tests.recorded import verdict
 from tests.support.accounts import acts, told
-from tests.support.claimed_jobs import FAULT, claim_evaluation
 from tests.support.contest import Contest, competition_row, held, turn
+from tests.support.rejudgings import (
+    applied,
+    begin,
+    begun,
+    end,
+    end_set_evaluation,
+    file_of,
+    lenient,
+    preview,
+    reweighed,
+    strict,
+)
+from tests.support.uploads import score_everything
 from workers import score
 
 pytestmark = pytest.mark.full
-
-STRICT = "[excessive]\nthreshold = 0.0000001"
-"""A threshold that rejects everything."""
 
 
 @pytest.fixture
@@ -32,68 +36,11 @@ def contest(client: TestClient) -> Contest:
     return Contest.opened(client)
 
 
-def file_of(contest: Contest) -> str:
-    return contest.arena.get(f"{contest.path}/competition.toml").text
-
-
-def strict(contest: Contest) -> str:
-    return with_tables(file_of(contest), "excessive", STRICT)
-
-
-def lenient(contest: Contest) -> str:
-    return with_tables(file_of(contest), "excessive", "[excessive]\nthreshold = 0.2")
-
-
-def reweighed(contest: Contest) -> str:
-    """Only what mean_mae says counts in U."""
-    text = with_tables(file_of(contest), "measures", "[measures.mean_mae]\nweight = 1.0\n")
-    return with_tables(text, "scales", "")
-
-
-def begin(contest: Contest, text: str) -> Response:
-    return contest.arena.post(f"{contest.path}/rescores", content=text)
-
-
-def begun(contest: Contest, text: str) -> str:
-    answer = begin(contest, text)
-    assert answer.status_code == 202, answer.text
-    return str(answer.json()["id"])
-
-
-def preview(contest: Contest, identifier: str) -> dict[str, Any]:
-    answer = contest.arena.get(f"/rescores/{identifier}")
-    assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
-
-
-def end(contest: Contest, identifier: str, word: str) -> Response:
-    return contest.organize(f"/rescores/{identifier}/{word}")
-
-
-def applied(contest: Contest, text: str) -> dict[str, Any]:
-    """The preview of a set that was scored and put in force."""
-    identifier = begun(contest, text)
-    score_everything()
-    found = preview(contest, identifier)
-    assert end(contest, identifier, "apply").status_code == 200
-    return found
-
-
 def history(submission: str) -> list[tuple[bool, str]]:
     """All evaluations of a submission, the oldest first: whether it counts, and how it ended."""
     with transaction() as session:
         query = select(Evaluation).where(Evaluation.submission_id == UUID(submission))
         return [(one.current, one.state) for one in session.scalars(query.order_by(Evaluation.created_at))]
-
-
-def end_set_evaluation(submission: str, *, current: bool) -> None:
-    """End the scoring of a submission in ERROR: by the rules in force, or by those of the set."""
-    with transaction() as session:
-        query = select(Evaluation.id).where(Evaluation.submission_id == UUID(submission))
-        found = session.scalars(query.where(Evaluation.current.is_(current))).one()
-        claimed = claim_evaluation(session, found)
-        leases.fail(session, Evaluation, claimed.evaluation_id, claimed.attempt, FAULT)
 
 
 def test_a_set_changes_nothing_until_it_is_applied_and_then_all_at_once(contest: Contest) -> None:

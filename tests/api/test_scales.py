@@ -6,8 +6,8 @@ from sqlalchemy import select
 from anoncup.tables.csv_text import table_csv
 from app.db.models import Competition
 from app.db.transaction import transaction
-from tests.api.test_competitions import put_file, put_original
 from tests.support.arena import Arena, competition_file, original_table
+from tests.support.competition_uploads import put_file, put_original
 
 pytestmark = pytest.mark.full
 

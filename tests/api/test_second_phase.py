@@ -46,7 +46,7 @@ def test_what_came_in_time_is_scored_before_the_finals_are_taken(contest: Contes
     late = contest.submit("red", scored=False)
     contest.attack()
     assert contest.state() == "settling"
-    from tests.api.test_submissions import score_everything
+    from tests.support.uploads import score_everything
 
     score_everything()
     turn()

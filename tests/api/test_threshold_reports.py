@@ -13,8 +13,9 @@ from app.db.models import State, ThresholdReport
 from app.db.transaction import transaction
 from app.services.jobs import queue
 from app.services.originals.threshold_reports import MOST_UNFINISHED
-from tests.conftest import empty_queue
 from tests.support.arena import Arena, competition_file
+from tests.support.queue import empty_queue
+from tests.support.threshold_reports import unfinished
 from workers import advise, child_manager, clock
 
 pytestmark = pytest.mark.full
@@ -94,17 +95,6 @@ def test_there_is_no_report_before_there_are_data(arena: Arena) -> None:
     assert arena.post("/competitions", content=competition_file("empty")).status_code == 201
     refused = arena.post("/competitions/empty/threshold-reports", json={})
     assert (refused.status_code, refused.json()["code"]) == (409, "no_original")
-
-
-def unfinished(number: int) -> None:
-    """So many reports of the competition that wait."""
-    with transaction() as session:
-        first = session.scalars(select(ThresholdReport)).one()
-        shared = {"competition_id": first.competition_id, "user_id": first.user_id, "file": first.file}
-        session.add_all(
-            ThresholdReport(**shared, original=first.original, question=first.question)
-            for _ in range(number - 1)
-        )
 
 
 def test_a_competition_has_so_many_unfinished_reports_and_no_more(arena: Arena) -> None:

@@ -21,10 +21,10 @@ from app.db.models import Token
 from app.http import redis_client, throttle
 from app.processes import embedded_servers
 from app.services.accounts import accounts
-from tests.conftest import empty_queue
 from tests.support.accounts import counted, invite, me, person, sign_up, signed_in, token_for, told
 from tests.support.application import application
 from tests.support.arena import API, PASSWORD, Arena
+from tests.support.queue import empty_queue
 from tests.support.wait import PATIENCE_S, eventually
 
 STRANGER = "203.0.113.7"

@@ -3,40 +3,15 @@
 import pytest
 from fastapi.testclient import TestClient
 
-from anoncup.competition.templates import template
-from anoncup.rules.toml_text import with_tables
-from tests.support.arena import API, Arena, competition_file
-from tests.test_transactions_commands import (
-    CUSTOMERS,
-    RELEASED_CUSTOMERS,
-    RELEASED_TRANSACTIONS,
-    TRANSACTIONS,
-)
+from tests.support.arena import API, Arena
+from tests.support.shop_contest import ORIGINAL, filled, put, shop
+from tests.support.shop_files import CUSTOMERS, RELEASED_CUSTOMERS, RELEASED_TRANSACTIONS, TRANSACTIONS
+
+__all__ = ["shop"]
 
 pytestmark = pytest.mark.full
 
-ORIGINAL = {"customers": CUSTOMERS, "transactions": TRANSACTIONS}
 SECRET = "original_row\n3\n1\n2\n"
-
-
-@pytest.fixture
-def shop(arena: Arena) -> Arena:
-    """A competition of the 2016 template, open, without data."""
-    window = competition_file()
-    text = with_tables(template(2016), "phases", window[window.index("[[phases]]") :])
-    assert arena.post("/competitions", content=text).status_code == 201
-    return Arena(arena.client, arena.organizer, "cup-2016", arena.table)
-
-
-def put(shop: Arena, name: str, content: str) -> tuple[int, dict[str, object]]:
-    answer = shop.put(f"/competitions/cup-2016/original/{name}.csv", content=content.encode())
-    return answer.status_code, answer.json()
-
-
-def filled(shop: Arena) -> Arena:
-    for name, content in ORIGINAL.items():
-        assert put(shop, name, content)[0] == 200
-    return shop
 
 
 def send(shop: Arena, **changed: str) -> tuple[int, dict[str, object]]:

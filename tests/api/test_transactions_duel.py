@@ -8,15 +8,10 @@ from fastapi.testclient import TestClient
 from anoncup.competition.templates import template
 from anoncup.rules.toml_text import with_tables
 from anoncup.tracks.linkage.permutation import source_from_secret
-from tests.api.test_submissions import score_everything
 from tests.support.arena import API, Arena
 from tests.support.contest import Contest, judge_everything, two_phase_file
-from tests.test_transactions_commands import (
-    CUSTOMERS,
-    RELEASED_CUSTOMERS,
-    RELEASED_TRANSACTIONS,
-    TRANSACTIONS,
-)
+from tests.support.shop_files import CUSTOMERS, RELEASED_CUSTOMERS, RELEASED_TRANSACTIONS, TRANSACTIONS
+from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 

@@ -8,16 +8,17 @@ from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 
 from anoncup.rules.toml_text import with_tables
 from app.config import Settings
 from app.db.models import AuditEntry, Competition, Evaluation, State
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
-from tests.api.test_submissions import score_everything
 from tests.support.arena import API, Arena, competition_file
 from tests.support.contest import Contest, turn
+from tests.support.unreadable_uploads import rested
+from tests.support.uploads import score_everything
 from tests.web.reader import page, send
 from tests.web.spoken import refused as refused_in_words
 from tests.web.spoken import said
@@ -152,12 +153,6 @@ def evaluation() -> Evaluation:
             .join(Competition, Competition.id == Evaluation.competition_id)
             .where(Competition.slug == "broken")
         ).one()
-
-
-def rested() -> None:
-    """As if what was put aside had rested long enough."""
-    with transaction() as session:
-        session.execute(update(Evaluation).values(not_before=func.now()))
 
 
 @KINDS_OR_LONG

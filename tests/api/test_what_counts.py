@@ -23,14 +23,14 @@ from app.db.transaction import transaction
 from app.services.attacks import candidates
 from app.services.contests.contest import parsed
 from tests import upgrades
-from tests.api.test_baselines import add
-from tests.api.test_submissions import score_everything
-from tests.api.test_unreadable import rested
 from tests.support.arena import ROWS, Arena, noisy_release
+from tests.support.baselines import add
 from tests.support.contest import Contest, competition_row
+from tests.support.organizer_pages import read
+from tests.support.unreadable_uploads import rested
+from tests.support.uploads import score_everything
 from tests.web.reader import page
 from tests.web.spoken import said
-from tests.web.test_running import read
 from workers import child_manager
 
 pytestmark = pytest.mark.full

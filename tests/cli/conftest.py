@@ -1,14 +1,10 @@
 """The command line against a web server on a real port, on the tests' own database."""
 
 import io
-import json
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 import structlog
@@ -19,26 +15,11 @@ from anoncup.cli.main import main
 from app.config import Settings
 from app.main import create_app
 from tests.support.cli_zygote import NO_LINES_S
+from tests.support.command_line import Anoncup, Ran
 from tests.support.wait import PATIENCE_S, eventually
 
 # A test's own service must not be reached through somebody's proxy.
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-
-
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """What a command left behind."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-Anoncup = Callable[..., Ran]
 
 
 @pytest.fixture(autouse=True)
@@ -99,21 +80,3 @@ def signed_in(url: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setenv("ANONCUP_TOKEN", token)
 
     return become
-
-
-@contextmanager
-def working(job: Callable[[], object]) -> Iterator[None]:
-    """A worker that does the job again and again for as long as the context lasts."""
-    over = threading.Event()
-
-    def work() -> None:
-        while not over.wait(0.1):
-            job()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()

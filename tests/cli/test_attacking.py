@@ -10,8 +10,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.tables.csv_text import table_csv
-from tests.cli.conftest import Anoncup
 from tests.support.arena import ROWS, Arena, competition_file
+from tests.support.command_line import Anoncup
 from tests.support.contest import Contest, judge_everything
 from tests.support.wait import PATIENCE_S
 

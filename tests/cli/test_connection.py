@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from anoncup.client import transport
-from tests.cli.conftest import Anoncup
 from tests.support.arena import Arena, noisy_release
+from tests.support.command_line import Anoncup
 
 pytestmark = pytest.mark.full
 

@@ -9,12 +9,12 @@ from fastapi.testclient import TestClient
 
 from anoncup.cli import draw
 from anoncup.tables.csv_text import table_csv
-from tests.api.test_submissions import score_everything
-from tests.cli.conftest import Anoncup
-from tests.services.test_drawing import submit
+from tests.support.allocated_contest import submit
 from tests.support.allocation_track import HINTS, OWN, draws, labels
 from tests.support.arena import ROWS
+from tests.support.command_line import Anoncup
 from tests.support.contest import Contest, turn
+from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 

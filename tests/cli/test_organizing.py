@@ -20,10 +20,10 @@ from anoncup.tables.csv_text import table_csv
 from app.db import engine
 from app.db.models import State, ThresholdReport
 from app.db.transaction import transaction
-from tests.api.test_submissions import score_everything
-from tests.cli.conftest import Anoncup, working
 from tests.support.arena import PASSWORD, Arena, competition_file, noisy_release
+from tests.support.command_line import Anoncup, working
 from tests.support.contest import Contest
+from tests.support.uploads import score_everything
 from workers import advise
 
 pytestmark = pytest.mark.full

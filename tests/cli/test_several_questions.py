@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.cli.conftest import Anoncup
 from tests.support.arena import ROWS
+from tests.support.command_line import Anoncup
 from tests.support.contest import judge_everything
 from tests.support.several_questions_contest import claims, played
 from tests.support.several_questions_track import RIDDLES

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Anoncup
 from tests.support.arena import API, PASSWORD, Arena
+from tests.support.command_line import Anoncup
 
 pytestmark = pytest.mark.full
 

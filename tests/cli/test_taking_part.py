@@ -17,11 +17,11 @@ from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
 from app.db import engine
 from app.db.models import Evaluation, State
-from tests import test_transactions_commands as shop
-from tests.api.test_submissions import score_everything
-from tests.cli.conftest import Anoncup, working
+from tests.support import shop_files
 from tests.support.arena import Arena, competition_file, noisy_release
+from tests.support.command_line import Anoncup, working
 from tests.support.contest import judge_everything
+from tests.support.uploads import score_everything
 
 SignedIn = Callable[[str], None]
 
@@ -318,8 +318,8 @@ def test_the_track_of_two_files_is_served_by_the_same_commands(
     window = competition_file()
     text = with_tables(template(2016), "phases", window[window.index("[[phases]]") :])
     contents = {
-        "c.toml": text, "customers.csv": shop.CUSTOMERS, "transactions.csv": shop.TRANSACTIONS,
-        "M.csv": shop.RELEASED_CUSTOMERS, "T.csv": shop.RELEASED_TRANSACTIONS,
+        "c.toml": text, "customers.csv": shop_files.CUSTOMERS, "transactions.csv": shop_files.TRANSACTIONS,
+        "M.csv": shop_files.RELEASED_CUSTOMERS, "T.csv": shop_files.RELEASED_TRANSACTIONS,
         "s.csv": "original_row\n3\n1\n2\n",
     }  # fmt: skip
     for name, content in contents.items():
@@ -330,7 +330,7 @@ def test_the_track_of_two_files_is_served_by_the_same_commands(
     assert (done.status, done.err) == (0, "")
     signed_in(Arena(arena.client, arena.organizer, "cup-2016", arena.table).team("red"))
     done = anoncup("download", "cup-2016")
-    assert (folder / "cup-2016" / "transactions.csv").read_text() == shop.TRANSACTIONS
+    assert (folder / "cup-2016" / "transactions.csv").read_text() == shop_files.TRANSACTIONS
     words = ["submit", "cup-2016", "--customers", "M.csv", "--transactions", "T.csv", "--secret", "s.csv"]
     with working(score_everything):
         done = anoncup(*words, "--wait", "--json")

@@ -9,8 +9,8 @@ import pytest
 from anoncup.competition.templates import TEMPLATES, template
 from anoncup.tables.csv_text import table_csv
 from anoncup.tracks.linkage.permutation import secret_csv
+from tests.support.release_files import place, scored
 from tests.support.shell_commands import run
-from tests.test_command_line import place, scored
 
 
 def test_the_template_is_printed_as_it_is(tmp_path: Path) -> None:

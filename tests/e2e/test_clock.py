@@ -22,8 +22,8 @@ from app.services.attacks import contest_lifecycle
 from app.services.jobs import queue
 from migrations.run import migrate
 from tests.e2e.stack import QUICK, kill, running, small_contest, web, worker
-from tests.services.test_transitions import quick
 from tests.support.contest import Contest, competition_id
+from tests.support.phase_changes import quick
 from tests.support.wait import PATIENCE_S, eventually
 
 pytestmark = pytest.mark.full

@@ -19,8 +19,8 @@ from app.config import Settings
 from app.db.models import Evaluation, Heartbeat
 from app.db.transaction import transaction
 from app.services.jobs import health, queue
-from tests.conftest import empty_queue
 from tests.e2e.stack import command_line, halted, kill, slow_contest, small_contest, web, worker
+from tests.support.queue import empty_queue
 from tests.support.wait import PATIENCE_S, eventually
 
 pytestmark = pytest.mark.full

@@ -1,10 +1,6 @@
 """A service whose packages come, change and go while contests run: real processes, sandboxed workers."""
 
 import io
-import signal
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +11,10 @@ import pytest
 from anoncup.client import Client
 from anoncup.errors import Unavailable
 from anoncup.tables.csv_text import table_csv
-from app.processes import child_process
-from app.processes.supervisor import wait_until_healthy
-from tests.e2e.stack import QUICK, check_runs, free_port
 from tests.support.arena import PASSWORD, competition_file, noisy_release, original_table
 from tests.support.environments import NAME, Environment, environment, example
-from tests.support.wait import PATIENCE_S, eventually
+from tests.support.package_service import organizer_at, serving
+from tests.support.wait import eventually
 
 __all__ = ["environment", "example"]
 pytestmark = pytest.mark.full
@@ -76,39 +70,6 @@ def released(seed: int) -> tuple[bytes, bytes]:
     content, secret = noisy_release(seed, original_table())
     table = pd.read_csv(io.BytesIO(content), dtype=str)
     return table_csv(table.assign(sex=table["sex"].iloc[0])), secret
-
-
-@contextmanager
-def serving(installed: Environment, data: Path, log: Path) -> Iterator[str]:
-    """All of a service, by the command that an organizer starts, with what is installed there."""
-    port = free_port()
-    command = [
-        str(installed.python),
-        "-P",
-        "-m",
-        "anoncup.cli",
-        "serve",
-        "--port",
-        str(port),
-        "--data",
-        str(data),
-    ]
-    process = child_process.start(command, log=log, env=installed.variables | QUICK)
-    try:
-        url = f"http://127.0.0.1:{port}"
-        wait_until_healthy(f"{url}/readyz", check=lambda: check_runs(process, log))
-        yield url
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(PATIENCE_S)
-
-
-def organizer_at(installed: Environment, data: Path, url: str) -> str:
-    made = ("admin", "create-user", "Ada", "--role", "organizer", "--password-stdin", "--data", str(data))
-    program = [str(installed.python), "-P", "-m", "anoncup.cli", *made]
-    subprocess.run(program, env=installed.variables, input=PASSWORD.encode(), check=True, capture_output=True)
-    with Client(url) as client:
-        return client.token("Ada", PASSWORD)
 
 
 def opened(url: str, organizer: str, slug: str, file: str) -> str:

@@ -17,9 +17,9 @@ from app.db.transaction import transaction
 from app.processes.supervisor import POOLS, forked_program, worker_programs
 from app.services.jobs import queue
 from tests.e2e.stack import QUICK, acting, forks, running
-from tests.services.test_transitions import quick
 from tests.support.arena import Arena
 from tests.support.contest import Contest
+from tests.support.phase_changes import quick
 from tests.support.wait import eventually
 
 pytestmark = pytest.mark.full

@@ -16,10 +16,10 @@ from app.db.transaction import transaction
 from app.processes.embedded_servers import running_services
 from app.processes.supervisor import Program, wait_until_healthy
 from tests.e2e.stack import QUICK, check_runs, free_port, move, open_contest, running
-from tests.e2e.test_own_servers import forget_connections
-from tests.e2e.test_second_phase import joined, row
 from tests.support.arena import ROWS, original_table
 from tests.support.contest import two_phase_file
+from tests.support.own_postgres import forget_connections
+from tests.support.second_phase import joined, row
 from tests.support.wait import PATIENCE_S, eventually
 
 

@@ -6,23 +6,18 @@ import httpx2
 import pytest
 from sqlalchemy import select
 
-from anoncup.client import Client
 from anoncup.tables.csv_text import table_csv
 from app.config import Settings
-from app.db.models import Competition, Guess, State, Target
+from app.db.models import Guess, State, Target
 from app.db.transaction import transaction
-from tests.conftest import empty_queue
-from tests.e2e.stack import invite_code, kill, move, open_contest, web, worker
-from tests.support.arena import PASSWORD, ROWS, numbers, original_table
+from tests.e2e.stack import kill, move, open_contest, web, worker
+from tests.support.arena import ROWS, original_table
 from tests.support.contest import two_phase_file
+from tests.support.queue import empty_queue
+from tests.support.second_phase import joined, row
 from tests.support.wait import PATIENCE_S, eventually
 
 pytestmark = pytest.mark.full
-
-
-def row() -> Competition:
-    with transaction() as session:
-        return session.scalars(select(Competition)).one()
 
 
 def states() -> list[tuple[State, int | None]]:
@@ -61,11 +56,3 @@ def test_a_contest_goes_through_its_second_phase_while_workers_and_clocks_are_ki
         assert states() == [(State.SCORED, 1)]
         revealed = httpx2.get(f"{url}/api/v1/targets/{target.id}/secret", timeout=PATIENCE_S)
         assert sorted(map(int, revealed.text.split()[1:])) == list(range(1, ROWS + 1))
-
-
-def joined(url: str) -> str:
-    """The token of a second team's member."""
-    invite = invite_code(url, "small")
-    with Client(url) as client:
-        member = f"member {next(numbers)}"
-        return client.sign_up(invite=invite, team="blue", name=member, password=PASSWORD)

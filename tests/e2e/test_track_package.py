@@ -15,9 +15,9 @@ import pytest
 
 from anoncup import schemas
 from anoncup.client import Client, Refused
-from tests.e2e.test_packages import organizer_at, serving
 from tests.support.arena import PASSWORD
 from tests.support.environments import TRACK, Environment, environment
+from tests.support.package_service import organizer_at, serving
 from tests.support.wait import PATIENCE_S, eventually
 
 __all__ = ["environment"]

@@ -18,7 +18,6 @@ from anoncup.tracks.linkage.permutation import secret_csv
 from app.db.models import Attempt, AuditEntry, Evaluation, Guess, Opening, Secret, State, Submission, Target
 from app.db.transaction import transaction
 from app.services.contests.phases import ANONYMIZATION
-from tests.api.test_submissions import score_everything
 from tests.faults import boards
 from tests.faults.calls import Caller, Calls, wrong_in
 from tests.faults.canaries import Canaries
@@ -26,6 +25,7 @@ from tests.faults.laws import laws
 from tests.faults.ledger import Ledger, Upload, guess, malformed, release
 from tests.support.claimed_jobs import FAULT
 from tests.support.contest import Contest, judge_everything
+from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 

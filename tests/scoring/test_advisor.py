@@ -20,7 +20,7 @@ from anoncup.tracks.transactions.example import tc400
 from anoncup.tracks.transactions.release import PreparedTransactions
 from anoncup.tracks.transactions.release import prepare as prepare_transactions
 from anoncup.tracks.transactions.tables import TransactionTables
-from tests.scoring.test_tc400 import folder, reference
+from tests.support.tc400 import folder, reference
 
 pytestmark = pytest.mark.full
 

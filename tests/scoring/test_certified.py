@@ -1,8 +1,5 @@
 """Certified bounds on s_exact(r): brute force, a second implementation, and P2's own numbers."""
 
-from functools import lru_cache
-from itertools import permutations
-from math import factorial
 from pathlib import Path
 
 import numpy as np
@@ -10,17 +7,17 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import ArrayLike
 from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 
 from anoncup.errors import InvalidInput
-from anoncup.excessive.certified_bounds import LARGEST, Certified, certified_bounds
+from anoncup.excessive.certified_bounds import LARGEST, certified_bounds
 from anoncup.excessive.cycles import least_cycles
 from anoncup.excessive.gaps import close_gaps, shortest_loop
 from anoncup.excessive.paths import cheapest_choices, costs_of, fixed_points
-from anoncup.geometry.arrays import FloatArray, IntArray
+from anoncup.geometry.arrays import FloatArray
 from anoncup.geometry.kernels import warm_bounds
 from tests.scoring.eisner import certified_at, mixed
+from tests.support.bound_checks import check, distances, random_distances, s_exact
 from tests.support.hypothesis_profiles import examples
 
 pytestmark = pytest.mark.full
@@ -29,31 +26,6 @@ hostile = examples(150)
 slower = examples(50)
 P2 = np.array([[0, 4, 7, 6], [4, 0, 3, 2], [7, 3, 0, 5], [6, 2, 5, 0]], dtype=float)
 """The example of P2 §4.1."""
-
-tied = st.sampled_from([0.0, 0.0, 1.0, 1.0, 2.0, 0.25, 0.1, 0.7])
-spread = st.floats(min_value=0, max_value=1, allow_subnormal=False)
-
-
-@st.composite
-def distances(draw: st.DrawFn, *, symmetric: bool, most: int = 7) -> FloatArray:
-    n = draw(st.integers(0, most))
-    cells = draw(st.lists(draw(st.sampled_from([tied, spread])), min_size=n * n, max_size=n * n))
-    matrix = np.array(cells).reshape(n, n)
-    np.fill_diagonal(matrix, 0.0)
-    return np.triu(matrix) + np.triu(matrix).T if symmetric else matrix
-
-
-@lru_cache(maxsize=8)
-def everyone(n: int) -> IntArray:
-    return np.array(list(permutations(range(n))), dtype=np.int64).reshape(factorial(n), n)
-
-
-def s_exact(matrix: FloatArray) -> FloatArray:
-    """By definition: all permutations."""
-    n = len(matrix)
-    costs = np.full(n + 1, np.inf)
-    np.minimum.at(costs, fixed_points(everyone(n)), costs_of(matrix, everyone(n)))
-    return np.minimum.accumulate(costs)
 
 
 def chosen_by_scipy(matrix: FloatArray, count: int) -> float:
@@ -80,25 +52,6 @@ def solved_by_highs(matrix: FloatArray, fixed: int, *, exactly: bool = False) ->
     )
     assert solved.fun is not None
     return float(solved.fun)
-
-
-def random_distances(n: int, seed: int) -> FloatArray:
-    points = np.random.default_rng(seed).random((n, 3))
-    matrix: FloatArray = np.abs(points[:, np.newaxis] - points).mean(axis=2)
-    return matrix
-
-
-def check(matrix: FloatArray, bounds: Certified, true: ArrayLike) -> None:
-    """What every answer must keep, whatever was proved."""
-    true = np.asarray(true)[bounds.fixed]
-    assert (bounds.s_lower <= bounds.lower + 1e-9).all()
-    assert (bounds.lower <= true + 1e-9).all()
-    assert (true <= bounds.upper + 1e-9).all()
-    assert bounds.upper[bounds.exact] == pytest.approx(true[bounds.exact], rel=1e-9, abs=1e-9)
-    found = np.isfinite(bounds.upper)
-    assert costs_of(matrix, bounds.permutations[found]) == pytest.approx(bounds.upper[found])
-    assert (fixed_points(bounds.permutations) <= bounds.fixed).all()
-    assert (np.sort(bounds.permutations[found]) == np.arange(len(matrix))).all()
 
 
 def test_the_papers_example() -> None:

@@ -15,7 +15,7 @@ from anoncup.rules.model import Rules
 from anoncup.rules.settings import AttackerSettings, Excessive
 from anoncup.tracks.parts import Attacker
 from tests.scoring.competition_texts import EXAMPLE, LEAST, refusal
-from tests.scoring.test_evaluate import COMPETITION, ORIGINAL, TABLE
+from tests.support.small_release import COMPETITION, ORIGINAL, TABLE
 
 TRACK = TRACKS["microdata"]
 FIXED = what_counts(parse_competition(EXAMPLE))

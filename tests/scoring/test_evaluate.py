@@ -13,39 +13,13 @@ from anoncup.evaluation.evaluate import ExcessiveResult, Verdict, evaluate
 from anoncup.evaluation.scales import scales
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.rules.settings import (
-    AttackerSettings,
-    Columns,
-    Excessive,
-    Limits,
-    MeasureSettings,
-    rows_required,
-)
+from anoncup.rules.settings import AttackerSettings, Excessive, Limits, MeasureSettings, rows_required
 from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.microdata.adapter import null_release
 from anoncup.tracks.microdata.registry import UTILITIES
-from anoncup.tracks.microdata.release import prepare
 from tests.scoring.tables_to_break import Case, cases
 from tests.support.hypothesis_profiles import examples
-
-COLUMNS = Columns(("sex", "job"), ("pay", "rent"))
-TABLE = pd.DataFrame(
-    {
-        "sex": ["f", "f", "m", "m", "f", "m"],
-        "pay": [10.0, 20.0, 30.0, 40.0, 50.0, 70.0],
-        "job": ["a", "b", "a", "b", "", "a"],
-        "rent": [3.0, 1.0, 4.0, 1.0, 5.0, 9.0],
-    }
-)
-ORIGINAL = prepare(TABLE, COLUMNS)
-COMPETITION = Rules(
-    slug="cup",
-    title={"en": "Cup"},
-    track="microdata",
-    timezone="Asia/Tokyo",
-    columns=COLUMNS,
-    measures={name: MeasureSettings(weight=1.0) for name in UTILITIES},
-)
+from tests.support.small_release import COMPETITION, ORIGINAL, TABLE
 
 
 def verdict(

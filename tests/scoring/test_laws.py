@@ -20,6 +20,7 @@ from anoncup.tracks.microdata.release import Target, prepare, release_of, target
 from anoncup.tracks.parts import Attacker, Measure, Method
 from tests.scoring.tables_to_break import Case, cases
 from tests.support.hypothesis_profiles import examples
+from tests.support.public_functions import public_functions
 
 MEASURES = UTILITIES | ANONYMITY
 ALL_AT_ONCE = {"sort", "sa_rank", "own_row", "euc2_assignment", "gower_assignment"}
@@ -44,16 +45,6 @@ def chosen_of(answer: Answer) -> np.ndarray:
         return answer.chosen
     assert isinstance(answer, np.ndarray)
     return answer
-
-
-def public_functions(module: object) -> set[str]:
-    return {
-        name
-        for name, value in vars(module).items()
-        if callable(value)
-        and not name.startswith("_")
-        and getattr(value, "__module__", "") == module.__name__  # type: ignore[attr-defined]
-    }
 
 
 def test_every_function_of_the_registered_files_has_its_entry() -> None:

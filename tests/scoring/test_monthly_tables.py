@@ -21,8 +21,8 @@ from anoncup.tracks.monthly.original import Original
 from anoncup.tracks.monthly.release import Release, parse_release, shuffled
 from tests.scoring.monthly_reference import Row
 from tests.scoring.monthly_to_break import GONE, Case, cases, original_of, seeded, table
-from tests.scoring.test_monthly_worked_example import T
 from tests.support.hypothesis_profiles import examples
+from tests.support.monthly_example import T
 
 hostile = examples(60)
 

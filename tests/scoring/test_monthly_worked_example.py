@@ -17,13 +17,8 @@ from anoncup.tracks.monthly.goods_similarity import distance
 from anoncup.tracks.monthly.release import Release
 from tests.scoring.monthly_reference import Row
 from tests.scoring.monthly_to_break import GONE, case_of, measured
+from tests.support.monthly_example import T
 
-T: list[Row] = [
-    ("c1", "i1", "2011-01-05", "8:45", "A12", "2.5", "3"),
-    ("c1", "i1", "2011-01-31", "8:45", "B", "1", "1"),
-    ("c1", "i2", "2011-02-01", "9:00", "A12", "2.5", "3"),
-    ("c2", "i3", "2011-01-05", "9:00", "A13", "0", "12"),
-]
 AT: list[Row] = [
     ("p1", "i1", "2011/1/6", "8:45", "A13", "2.50", "4"),
     GONE,

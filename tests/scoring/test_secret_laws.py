@@ -17,9 +17,9 @@ from anoncup.tracks.linkage.attack_rates import OwnCluster, rate_of
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure
 from tests.scoring import tables_to_break, transactions_to_break
-from tests.scoring.test_evaluate import ORIGINAL, TABLE
-from tests.scoring.test_transactions_worked_example import CASE
 from tests.support.hypothesis_profiles import examples
+from tests.support.small_release import ORIGINAL, TABLE
+from tests.support.transactions_example import CASE
 
 Value = Callable[[Track, Any, IntArray], float]
 hostile = examples(25)

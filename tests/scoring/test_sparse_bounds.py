@@ -23,7 +23,7 @@ from anoncup.tracks.microdata import MICRODATA
 from anoncup.tracks.microdata.release import prepare
 from anoncup.tracks.parts import Distance
 from tests.scoring import tables_to_break, transactions_to_break
-from tests.scoring.test_certified import check, distances, random_distances, s_exact
+from tests.support.bound_checks import check, distances, random_distances, s_exact
 from tests.support.hypothesis_profiles import examples
 
 pytestmark = pytest.mark.full

@@ -1,8 +1,6 @@
 """The shipped data of the transactions track."""
 
 import csv
-import os
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,12 +10,7 @@ from anoncup.tracks.transactions.baskets import distance_matrix
 from anoncup.tracks.transactions.example import derive, tc400
 from anoncup.tracks.transactions.release import prepare
 from anoncup.tracks.transactions.tables import files_of, iso_date, iso_time, parse_original
-
-reference = pytest.mark.skipif("ANONCUP_REFERENCE_DATA" not in os.environ, reason="needs the reference data")
-
-
-def folder() -> Path:
-    return Path(os.environ["ANONCUP_REFERENCE_DATA"])
+from tests.support.tc400 import folder, reference
 
 
 def test_it_has_the_papers_numbers() -> None:

@@ -17,9 +17,9 @@ from anoncup.tracks.transactions.adapter import null_release
 from anoncup.tracks.transactions.attackers import assignment, baskets, records, spending
 from anoncup.tracks.transactions.registry import TRANSACTION_ATTACKERS, TRANSACTION_UTILITIES
 from anoncup.tracks.transactions.release import TransactionTarget
-from tests.scoring.test_laws import public_functions
 from tests.scoring.transactions_to_break import Case, cases
 from tests.support.hypothesis_profiles import examples
+from tests.support.public_functions import public_functions
 
 hostile = examples(20)
 BUILDING_BLOCKS = {

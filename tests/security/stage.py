@@ -28,10 +28,10 @@ from app.db.models import (
 from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.services.accounts import accounts
-from tests.api.test_submissions import score_everything
 from tests.security.table import AREAS
 from tests.support.arena import API, PASSWORD, ROWS, Arena, competition_file, noisy_release, numbers
 from tests.support.contest import Contest, turn
+from tests.support.uploads import score_everything
 
 
 @dataclass

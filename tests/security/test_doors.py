@@ -12,9 +12,9 @@ from app.db.models import Token
 from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.services.accounts import accounts
-from tests.api.test_passwords import browser_session
 from tests.support.accounts import me, person, token_for, told
 from tests.support.arena import API, PASSWORD
+from tests.support.passwords import browser_session
 from tests.web.spoken import said
 
 pytestmark = pytest.mark.full

@@ -17,8 +17,8 @@ from app.storage import store
 from migrations.logins import let_in
 from migrations.run import migrate
 from tests.security.roles import connected, folder, login_url, refusal
+from tests.support.backups import target
 from tests.support.role_session import url_as
-from tests.test_backup import target
 
 pytestmark = pytest.mark.full
 

@@ -10,8 +10,8 @@ from fastapi.testclient import TestClient
 from app.main import create_app
 from tests.security.stage import Stage
 from tests.security.table import AUDIENCES, TABLE
-from tests.security.test_secrets import needles, seen
 from tests.support.arena import PASSWORD
+from tests.support.secret_search import needles, seen
 
 EVERYBODY = {route: dict(zip(AUDIENCES, row, strict=True)) for route, row in TABLE.items()}
 FIRST_OF_EACH_ANSWER = {

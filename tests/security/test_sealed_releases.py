@@ -17,9 +17,9 @@ from app.db.models import Evaluation, State, Submission
 from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.storage import digest_of, store
-from tests.security.test_secrets import cells_of_the_database, files_below
 from tests.support.arena import API, noisy_release
 from tests.support.contest import Contest
+from tests.support.secret_search import cells_of_the_database, files_below
 from tests.support.stored_files import file_of
 from workers.child_manager import content_of
 from workers.jobs import Request

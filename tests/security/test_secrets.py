@@ -4,7 +4,6 @@ import hashlib
 import itertools
 import json
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -26,31 +25,12 @@ from app.db.transaction import transaction
 from app.processes.embedded_servers import Services
 from app.services.jobs import queue
 from app.storage import digest_of
-from tests.api.test_submissions import score_everything
 from tests.security.stage import Stage
 from tests.support.arena import API, PASSWORD, Arena, noisy_release
+from tests.support.secret_search import cells_of_the_database, files_below, needles, seen
 from tests.support.stored_files import file_of
+from tests.support.uploads import score_everything
 from workers import score
-
-WINDOW = 6
-SEPARATORS = ("\n", "\r\n", ",", ", ", " ", ";", "\\n", "\\r\\n")
-
-
-def needles(secret: bytes) -> set[bytes]:
-    """Runs of the permutation in every spelling it could leak in: both directions, both bases."""
-    source = np.array([int(line) for line in secret.split()[1:]]) - 1
-    inverse = np.argsort(source)
-    found: set[bytes] = set()
-    for rows in (source, source + 1, inverse, inverse + 1):
-        for start in (0, len(rows) // 2, len(rows) - WINDOW):
-            run = rows[start : start + WINDOW]
-            found |= {separator.join(map(str, run)).encode() for separator in SEPARATORS}
-            found |= {run.astype(kind).tobytes() for kind in ("<i8", "<i4", "<i2", ">i8")}
-    return found
-
-
-def seen(haystack: bytes, canaries: set[bytes]) -> list[bytes]:
-    return [canary for canary in canaries if canary in haystack]
 
 
 @pytest.fixture
@@ -143,19 +123,6 @@ def test_no_column_of_the_database_contains_a_secret_a_password_a_token_or_an_in
     assert cells > 100
 
 
-def cells_of_the_database() -> Iterator[tuple[str, bytes]]:
-    """Every value of every table, as raw bytes or as text."""
-    tables = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_type = 'BASE TABLE'"
-    with engine.get_engine().connect() as connection:
-        for schema, table in connection.execute(text(tables)).all():
-            if schema in {"pg_catalog", "information_schema"}:
-                continue
-            for row in connection.execute(text(f'SELECT * FROM "{schema}"."{table}"')).mappings():
-                for column, value in row.items():
-                    as_bytes = value if isinstance(value, bytes) else str(value).encode()
-                    yield f"{schema}.{table}.{column}", as_bytes
-
-
 @pytest.mark.full
 def test_the_queue_says_nothing_of_what_was_sent(arena: Arena) -> None:
     _, secret = noisy_release(37, arena.table)
@@ -181,12 +148,6 @@ def test_no_file_of_the_service_but_the_private_keys_contains_a_secret(
     found = {path: seen(content, canaries) for path, content in looked_at}
     assert {path: what for path, what in found.items() if what} == {}
     assert any("blobs" in path.parts for path in found)
-
-
-def files_below(folder: Path) -> Iterator[tuple[Path, bytes]]:
-    for path in folder.rglob("*"):
-        if path.is_file() and "private" not in path.parts:
-            yield path, path.read_bytes()
 
 
 WRONG_SECRETS = {

@@ -15,9 +15,9 @@ from app.config import Settings
 from app.db import engine
 from app.storage import digest_of
 from tests.security.table import TABLE
-from tests.security.test_secrets import cells_of_the_database, files_below, needles, seen
 from tests.support.arena import ROWS, numbers
 from tests.support.contest import Contest, judge_everything, turn
+from tests.support.secret_search import cells_of_the_database, files_below, needles, seen
 
 pytestmark = pytest.mark.full
 

@@ -14,9 +14,9 @@ from sqlalchemy import select, update
 from app.db.models import Competition, Guess, Target, Team
 from app.db.transaction import transaction
 from app.services.boards.attack_timeline import Sent, counted
-from tests.services.test_boards_of_outcomes import Played, best, played, together
 from tests.support.arena import ROWS
 from tests.support.contest import Contest
+from tests.support.outcomes import Played, best, played, together
 
 pytestmark = pytest.mark.full
 

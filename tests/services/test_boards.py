@@ -9,8 +9,8 @@ from fastapi.testclient import TestClient
 
 from anoncup.tables.csv_text import table_csv
 from app.services.boards import spreadsheet
-from tests.api.test_submissions import score_everything
 from tests.support.arena import API, Arena, competition_file, noisy_release
+from tests.support.uploads import score_everything
 
 PATH = "/competitions/small/boards/anonymization"
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 from fastapi.testclient import TestClient
@@ -17,13 +17,14 @@ from app.services.boards import anonymization, matrix, reidentification, verdict
 from app.services.boards.verdicts import Ending, Kept, Numbers
 from app.services.contests import visibility
 from app.services.submissions import evaluations
-from tests.api.test_rescores import applied, lenient, reweighed, strict
-from tests.api.test_submissions import score_everything
 from tests.support import large_contest
 from tests.support.claimed_jobs import claim_evaluation
 from tests.support.contest import Contest
 from tests.support.large_contest import Size
 from tests.support.query_counter import Asked, asked
+from tests.support.rejudgings import applied, lenient, reweighed, strict
+from tests.support.team_rows import team_id
+from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 
@@ -112,11 +113,6 @@ def test_what_changes_about_a_submission_shows_at_once_on_a_board_that_was_read_
         verdicts.kept.clear()
         assert contest.boards() == now, number
         shown = now
-
-
-def team_id(name: str) -> UUID:
-    with transaction() as session:
-        return session.scalars(select(Team.id).where(Team.name == name)).one()
 
 
 def renamed(name: str, new: str) -> None:

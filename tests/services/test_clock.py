@@ -18,8 +18,8 @@ from app.db.models import Competition
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
 from app.services.jobs import health, queue
-from tests.services.test_transitions import acts, quick
 from tests.support.contest import Contest, Here, competition_id, turn
+from tests.support.phase_changes import acts, quick
 from workers.clock import Clock
 
 pytestmark = pytest.mark.full

@@ -23,28 +23,22 @@ from anoncup.tracks.linkage.permutation import source_from_secret
 from anoncup.tracks.model import Draw
 from app.cli.backup import service as backup
 from app.config import Settings, get_settings
-from app.db.models import AuditEntry, Drawn, Seed
+from app.db.models import Drawn, Seed
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.services.accounts import accounts
 from app.services.attacks import allocation
 from app.services.originals import allocations as data_draws
 from app.storage import store
-from tests.api.test_submissions import score_everything
-from tests.support.allocation_track import OWN, draws, labels, own_order, rotations
-from tests.support.arena import PASSWORD, ROWS, Arena
+from tests.support.allocated_contest import PATH, acts, given, opened, own, rows, submit
+from tests.support.allocation_track import OWN, labels, own_order, rotations
+from tests.support.arena import PASSWORD, ROWS
 from tests.support.contest import Contest, competition_id, competition_row, turn, two_phase_file
+from tests.support.uploads import score_everything
 from tests.web.reader import page, send
 from tests.web.spoken import said
 
 pytestmark = pytest.mark.full
-
-PATH = "/competitions/small"
-
-
-def opened(client: TestClient, patch: pytest.MonkeyPatch, draw: Draw, *, more: str = "") -> Contest:
-    draws(patch, draw)
-    return Contest.opened(client, more=more)
 
 
 @pytest.fixture
@@ -53,38 +47,6 @@ def contest(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Contest:
     made = opened(client, monkeypatch, OWN)
     assert given(made.arena).status_code == 200
     return made
-
-
-def given(arena: Arena, content: bytes | None = None, *, file: str = "hidden.csv") -> Any:
-    return arena.put(f"{PATH}/truth/{file}", content=labels(ROWS) if content is None else content)
-
-
-def own(arena: Arena, team: str, file: str = "") -> Any:
-    return arena.get(f"{PATH}/own{file and '/' + file}", token=arena.team(team))
-
-
-def rows() -> dict[str, Drawn]:
-    with transaction() as session:
-        return {one.team: one for one in session.scalars(select(Drawn))}
-
-
-def acts(action: str) -> list[AuditEntry]:
-    with transaction() as session:
-        query = select(AuditEntry).where(AuditEntry.action == action).order_by(AuditEntry.number)
-        return list(session.scalars(query))
-
-
-def release(contest: Contest, team: str) -> bytes:
-    """The rows in the order that was drawn for the team."""
-    secret = own(contest.arena, team, "secret.csv").content
-    order = source_from_secret(secret, originals=ROWS, anonymized=ROWS)
-    return table_csv(contest.arena.table.iloc[order].reset_index(drop=True))
-
-
-def submit(contest: Contest, team: str) -> Any:
-    path, token = f"{PATH}/submissions", contest.arena.team(team)
-    content = release(contest, team)
-    return contest.arena.post(path, token=token, files={"anonymized": ("a.csv", content)})
 
 
 def test_a_seed_is_committed_to_once_and_told_to_everybody(contest: Contest) -> None:

@@ -15,11 +15,11 @@ from app.db.models import Seed, SeedOpening
 from app.db.transaction import transaction
 from app.services.attacks import allocation
 from app.storage.store import Store
-from tests.services.test_drawing import PATH, acts, given, own, rows
-from tests.services.test_transitions_killed import Killed, dying
+from tests.support.allocated_contest import PATH, acts, given, own, rows
 from tests.support.allocation_track import OWN, draws, evaluated_here, labels
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, competition_row, turn
+from tests.support.killed_transitions import Killed, dying
 from workers import child_manager
 
 pytestmark = pytest.mark.full

@@ -6,11 +6,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.tables.csv_text import table_csv
-from tests.api.test_submissions import score_everything
-from tests.services.test_drawing import PATH, acts, opened
+from tests.support.allocated_contest import PATH, acts, opened
 from tests.support.allocation_track import HINTS
 from tests.support.arena import ROWS
 from tests.support.contest import competition_row, turn
+from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 

@@ -14,8 +14,8 @@ from app.http.multipart import Parts
 from app.http.uploads import submitted
 from app.services.submissions import uploads
 from app.storage import store
-from tests.services.test_transitions import member
 from tests.support.arena import Arena, competition_file, noisy_release
+from tests.support.phase_changes import member
 from tests.web.reader import page
 
 pytestmark = pytest.mark.full

@@ -9,13 +9,14 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
 from app.config import Settings
-from app.db.models import Attempt, Guess, Submission
+from app.db.models import Attempt, Guess
 from app.db.transaction import transaction
 from app.services.submissions import attempts, uploads
-from tests.services.test_transitions import accept, acts, member, score, targets
 from tests.support.arena import noisy_release
 from tests.support.contest import Contest, competition_row, judge_everything, turn
+from tests.support.phase_changes import accept, acts, member, score, targets
 from tests.support.raw_asgi import Sending, process, sending
+from tests.support.uploads_in_flight import end_the_first_phase, received, under_way, uploading
 
 pytestmark = pytest.mark.full
 
@@ -26,44 +27,11 @@ def contest(client: TestClient) -> Contest:
 
 
 @contextmanager
-def uploading(contest: Contest, team: str, *, seed: int = 1, key: str | None = None) -> Iterator[Sending]:
-    """A release that has entered, and of whose body the first half has come."""
-    with entering(contest, team, seed=seed, key=key) as sent:
-        sent.entered()
-        sent.piece(len(sent.body) // 2)
-        yield sent
-
-
-@contextmanager
-def entering(contest: Contest, team: str, *, seed: int = 1, key: str | None = None) -> Iterator[Sending]:
-    table, secret = noisy_release(seed, contest.arena.table)
-    path, token = f"/api/v1{contest.path}/submissions", contest.arena.team(team)
-    files = {"anonymized": table, "secret": secret}
-    with process() as web, sending(web, path, token=token, files=files, key=key) as sent:
-        yield sent
-
-
-@contextmanager
 def guessing(contest: Contest, team: str, target: str, content: bytes) -> Iterator[Sending]:
     path, token = f"/api/v1/targets/{target}/guesses", contest.arena.team(team)
     with process() as web, sending(web, path, token=token, files={"guess": content}) as sent:
         sent.entered()
         yield sent
-
-
-def end_the_first_phase(contest: Contest) -> None:
-    contest.move(anonymization=(-3, 0), reidentification=(1, 2))
-
-
-def under_way() -> list[Attempt]:
-    with transaction() as session:
-        return list(session.scalars(select(Attempt).where(Attempt.ended_at.is_(None))))
-
-
-def received() -> list[tuple[datetime, str]]:
-    with transaction() as session:
-        rows = session.scalars(select(Submission).order_by(Submission.received_at))
-        return [(one.received_at, str(one.id)) for one in rows]
 
 
 def test_an_upload_that_entered_in_time_is_a_final_though_its_body_ends_after_the_deadline(

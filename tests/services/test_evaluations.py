@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import text
 
 from anoncup.errors import Unavailable
 from anoncup.messages import Message, Statement
@@ -16,31 +16,14 @@ from app.db.transaction import transaction
 from app.services.jobs import leases, queue
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import Claim
-from tests.conftest import empty_queue
 from tests.support.arena import Arena
+from tests.support.evaluation_rows import LEASE, claim, row, submitted
+from tests.support.queue import empty_queue
 from tests.support.wait import PATIENCE_S, eventually
 from workers import child_manager, clock, lease_runner, score
 from workers.child_manager import Step
 
-LEASE = timedelta(seconds=30)
 VERDICT: dict[str, Any] = {"verdict": "accepted", "overall": 0.5}
-
-
-def submitted(arena: Arena, *, seed: int = 1) -> UUID:
-    """The identifier of a queued evaluation."""
-    answer = arena.submit("red", seed=seed)
-    with transaction() as session:
-        found = session.scalars(
-            select(Evaluation.id).where(Evaluation.submission_id == UUID(answer.json()["id"]))
-        )
-        return found.one()
-
-
-def claim(identifier: UUID, *, lease: timedelta = LEASE, attempts: int = 3) -> Claim | None:
-    with transaction() as session:
-        found = evaluations.claim_next(session, lease=lease, attempts=attempts)
-    assert found is None or found.evaluation_id == identifier
-    return found
 
 
 def taken(identifier: UUID, *, lease: timedelta = LEASE) -> Claim:
@@ -52,11 +35,6 @@ def taken(identifier: UUID, *, lease: timedelta = LEASE) -> Claim:
 def recorded(claimed: Claim, verdict: dict[str, Any] = VERDICT) -> bool:
     with transaction() as session:
         return evaluations.record(session, claimed, verdict=verdict, scorer="test")
-
-
-def row(identifier: UUID) -> Evaluation:
-    with transaction() as session:
-        return session.get_one(Evaluation, identifier)
 
 
 def reason_of(identifier: UUID) -> tuple[str, dict[str, Any]]:

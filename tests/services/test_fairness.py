@@ -18,8 +18,8 @@ from app.db.models import Evaluation, State, ThresholdReport
 from app.db.transaction import transaction
 from app.services.jobs import fairness, leases, queue, requeue
 from app.services.submissions import submissions
-from tests.conftest import empty_queue
 from tests.support import queue_model
+from tests.support.queue import empty_queue
 from tests.support.queue_model import Contest, Piece, contests
 from workers import clock
 

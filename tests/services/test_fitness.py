@@ -15,10 +15,10 @@ from app.db.transaction import transaction
 from app.services.jobs import queue
 from app.services.jobs.store_check import known_files
 from app.storage import store
-from tests.conftest import empty_queue, rested
-from tests.services.test_evaluations import claim, row, submitted
 from tests.support import queue_model
 from tests.support.arena import Arena
+from tests.support.evaluation_rows import claim, row, submitted
+from tests.support.queue import empty_queue, rested
 from tests.support.queue_model import Piece
 from tests.support.stored_files import file_of
 from workers import advise, clock, readiness

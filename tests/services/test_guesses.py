@@ -19,8 +19,8 @@ from app.db.models import Guess, State
 from app.db.transaction import transaction
 from app.services.attacks.guesses import Claim, claim_next, record
 from app.services.jobs import queue
-from tests.conftest import empty_queue, rested
 from tests.support.contest import Contest, judge_everything, linked, turn
+from tests.support.queue import empty_queue, rested
 from tests.support.stored_files import file_of
 from workers import clock, judge, readiness
 

@@ -18,8 +18,8 @@ from sqlalchemy import select
 
 from app.db.models import Guess, Target, Team, User
 from app.db.transaction import transaction
-from tests.api.test_submissions import score_everything
 from tests.support.contest import Contest, competition_row, turn
+from tests.support.uploads import score_everything
 from tests.web.reader import page
 
 pytestmark = pytest.mark.full

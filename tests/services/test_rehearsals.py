@@ -25,10 +25,10 @@ from app.db.transaction import transaction
 from app.services.jobs import fairness
 from app.services.organizing import rehearsal_moves, rehearsals
 from app.storage import store
-from tests.api.test_submissions import score_everything
 from tests.support.arena import Arena, competition_file
 from tests.support.contest import Contest, turn
 from tests.support.rehearsal import Rehearsed
+from tests.support.uploads import score_everything
 from workers import advise
 from workers import rehearse as work
 from workers.readiness import FOR_SECRETS

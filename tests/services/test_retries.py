@@ -17,10 +17,10 @@ from app.http import redis_lock
 from app.http.admission import Admission
 from app.services.attacks import guesses
 from app.services.submissions import attempts, uploads
-from tests.services.test_entrances import end_the_first_phase, entering, received, under_way, uploading
-from tests.services.test_transitions import member, score
 from tests.support.arena import noisy_release
 from tests.support.contest import Contest, competition_row, judge_everything, turn
+from tests.support.phase_changes import member, score
+from tests.support.uploads_in_flight import end_the_first_phase, entering, received, under_way, uploading
 from tests.support.wait import eventually
 
 pytestmark = pytest.mark.full

@@ -18,16 +18,15 @@ from anoncup.tracks.linkage.permutation import guess_csv, secret_csv, source_fro
 from app.config import Settings
 from app.crypto import sealing
 from app.db import engine
-from app.db.models import AuditEntry, Competition, Evaluation, Guess, Opening, Secret, Submission, Target
+from app.db.models import Competition, Evaluation, Guess, Opening, Secret, Submission
 from app.db.transaction import transaction
-from app.services.accounts import accounts
 from app.services.accounts.accounts import Principal
 from app.services.attacks import contest_lifecycle
-from app.services.submissions import evaluations, submissions, uploads
+from app.services.submissions import submissions, uploads
 from app.services.submissions.uploads import Upload
 from tests.support.arena import ROWS, Arena, noisy_release
-from tests.support.claimed_jobs import claim_evaluation
 from tests.support.contest import Contest, competition_id, competition_row, judge_everything, turn
+from tests.support.phase_changes import accept, acts, member, quick, score, targets
 from tests.support.stored_files import file_of
 from tests.support.wait import PATIENCE_S, eventually
 from workers import score as scoring
@@ -36,12 +35,6 @@ from workers import score as scoring
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
     return Contest.opened(client)
-
-
-def member(arena: Arena, team: str) -> Principal:
-    token = arena.team(team)
-    with transaction() as session:
-        return accounts.authenticate(session, token)
 
 
 def read(arena: Arena, team: str, settings: Settings, *, seed: int = 1) -> tuple[Principal, Upload]:
@@ -53,12 +46,6 @@ def read(arena: Arena, team: str, settings: Settings, *, seed: int = 1) -> tuple
     return principal, uploads.read_upload(at, files={"anonymized": table}, secret=secret, comment="")
 
 
-def accept(principal: Principal, upload: Upload, settings: Settings) -> str:
-    with transaction() as session:
-        made = submissions.accept(session, principal, upload, sealing_key=settings.sealing_key_file)
-    return str(made.submission.id)
-
-
 def end_in(contest: Contest, seconds: float) -> datetime:
     """Let the first phase end so soon; the file stays the upload's own, so only the clock can refuse it."""
     contest.move(anonymization=(-3, seconds / 3600), reidentification=(1, 2))
@@ -66,19 +53,9 @@ def end_in(contest: Contest, seconds: float) -> datetime:
     return first.end
 
 
-def targets() -> list[Target]:
-    with transaction() as session:
-        return list(session.scalars(select(Target).order_by(Target.name)))
-
-
 def openings() -> list[UUID]:
     with transaction() as session:
         return list(session.scalars(select(Opening.target_id)))
-
-
-def acts() -> list[str]:
-    with transaction() as session:
-        return list(session.scalars(select(AuditEntry.action).order_by(AuditEntry.number)))
 
 
 def wait_until(moment: datetime) -> None:
@@ -129,13 +106,6 @@ def test_what_is_accepted_around_the_deadline_was_received_before_it_and_is_scor
     turn()
     assert {str(target.submission_id) for target in targets()} == taken
     assert acts().count("finals.freeze") == 1
-
-
-def score(identifier: str) -> None:
-    with transaction() as session:
-        query = select(Evaluation.id).where(Evaluation.submission_id == UUID(identifier))
-        found = session.scalars(query).one()
-    scoring.score(str(found))
 
 
 @pytest.mark.full
@@ -201,23 +171,6 @@ def test_many_clocks_at_once_turn_once(contest: Contest) -> None:
     assert [target.name for target in targets()] == ["T01", "T02", "T03", "T04"]
     for action in ("finals.freeze", "targets.publish", "competition.close", "secrets.reveal"):
         assert acts().count(action) == 1
-
-
-def quick(contest: Contest, team: str) -> str:
-    """A submission with a verdict by hand."""
-    identifier = contest.submit(team, scored=False)
-    with transaction() as session:
-        session.execute(update(Competition).values(scored_by={}))  # which the verdict does not name
-        query = select(Evaluation.id).where(Evaluation.submission_id == UUID(identifier))
-        claimed = claim_evaluation(session, session.scalars(query).one())
-        verdict = {"verdict": "accepted", "overall": 0.5, "utility": 0.5, "security": 0.5}
-        evaluations.record(
-            session,
-            claimed,
-            verdict=verdict | {"violations": [], "measures": {}, "attackers": {}},
-            scorer="x",
-        )
-    return identifier
 
 
 @pytest.mark.full

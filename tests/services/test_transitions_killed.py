@@ -1,6 +1,5 @@
 """The clock killed before and after every step of a turn: the next one finishes it, once."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,30 +7,11 @@ from fastapi.testclient import TestClient
 
 import workers.lifecycle
 from app.services.attacks import contest_lifecycle
-from tests.services.test_transitions import acts, quick, targets
 from tests.support.contest import Contest, competition_row, turn
+from tests.support.killed_transitions import Killed, dying
+from tests.support.phase_changes import acts, quick, targets
 
 pytestmark = pytest.mark.full
-
-
-class Killed(BaseException):
-    """Like a process that is gone: nothing catches it."""
-
-
-def dying(call: Callable[..., Any], *, before: bool, on: int = 1) -> Callable[..., Any]:
-    """``call``, which is killed before or right after its work the ``on``-th time."""
-    calls = iter(range(1, 1000))
-
-    def killed(*arguments: Any, **named: Any) -> Any:
-        number = next(calls)
-        if before and number == on:
-            raise Killed
-        result = call(*arguments, **named)
-        if number == on:
-            raise Killed
-        return result
-
-    return killed
 
 
 KILLS = [

@@ -21,8 +21,8 @@ from app.db.models import Announcement, AuditEntry, Competition, Opening, Target
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
 from app.services.contests import announcements, observed_deadlines
-from tests.services.test_transitions import acts, quick
 from tests.support.contest import Contest, competition_id, competition_row, judge_everything, turn
+from tests.support.phase_changes import acts, quick
 from workers.clock import ready_to_witness
 from workers.lifecycle import work
 

@@ -17,10 +17,10 @@ from app.config import Settings, get_settings
 from app.db import engine
 from app.db.models import Base
 from app.storage import Store, opened, store
-from tests.api.test_submissions import score_everything
 from tests.support import cli_zygote
 from tests.support.application import application
 from tests.support.arena import Arena
+from tests.support.uploads import score_everything
 from workers import child_manager
 
 

@@ -21,8 +21,8 @@ from anoncup.tracks.outcomes import Outcome
 from app.config import get_settings
 from app.db.models import Competition, Evaluation, Guess, State, Submission
 from app.db.transaction import transaction
-from tests.api.test_submissions import score_everything
 from tests.support.arena import ROWS, Arena, competition_file, noisy_release
+from tests.support.uploads import score_everything
 from workers import clock, judge, lifecycle
 
 SECOND = """

@@ -26,9 +26,9 @@ from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, household_table
 from app.db.models import Competition, Guess
 from app.db.transaction import transaction
 from app.services.contests.contest import parsed
-from tests.api.test_submissions import score_everything
 from tests.support.arena import API, PASSWORD, Arena
 from tests.support.contest import Contest, dated, judge_everything, turn, two_phase_file
+from tests.support.uploads import score_everything
 from workers import advise
 
 SLUG, ROWS = "cup-2026", 300

@@ -17,10 +17,10 @@ from anoncup.tracks.membership.adapter import files_of
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.tables import Original, written
 from anoncup.tracks.model import About
-from tests.api.test_submissions import score_everything
 from tests.scoring.membership_cases import survey
 from tests.support.arena import API, Arena
 from tests.support.contest import Contest, turn
+from tests.support.uploads import score_everything
 
 TRACK = TRACKS["membership"]
 ROWS = 60

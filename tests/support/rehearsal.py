@@ -20,9 +20,9 @@ from app.db.transaction import transaction
 from app.services.accounts import accounts
 from app.services.contests import guess_terms, phases, rehearsal_schedule
 from app.services.organizing import rehearsals
-from tests.api.test_submissions import score_everything
 from tests.support.arena import Arena
 from tests.support.contest import judge_everything, turn
+from tests.support.uploads import score_everything
 from workers import advise, clock
 
 INDIVIDUALS = 60

@@ -8,7 +8,7 @@ import pytest
 
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import Track
-from tests.test_plugins import install
+from tests.support.plugin_installation import install
 from workers import child_manager
 
 

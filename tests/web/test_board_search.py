@@ -10,10 +10,10 @@ from fastapi.testclient import TestClient
 from anoncup import schemas
 from app.api.documentation.bodies import example_as
 from app.web.visitor import standings
-from tests.api.test_submissions import score_everything
+from tests.support.board_pages import board_page, text_of
 from tests.support.contest import Contest
+from tests.support.uploads import score_everything
 from tests.web.spoken import said
-from tests.web.test_boards import board_page, text_of
 
 pytestmark = pytest.mark.full
 

@@ -12,37 +12,18 @@ from anoncup.plugins import TRACKS
 from app.charts.axes import number
 from app.locale.language import LANGUAGES
 from app.web.site import notation
-from tests.api.test_submissions import score_everything
 from tests.support.arena import Arena, competition_file
+from tests.support.board_pages import IMMEDIATE, READERS, board_page, lines, text_of
 from tests.support.contest import Contest
-from tests.web.reader import page, words_of
+from tests.support.uploads import score_everything
+from tests.web.reader import words_of
 from tests.web.spoken import said
 
 pytestmark = pytest.mark.full
 
 BOARDS = ("anonymization", "reidentification", "matrix")
-READERS: list[dict[str, Any]] = [{}, {"team": "red"}, {"organizer": True}]
-IMMEDIATE = '[publication]\nfeedback = "immediate"'
 GROUPS = ("in_utility", "in_security", "measures_only", "attackers_only")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d[\d:.+]*")
-
-
-def board_page(arena: Arena, which: str = "anonymization", query: str = "", **reader: Any) -> str:
-    answer = page(arena, f"/competitions/{arena.slug}/boards/{which}{query}", **reader)
-    assert answer.status_code == 200, answer.text
-    return answer.text
-
-
-def lines(html: str) -> list[list[str]]:
-    """The texts of the cells of the ranks, row by row."""
-    (table,) = re.findall(r'<table class="ranks.*?</table>', html, re.DOTALL)
-    body = table.partition("</thead>")[2]
-    rows = re.findall(r"<tr\b[^>]*>(.*?)</tr>", body, re.DOTALL)
-    return [[text_of(cell) for cell in re.findall(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", row)] for row in rows]
-
-
-def text_of(html: str) -> str:
-    return " ".join(unescape(re.sub(r"<[^>]*>", " ", html)).split())
 
 
 def columns_of(html: str) -> list[str]:

@@ -12,15 +12,15 @@ from fastapi.testclient import TestClient
 
 from app.charts.heatmap import hundredths
 from app.web.site import notation
-from tests.api.test_exports import unpacked
+from tests.support.archives import unpacked
 from tests.support.arena import API, ROWS
+from tests.support.board_pages import board_page, lines, text_of
 from tests.support.contest import Contest, judge_everything
 from tests.support.several_questions_contest import claims, played
 from tests.support.several_questions_track import RIDDLES
 from tests.support.track_package import installed
 from tests.web.reader import page
 from tests.web.spoken import said
-from tests.web.test_boards import board_page, lines, text_of
 
 pytestmark = pytest.mark.full
 

@@ -14,7 +14,10 @@ from anoncup.competition.writer import with_publication
 from app.db.models import Competition, Team
 from app.db.transaction import transaction
 from app.http.authentication import COOKIE
-from tests.api.test_confirming import (
+from tests.support.arena import API
+from tests.support.confirmation_forms import refusals
+from tests.support.contest import Contest, competition_row
+from tests.support.step_up import (
     SAID,
     Act,
     Form,
@@ -26,8 +29,6 @@ from tests.api.test_confirming import (
     state,
     team_out,
 )
-from tests.support.arena import API
-from tests.support.contest import Contest, competition_row
 from tests.web.reader import SAME_ORIGIN, page, send
 from tests.web.spoken import refused as refused_in_words
 
@@ -100,23 +101,6 @@ def back_form(contest: Contest) -> Form:
     with transaction() as session:
         path = f"{contest.path}/organize/teams/{session.scalars(select(Team.id)).one()}/reinstate"
     return path, path, {"reason": "cousins"}
-
-
-def refusals(contest: Contest, form: Form, *, field: str) -> list[tuple[str, str]]:
-    """The form has the field and does nothing without the password; what each refusal is to say, its page."""
-    where, path, fields = form
-    shown = page(contest.arena, where, organizer=True).text
-    assert field in shown.split(f'action="{path}"')[1].split("</form>")[0]
-    before, found = state(), []
-    for password, status, language in (("", 403, "en"), ("wrong", 422, "ja")):
-        sent = fields | {"password": password}
-        answer = send(contest.arena, path, sent, organizer=True, language=language)
-        assert (answer.status_code, state()) == (status, before)
-        assert 'value="wrong"' not in answer.text
-        found.append((refused_in_words(SAID[status], language), answer.text))
-    assert send(contest.arena, path, fields, organizer=True).status_code in {200, 201, 303}
-    assert state() != before
-    return found
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.http.authentication import COOKIE
-from tests.api.test_submissions import score_everything
 from tests.support.arena import Arena, competition_file
 from tests.support.contest import Contest
+from tests.support.uploads import score_everything
 from tests.web.reader import words_of
 
 pytestmark = pytest.mark.full

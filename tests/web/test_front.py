@@ -10,8 +10,8 @@ from sqlalchemy import event
 from app.db.engine import get_engine
 from app.db.models import Competition
 from app.db.transaction import transaction
-from tests.api.test_submissions import score_everything
 from tests.support.arena import Arena, competition_file
+from tests.support.uploads import score_everything
 from tests.web.reader import page, words_of
 from tests.web.spoken import said
 

@@ -4,9 +4,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.rules.toml_text import with_tables
-from tests.api.test_frozen_boards import freeze, opened
-from tests.api.test_rescores import applied, file_of
 from tests.support.contest import Contest
+from tests.support.frozen_boards import freeze, opened
+from tests.support.rejudgings import applied, file_of
 from tests.web.reader import page
 from tests.web.spoken import said
 

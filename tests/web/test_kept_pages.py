@@ -11,8 +11,8 @@ from app.db.models import Competition, Team
 from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.http.board_cache import Boards, Kept, Shared
-from tests.api.test_boards_by_hand import Drawn, nothing_written_down
 from tests.support.query_counter import asked
+from tests.support.random_contests import Drawn, nothing_written_down
 
 pytestmark = pytest.mark.full
 

@@ -21,8 +21,8 @@ from app.locale.language import LANGUAGES, Words, in_language
 from app.web.organizer.audit_entries import leaves
 from app.web.site import language as languages
 from tests.support.arena import Arena
+from tests.support.submission_pages import scored
 from tests.web.reader import page
-from tests.web.test_submission import scored
 
 COINS = """
 msgid ""

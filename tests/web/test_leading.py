@@ -14,7 +14,7 @@ from app.web.site.names import listed
 from app.web.visitor import leader_text
 from app.web.visitor.winners import winners
 from tests.support.arena import competition_file
-from tests.web.test_overview import RULES, board_of, line
+from tests.support.overview_page import RULES, board_of, line
 
 pytestmark = pytest.mark.full
 

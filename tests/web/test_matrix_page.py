@@ -6,9 +6,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.charts.heatmap import hundredths
+from tests.support.board_pages import IMMEDIATE, READERS, board_page, lines, text_of
 from tests.support.contest import Contest
 from tests.web.spoken import said
-from tests.web.test_boards import IMMEDIATE, READERS, board_page, lines, text_of
 
 pytestmark = pytest.mark.full
 

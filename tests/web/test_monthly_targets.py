@@ -5,11 +5,11 @@ from fastapi.testclient import TestClient
 
 from anoncup.tracks.monthly.files import QUESTIONS
 from app.locale.language import LANGUAGES
-from tests.api.test_monthly_contest import ORIGINAL, opened, scored
 from tests.support.arena import Arena
+from tests.support.monthly_contest import ORIGINAL, opened, scored
+from tests.support.target_pages import text_of
 from tests.web.reader import page
 from tests.web.spoken import said
-from tests.web.test_targets import text_of
 
 pytestmark = pytest.mark.full
 

@@ -22,10 +22,10 @@ from app.services.jobs import health, queue
 from tests.support.accounts import signed_in
 from tests.support.arena import Arena
 from tests.support.contest import Contest
+from tests.support.organizer_pages import DESK, contest, read
 from tests.support.wait import eventually
 from tests.web.reader import page, send
 from tests.web.spoken import said, sentence
-from tests.web.test_running import DESK, contest, read
 from workers import sandbox
 
 pytestmark = pytest.mark.full

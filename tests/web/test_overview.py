@@ -1,7 +1,6 @@
 """A competition's first page: what it is, where it stands, who leads and why, what to do next."""
 
 import re
-from datetime import UTC, datetime
 from html import unescape
 from typing import Any
 
@@ -9,52 +8,16 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.competition.parser import parse_competition
-from anoncup.schemas import Board, BoardRow
 from app.web.site.notation import percent
 from app.web.visitor.leader import compared, leader_of, podium
-from tests.api.test_submissions import score_everything
 from tests.support.arena import Arena, competition_file
 from tests.support.contest import Contest
+from tests.support.overview_page import RULES, board_of, line
+from tests.support.uploads import score_everything
 from tests.web.reader import page, words_of
 from tests.web.spoken import said
 
 pytestmark = pytest.mark.full
-
-
-def line(rank: int | None, **given: Any) -> BoardRow:
-    row = BoardRow(
-        rank=rank,
-        team=f"team {rank}",
-        own=False,
-        baseline=False,
-        entries=1,
-        overall=0.15,
-        utility=0.1,
-        security=0.2,
-        rivals=None,
-        rank_sum=None,
-        on_front=True,
-        received_at=datetime.now(UTC),
-        measures={},
-        attackers={"id_rand": 0.1, "euc1": 0.2, "gower": 0.2},
-    )
-    return row.model_copy(update=given)
-
-
-def board_of(*rows: BoardRow, digits: int | None = None) -> Board:
-    return Board(
-        competition="small",
-        title={},
-        frozen_from=None,
-        finals=False,
-        digits=digits,
-        measures=(),
-        attackers=(),
-        rows=rows,
-    )
-
-
-RULES = parse_competition(competition_file())
 
 
 def read(arena: Arena, **reader: Any) -> str:

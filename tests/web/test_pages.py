@@ -21,8 +21,8 @@ from app.services.contests import phases
 from app.web.site import notation
 from app.web.site.labels import LABELS, contest, membership, monthly, organizing, parts, refusals
 from app.web.site.pages import HERE
-from tests.api.test_submissions import score_everything
 from tests.support.arena import PASSWORD, Arena, competition_file
+from tests.support.uploads import score_everything
 from tests.web.reader import SAME_ORIGIN, page, words_of
 from tests.web.spoken import said, sentence
 

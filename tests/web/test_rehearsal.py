@@ -9,9 +9,9 @@ from app.locale.language import LANGUAGES
 from tests.support.arena import PASSWORD, competition_file
 from tests.support.contest import Contest
 from tests.support.rehearsal import Rehearsed
+from tests.support.setup_pages import BASICS
 from tests.web.reader import page, send
 from tests.web.spoken import said
-from tests.web.test_setup import BASICS
 
 pytestmark = pytest.mark.full
 

@@ -7,14 +7,14 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.web.site import notation
-from tests.api.test_history_by_hand import leaders_at
 from tests.support import large_contest
 from tests.support.arena import Arena, competition_file
+from tests.support.board_histories import leaders_at
+from tests.support.board_pages import text_of
 from tests.support.contest import Contest
 from tests.support.large_contest import Size
 from tests.web.reader import page
 from tests.web.spoken import said
-from tests.web.test_boards import text_of
 
 pytestmark = pytest.mark.full
 

@@ -6,12 +6,12 @@ from html import unescape
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.api.test_submissions import score_everything
 from tests.support.arena import Arena, competition_file
+from tests.support.disqualification_pages import DESK, sent
+from tests.support.organizer_pages import read
+from tests.support.uploads import score_everything
 from tests.web.reader import page, send
 from tests.web.spoken import said
-from tests.web.test_rulings import DESK, sent
-from tests.web.test_running import read
 
 pytestmark = pytest.mark.full
 

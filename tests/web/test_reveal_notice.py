@@ -9,9 +9,9 @@ from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.web.site.language import words_in
 from tests.support.contest import Contest, competition_id, competition_row, turn
+from tests.support.organizer_pages import extension, read
 from tests.web.reader import page
 from tests.web.spoken import said
-from tests.web.test_running import extension, read
 
 pytestmark = pytest.mark.full
 

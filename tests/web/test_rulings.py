@@ -12,21 +12,17 @@ from app.db.models import AuditEntry, Competition, Evaluation, State, Submission
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.services.accounts import accounts
-from tests.api.test_submissions import score_everything
 from tests.support.arena import API, PASSWORD, Arena
 from tests.support.contest import Contest
+from tests.support.disqualification_pages import DESK, sent
+from tests.support.organizer_pages import failed, read
+from tests.support.uploads import score_everything
 from tests.web.reader import page, send
 from tests.web.spoken import said, sentence
-from tests.web.test_running import failed, read
 
 pytestmark = pytest.mark.full
 
-DESK = "/competitions/small/organize"
 LONG = "チーム「長い名前」" * 8 + " & <b>“quotes”</b>"
-
-
-def sent(arena: Arena, team: str, seed: int = 1) -> str:
-    return str(arena.submit(team, seed=seed).json()["id"])
 
 
 def team_id(name: str) -> UUID:

@@ -1,6 +1,5 @@
 """The organizers' first page, and phases that are moved after a look at what will happen."""
 
-import re
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from urllib.parse import parse_qs, urlsplit
@@ -10,30 +9,20 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.competition.parser import parse_competition
-from anoncup.messages import Message, Statement
-from app.db.models import AuditEntry, Evaluation, State
+from anoncup.messages import Message
+from app.db.models import AuditEntry
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.web.site.notation import clock_time
 from tests.support.arena import Arena, competition_file
 from tests.support.contest import Contest, competition_row, turn
-from tests.web.reader import page, send
+from tests.support.organizer_pages import DESK, contest, extension, failed, fields_of, read
+from tests.web.reader import send
 from tests.web.spoken import said, sentence
 
+__all__ = ["contest"]
+
 pytestmark = pytest.mark.full
-
-DESK = "/competitions/small/organize"
-
-
-def read(arena: Arena, path: str = "", *, language: str = "en", status: int = 200) -> str:
-    answer = page(arena, DESK + path, organizer=True, language=language)
-    assert answer.status_code == status, answer.text
-    return unescape(answer.text)
-
-
-@pytest.fixture
-def contest(client: TestClient) -> Contest:
-    return Contest.opened(client)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -52,37 +41,12 @@ def test_the_dashboard_names_what_failed_and_where_to_mend_it(arena: Arena) -> N
     assert said("duty_no_teams") not in shown
 
 
-def failed(submission_id: str) -> None:
-    with transaction() as session:
-        evaluation = session.query(Evaluation).filter_by(submission_id=submission_id, current=True).one()
-        evaluation.state, evaluation.failure = (
-            State.ERROR,
-            Statement("scoring_failed", Message("the disk was full")),
-        )
-
-
 def test_a_contest_that_settles_says_what_it_waits_for(contest: Contest) -> None:
     contest.submit("red", scored=False)
     contest.move(anonymization=(-3, -2))
     turn()
     assert said("duty_settling", n=1) in read(contest.arena)
     assert said("Waiting for: {n}.", n=1) in read(contest.arena, "/phases")
-
-
-def later(days: float) -> str:
-    """A time on the competition's clock, as a field for date and time gives it."""
-    moment = datetime.now(UTC) + timedelta(days=days, hours=9)
-    return moment.strftime("%Y-%m-%dT%H:%M")
-
-
-def fields_of(shown: str) -> dict[str, str]:
-    """The hidden fields of a page's form."""
-    return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', shown))
-
-
-def extension(days: float, *, follow: bool = True) -> str:
-    more = "&move_following=true" if follow else ""
-    return f"/phases/anonymization/extend?end={later(days)}{more}"
 
 
 def end_in(path: str) -> str:

@@ -4,10 +4,10 @@ import pytest
 
 from app.web.organizer.setup_steps import SAVED_BY_ANOTHER
 from tests.support.arena import Arena
+from tests.support.organizer_pages import fields_of
+from tests.support.setup_pages import BASICS, ORGANIZE, PUBLICATION, stored
 from tests.web.reader import page, send
 from tests.web.spoken import refused as said_of
-from tests.web.test_running import fields_of
-from tests.web.test_setup import BASICS, ORGANIZE, PUBLICATION, stored
 
 pytestmark = pytest.mark.full
 

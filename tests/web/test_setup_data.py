@@ -16,9 +16,10 @@ from app.services.contests import competitions
 from app.services.originals import original_import
 from app.storage import staging, store
 from tests.support.arena import Arena
+from tests.support.setup_data_pages import begun, form_of
+from tests.support.setup_pages import beginner, rules, stored, upload
 from tests.web.reader import page, send
 from tests.web.spoken import said
-from tests.web.test_setup import BASICS, beginner, rules, stored, upload
 
 pytestmark = pytest.mark.full
 
@@ -28,24 +29,6 @@ DATA = "/competitions/fresh/organize/data"
 PEOPLE = "".join(f"R-{n:03},{'fm'[n % 2]},{n % 7},{500 + 3 * n % 61},{n}.5\n" for n in range(80))
 """An id, two quasi-identifiers, an amount, and an amount that nobody else has."""
 HEADER = "id,sex,size,rent,weight\n"
-
-
-def begun(beginner: Arena, start: str = "microdata") -> Arena:
-    assert send(beginner, "/organize/new", BASICS | {"start": start}, organizer=True).status_code == 303
-    return beginner
-
-
-def form_of(shown: str, part: str) -> dict[str, str]:
-    """The fields of the form with this in its address, as a browser would send them unchanged."""
-    form = next(one for one in re.findall(r"<form.*?</form>", shown, re.S) if part in one)
-    fields = {}
-    for tag in re.findall(r"<input[^>]*>", form):
-        given = dict(re.findall(r'(\w+)="([^"]*)"', tag))
-        if given.get("type") not in {"checkbox", "radio"} or "checked" in tag:
-            fields[given["name"]] = given.get("value", "")
-    for name, options in re.findall(r'<select[^>]* name="(\w+)"(.*?)</select>', form, re.S):
-        fields[name] = next(iter(re.findall(r'value="(\w+)" selected', options)), "")
-    return fields
 
 
 def content(slug: str = "fresh", name: str = "original") -> bytes:

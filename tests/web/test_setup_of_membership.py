@@ -7,10 +7,10 @@ import pytest
 from anoncup.tracks.membership.schema import Categorical, Numeric
 from app.locale.language import LANGUAGES
 from tests.support.arena import Arena
+from tests.support.setup_data_pages import begun, form_of
+from tests.support.setup_pages import beginner, rules, stored, upload
 from tests.web.reader import page, send
 from tests.web.spoken import said
-from tests.web.test_setup import beginner, rules, stored, upload
-from tests.web.test_setup_data import begun, form_of
 
 pytestmark = pytest.mark.full
 

@@ -11,9 +11,9 @@ from anoncup.competition.parser import parse_competition
 from app.locale.language import LANGUAGES
 from app.services.contests import competitions
 from tests.support.arena import Arena
+from tests.support.setup_pages import BASICS, beginner
 from tests.web.reader import page, send
 from tests.web.spoken import said
-from tests.web.test_setup import BASICS, beginner
 
 __all__ = ["beginner"]
 

@@ -19,10 +19,10 @@ from tests.support.arena import ROWS
 from tests.support.contest import Contest, judge_everything
 from tests.support.several_questions_contest import claims, played
 from tests.support.several_questions_track import ASKED, RIDDLES
+from tests.support.target_pages import text_of
 from tests.support.track_package import installed
 from tests.web.reader import page, send, words_of
 from tests.web.spoken import said
-from tests.web.test_targets import text_of
 
 pytestmark = pytest.mark.full
 

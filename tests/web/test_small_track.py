@@ -9,11 +9,12 @@ from fastapi.testclient import TestClient
 
 from anoncup.competition.parser import parse_competition
 from anoncup.tracks.model import About
-from tests.api.test_submissions import score_everything
 from tests.support import small_track
 from tests.support.arena import API, Arena
 from tests.support.contest import SECOND, Contest
+from tests.support.small_track_pages import submitted
 from tests.support.track_package import installed
+from tests.support.uploads import score_everything
 from tests.web.reader import page, send
 from tests.web.spoken import said
 
@@ -31,15 +32,6 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture
 def small(client: TestClient, known: None) -> Arena:
     return Arena.opened(client, file=small_track.text(), original={"numbers": small_track.original_file()})
-
-
-def submitted(small: Arena, team: str, seed: int = 1) -> str:
-    """A release that is sent, and scored by a worker's child."""
-    sent = {name: (f"{name}.csv", content) for name, content in small_track.files(seed).items()}
-    answer = small.post("/competitions/small/submissions", token=small.team(team), files=sent)
-    assert answer.status_code == 202, answer.text
-    score_everything()
-    return str(answer.json()["id"])
 
 
 def test_a_worker_scores_it_and_the_board_ranks_by_risk(small: Arena) -> None:

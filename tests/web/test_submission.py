@@ -21,23 +21,18 @@ from app.services.contests.competitions import published_file
 from app.web.team.costs import costs_of
 from app.web.team.submission import who_fell
 from app.web.team.verdicts import attacker_lines, limit_of, measure_lines
-from tests.api.test_submissions import score_everything
 from tests.recorded import attackers, verdict
 from tests.support.arena import Arena, competition_file
 from tests.support.contest import competition_row
+from tests.support.organizer_pages import failed
+from tests.support.submission_pages import scored
+from tests.support.uploads import score_everything
 from tests.web.reader import page
 from tests.web.spoken import said
-from tests.web.test_running import failed
 
 pytestmark = pytest.mark.full
 
 VALUES = {"mean_mae": 1.0, "information_loss": 0.5}
-
-
-def scored(arena: Arena) -> str:
-    identifier = str(arena.submit("red").json()["id"])
-    score_everything()
-    return identifier
 
 
 def test_why_scoring_failed_is_said_in_no_english_on_a_page_in_another_language(arena: Arena) -> None:

@@ -18,16 +18,9 @@ from anoncup.tracks.linkage.permutation import secret_csv
 from app.config import Settings
 from app.db.models import Submission
 from app.locale.language import LANGUAGES
-from tests.api.test_submissions import (
-    BAD_UPLOADS,
-    GOOD_SECRET,
-    GOOD_TABLE,
-    counted,
-    cut,
-    score_everything,
-)
 from tests.support.arena import Arena, competition_file, noisy_release
 from tests.support.contest import competition_row
+from tests.support.uploads import BAD_UPLOADS, GOOD_SECRET, GOOD_TABLE, counted, cut, score_everything
 from tests.web.reader import SAME_ORIGIN, page, send, words_of
 from tests.web.spoken import said, sentence
 

@@ -13,14 +13,11 @@ from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, judge_everything
+from tests.support.target_pages import text_of
 from tests.web.reader import page, send, words_of
 from tests.web.spoken import said, sentence
 
 FEEDBACK = '[publication]\nfeedback = "{feedback}"'
-
-
-def text_of(answer: Response) -> str:
-    return unescape(re.sub(r"<[^>]*>", "", answer.text))
 
 
 def attacked(client: TestClient, *, feedback: str = "immediate") -> tuple[Contest, str, str]:

@@ -14,14 +14,14 @@ from app.db.models import Evaluation, Rescore
 from app.db.transaction import transaction
 from app.services.boards import verdicts
 from app.web.site import notation
-from tests.api.test_history_by_hand import TIMES
-from tests.api.test_rescores import applied, reweighed
-from tests.services.test_boards_kept import team_id
 from tests.support.arena import ROWS, Arena, competition_file
+from tests.support.board_histories import TIMES
+from tests.support.board_pages import board_page, text_of
 from tests.support.contest import Contest
+from tests.support.rejudgings import applied, reweighed
+from tests.support.team_rows import team_id
 from tests.web.reader import page
 from tests.web.spoken import said
-from tests.web.test_boards import board_page, text_of
 
 IMMEDIATE = '[publication]\nfeedback = "immediate"'
 

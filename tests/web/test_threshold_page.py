@@ -19,8 +19,8 @@ from app.locale.language import LANGUAGES
 from app.services.contests import competitions
 from app.services.originals.threshold_reports import MOST_UNFINISHED
 from app.web.site.notation import numeral
-from tests.api.test_threshold_reports import unfinished
 from tests.support.arena import Arena
+from tests.support.threshold_reports import unfinished
 from tests.web.reader import page, send
 from tests.web.spoken import said, sentence
 from workers import advise

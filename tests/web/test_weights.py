@@ -20,11 +20,11 @@ from anoncup.plugins import TRACKS
 from anoncup.rules.settings import MeasureSettings
 from app.locale.language import LANGUAGES
 from app.web.team.weights import WhatIf, what_if
-from tests.api.test_monthly_contest import ORIGINAL, opened
-from tests.api.test_monthly_contest import scored as monthly
-from tests.api.test_submissions import score_everything
 from tests.recorded import verdict
 from tests.support.arena import Arena, competition_file, original_table
+from tests.support.monthly_contest import ORIGINAL, opened
+from tests.support.monthly_contest import scored as monthly
+from tests.support.uploads import score_everything
 from tests.web.reader import page
 from tests.web.spoken import said
 

@@ -6,9 +6,9 @@ from html import unescape
 import pytest
 
 from tests.support.arena import Arena, competition_file
+from tests.support.setup_pages import ORGANIZE, stored
 from tests.web.reader import page, send
 from tests.web.spoken import said
-from tests.web.test_setup import ORGANIZE, stored
 
 pytestmark = pytest.mark.full
 

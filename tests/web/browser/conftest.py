@@ -1,16 +1,13 @@
 """A real browser, and the real web server that it looks at."""
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from app.config import Settings
+from tests.support.chromium import CHROMIUM, QUIET
 from tests.web.browser.looking import WITHIN_MS
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 
 @pytest.fixture(scope="session")

@@ -16,9 +16,9 @@ from playwright.sync_api import Browser, sync_playwright
 from app.http.authentication import COOKIE
 from app.main import served_app
 from benchmarks.pages import serving
+from tests.support.chromium import CHROMIUM, QUIET
 from tests.support.cup_2015 import OURS, SLUG, Cup
 from tests.support.wait import eventually
-from tests.web.browser.conftest import CHROMIUM, QUIET
 
 HERE = f"/competitions/{SLUG}"
 PHONE = 390

@@ -9,17 +9,12 @@ from playwright.sync_api import Browser, Route, expect
 from app.http.middleware import HEADERS
 from app.locale.language import Words
 from app.web.site.pages import static_files
+from tests.support.chart_pages import KINDS, SHEETS, SITE
 from tests.web.browser.looking import DESK, PHONE, Looker, looking
 from tests.web.figures import CHARTS, DATA, EN, JA, rendered
 
 pytestmark = pytest.mark.full
 
-SITE = "https://charts.test"
-SHEETS = "".join(
-    f'<link rel="stylesheet" href="/static/{name}.css">'
-    for name in ("tokens", "site", "parts", "charts", "matrix")
-)
-KINDS = {"css": "text/css", "js": "text/javascript", "woff2": "font/woff2"}
 LETTERS = """[...document.querySelectorAll('.picture text')].map(each =>
   parseFloat(getComputedStyle(each).fontSize)
     * each.ownerSVGElement.clientWidth / each.ownerSVGElement.viewBox.baseVal.width)"""

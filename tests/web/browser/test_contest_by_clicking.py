@@ -16,9 +16,9 @@ from app.config import Settings
 from app.db.transaction import transaction
 from app.services.accounts import accounts
 from tests.e2e.stack import invite_code, move, open_contest, web, worker
-from tests.security.test_secrets import needles, seen
 from tests.support.arena import PASSWORD, competition_file
 from tests.support.contest import competition_row
+from tests.support.secret_search import needles, seen
 from tests.web.browser import organizing, reading_boards, taking_part
 from tests.web.browser.clicked_data import SECRETS, excessive, exchanged, the_table
 from tests.web.browser.person import ENGLISH_DESK, JAPANESE_PHONE, Look, Person, somebody

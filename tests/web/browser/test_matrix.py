@@ -13,8 +13,8 @@ from app.charts.text import worded
 from app.http.middleware import HEADERS
 from app.web.site.pages import static_files
 from app.web.visitor.board_matrix import script_words
+from tests.support.chart_pages import KINDS, SHEETS, SITE
 from tests.web.browser.looking import Looker, looking
-from tests.web.browser.test_charts import KINDS, SHEETS, SITE
 from tests.web.figures import EN, HOSTILE, rendered
 
 pytestmark = pytest.mark.full

@@ -7,10 +7,10 @@ from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, expect
 
 from tests.e2e.stack import web
+from tests.support.browser_files import csv
 from tests.support.contest import judge_everything
 from tests.support.membership_contest import HIDDEN, PATH, ROWS, Played, opened
 from tests.web.browser.looking import DESK, PHONE, looking
-from tests.web.browser.test_upload import csv
 from tests.web.spoken import said
 
 pytestmark = pytest.mark.full

@@ -4,17 +4,10 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from anoncup.tracks.monthly.files import QUESTIONS
-from tests.api.test_monthly_contest import (
-    METHODS,
-    contest,
-    guess_with,
-    guessed,
-    released,
-    scored,
-)
+from tests.support.browser_files import csv
 from tests.support.contest import Contest, judge_everything
+from tests.support.monthly_contest import METHODS, contest, guess_with, guessed, released, scored
 from tests.web.browser.looking import DESK, PHONE, Looker, looking
-from tests.web.browser.test_upload import csv
 
 pytestmark = pytest.mark.full
 

@@ -9,9 +9,9 @@ from playwright.sync_api import Browser
 from tests.e2e.stack import web
 from tests.support import small_track
 from tests.support.arena import Arena
+from tests.support.small_track_pages import submitted
 from tests.support.track_package import installed
 from tests.web.browser.looking import DESK, PHONE, looking
-from tests.web.test_small_track import submitted
 
 pytestmark = pytest.mark.full
 

@@ -4,20 +4,17 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from playwright.sync_api import Browser, FilePayload, Page, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from app.http.authentication import COOKIE
-from tests.api.test_submissions import GOOD_SECRET, GOOD_TABLE, score_everything
 from tests.support.arena import ROWS, Arena, competition_file
+from tests.support.browser_files import csv
 from tests.support.contest import Contest, judge_everything
+from tests.support.uploads import GOOD_SECRET, GOOD_TABLE, score_everything
 from tests.web.browser.looking import WITHIN_MS
 from tests.web.spoken import said, sentence
 
 pytestmark = pytest.mark.full
-
-
-def csv(content: bytes) -> FilePayload:
-    return {"name": "file.csv", "mimeType": "text/csv", "buffer": content}
 
 
 def opened(browser: Browser, site: str, arena: Arena) -> Page:

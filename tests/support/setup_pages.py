@@ -1,0 +1,70 @@
+"""The set-up pages of a new contest, as an organizer fills them in."""
+
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from anoncup.competition.parser import parse_competition
+from anoncup.schemas.roles import Role
+from app.db.transaction import transaction
+from app.services.accounts import accounts
+from app.services.contests import competitions
+from tests.support.arena import PASSWORD, Arena, numbers, original_table
+from tests.web.reader import send
+
+ORGANIZE = "/competitions/small/organize"
+BASICS = {
+    "start": "microdata",
+    "slug": "fresh",
+    "title_en": "Fresh cup",
+    "title_ja": "新しい“杯”",
+    "zone": "Asia/Tokyo",
+    "anonymization_start": "2031-01-10T09:00",
+    "anonymization_end": "2031-01-24T09:00",
+    "reidentification_start": "2031-01-25T09:00",
+    "reidentification_end": "2031-02-08T09:00",
+}
+PUBLICATION = {
+    "board": "teams",
+    "frozen_from": "2031-01-20T09:00",
+    "feedback": "daily",
+    "shuffle_targets": "yes",
+    "reveal_notice_hours": "36",
+    "rule": "rank_sum",
+    "finals": "3",
+    "valid_per_day": "5",
+    "valid_total": "50",
+    "attempts_per_day": "20",
+    "attempts_total": "200",
+    "guesses_per_target": "4",
+    "digits": "1",
+    "owners": "hidden",
+    "file_mb": "8",
+}
+
+
+@pytest.fixture
+def beginner(client: TestClient) -> Arena:
+    """An organizer without a competition; the arena's slug is the one they will make."""
+    name = f"organizer {next(numbers)}"
+    with transaction() as session:
+        accounts.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
+    token = client.post("/api/v1/tokens", json={"name": name, "password": PASSWORD}).json()["token"]
+    return Arena(client, token, "fresh", original_table())
+
+
+def stored(slug: str = "small") -> Any:
+    with transaction() as session:
+        row = competitions.find(session, None, slug).row
+        session.expunge(row)
+        return row
+
+
+def rules(slug: str = "small") -> Any:
+    return parse_competition(stored(slug).file)
+
+
+def upload(arena: Arena, content: bytes, *, file: str = "original.csv", language: str = "en") -> Any:
+    path = f"/competitions/{arena.slug}/organize/original/{file}"
+    return send(arena, path, files={"table": ("my table.csv", content)}, organizer=True, language=language)
