@@ -1,13 +1,13 @@
 """The rules of the contests, for notebooks and programs.
 
-``TRACKS["microdata"]`` and ``TRACKS["transactions"]`` hold what each track measures, runs and offers, with
-the same steps for both: ``track.parse_original(files, rules)`` or tables of one's own,
+``TRACKS["microdata"]`` and ``TRACKS["transactions"]`` hold the measures, attackers and methods of each track.
+All tracks have the same steps: ``track.parse_original(files, rules)`` (or build the tables yourself),
 ``track.prepare(tables, rules)``, ``track.anonymize(method, tables, rules, rng, parameters)``,
 ``track.shuffle(tables, source, rng=rng)``, and then ``evaluate(rules, prepared, released, source)`` with
-``rules = parse_competition(text)``. Rows count from 0.
+``rules = parse_competition(text)``. Row numbers start at 0.
 
-``ATTACKERS``, ``METHODS``, ``UTILITIES``, ``prepare``, ``target_of``, ``release_of`` and ``shuffle_rows`` are
-those of the microdata track.
+``ATTACKERS``, ``METHODS``, ``UTILITIES``, ``prepare``, ``target_of``, ``release_of`` and ``shuffle_rows``
+belong to the microdata track.
 """
 
 from importlib import import_module
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from anoncup.tracks.transactions.example import tc400 as tc400
     from anoncup.tracks.transactions.tables import TransactionTables as TransactionTables
 
-_HOMES = {
+_IMPORT_PATHS = {
     "ATTACKERS": "anoncup.tracks.microdata.registry.ATTACKERS",
     "AttackerSettings": "anoncup.rules.settings.AttackerSettings",
     "Columns": "anoncup.rules.settings.Columns",
@@ -83,16 +83,16 @@ _HOMES = {
     "tc400": "anoncup.tracks.transactions.example.tc400",
     "template": "anoncup.competition.templates.template",
 }
-"""Where each public name is; it is imported when it is asked for."""
+"""Dotted path of each public name. A name is imported on first access."""
 
-__all__ = list(_HOMES)
+__all__ = list(_IMPORT_PATHS)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _IMPORT_PATHS:
         raise AttributeError(f"module 'anoncup' has no attribute {name!r}")
-    module, _, own = _HOMES[name].rpartition(".")
-    return getattr(import_module(module), own)
+    module, _, attribute = _IMPORT_PATHS[name].rpartition(".")
+    return getattr(import_module(module), attribute)
 
 
 def __dir__() -> list[str]:

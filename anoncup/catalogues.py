@@ -1,4 +1,4 @@
-"""Catalogues of texts that installed packages bring."""
+"""Load gettext catalogues, including those of installed packages."""
 
 from collections.abc import Sequence
 from gettext import GNUTranslations, NullTranslations
@@ -7,48 +7,51 @@ from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 
-ADDED = "anoncup.locale"
-"""Entry points of packages that add parts: a domain's name, and the package whose ``locale`` has it."""
+_ENTRY_POINT_GROUP = "anoncup.locale"
+"""Entry-point group. Name: a gettext domain; value: the package with the ``locale`` folder."""
 
 
-def compiled(path: Path, language: str) -> GNUTranslations:
-    """In memory: a catalogue is edited and read as the one file it is.
+def _compile_catalogue(path: Path, language: str) -> GNUTranslations:
+    """Compile a ``.po`` file in memory, so that no ``.mo`` files have to be kept up to date.
 
-    A plural is found by itself, too: what is stored may have been said before it had another form.
+    Each plural form is also added as a message of its own: stored messages may date from a time when the
+    message had no plural.
     """
-    from babel.messages.mofile import write_mo  # noqa: PLC0415  # of the extra `testing`
+    from babel.messages.mofile import write_mo  # noqa: PLC0415  # needs the extra `testing`
     from babel.messages.pofile import read_po  # noqa: PLC0415
 
-    made = BytesIO()
+    buffer = BytesIO()
     with path.open("rb") as file:
-        texts = read_po(file, locale=language)
-    for one in list(texts):
-        match one.id, one.string:
-            case (_, many), (*_, said) if texts.get(many, one.context) is None:
-                texts.add(many, said, context=one.context)
-    write_mo(made, texts)
-    made.seek(0)
-    return GNUTranslations(made)
+        catalogue = read_po(file, locale=language)
+    for message in list(catalogue):
+        match message.id, message.string:
+            case (_, plural_id), (*_, translations) if catalogue.get(plural_id, message.context) is None:
+                catalogue.add(plural_id, translations, context=message.context)
+    write_mo(buffer, catalogue)
+    buffer.seek(0)
+    return GNUTranslations(buffer)
 
 
 LANGUAGES = ("en", "ja")
-"""The languages that a package has words in: those that titles of competitions have."""
+"""Languages that the catalogues of a package must provide, the same as for competition titles."""
 
 
-def installed() -> list[tuple[str, Path]]:
-    """Names and folders of the catalogues that packages bring; no package is imported for them."""
-    added = sorted(entry_points(group=ADDED), key=lambda one: one.name)
-    specs = [(one.name, find_spec(one.value)) for one in added]
+def find_package_catalogues() -> list[tuple[str, Path]]:
+    """Return the domain and folder of each package's catalogues without importing the packages."""
+    entry_points_by_name = sorted(
+        entry_points(group=_ENTRY_POINT_GROUP), key=lambda entry_point: entry_point.name
+    )
+    specs = [(entry_point.name, find_spec(entry_point.value)) for entry_point in entry_points_by_name]
     return [(name, Path(spec.origin).parent / "locale") for name, spec in specs if spec and spec.origin]
 
 
-def chained(domains: Sequence[tuple[str, Path]], language: str) -> NullTranslations:
-    """A language's texts, each said by the first domain that has it."""
-    found = NullTranslations()
+def load_translations(domains: Sequence[tuple[str, Path]], language: str) -> NullTranslations:
+    """Return the translations of a language; the first domain that has a message wins."""
+    translations = NullTranslations()
     for domain, folder in reversed(domains):
         path = folder / language / "LC_MESSAGES" / f"{domain}.po"
         if path.is_file():
-            more = compiled(path, language)
-            more.add_fallback(found)
-            found = more
-    return found
+            catalogue = _compile_catalogue(path, language)
+            catalogue.add_fallback(translations)
+            translations = catalogue
+    return translations

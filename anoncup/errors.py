@@ -1,4 +1,4 @@
-"""What can go wrong in the contest's own words. Nothing here knows HTTP or a database."""
+"""Domain errors. They know neither HTTP nor the database."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,30 +6,30 @@ from itertools import zip_longest
 from operator import itemgetter
 from typing import Any
 
-from anoncup.messages import Message, Statement, Value, told
+from anoncup.messages import CodedMessage, Message, Value, describe
 
-LISTED = 20
-"""How many problems of one upload are listed; the total is always given."""
-LONGEST_VALUE = 80
-"""Characters of a refused text."""
+MAX_LISTED_PROBLEMS = 20
+"""Maximum number of problems listed for one upload; the total is always reported."""
+MAX_VALUE_LENGTH = 80
+"""Maximum number of characters repeated from an invalid value."""
 
 
 class DomainError(Exception):
-    """Something the caller can be told: a stable ``code`` and a message, of which ``str`` is the English."""
+    """An error with a stable ``code`` and a message for the caller. ``str`` returns the English text."""
 
     code = "error"
 
-    def __init__(self, said: str | Message, /, *, code: str | None = None, **values: Value) -> None:
-        """``said``: a template, for the ``values``, or a message that has its own."""
-        self.message = said if isinstance(said, Message) else Message(said, **values)
+    def __init__(self, message: str | Message, /, *, code: str | None = None, **values: Value) -> None:
+        """``message`` is either a template, filled with ``values``, or a complete ``Message``."""
+        self.message = message if isinstance(message, Message) else Message(message, **values)
         super().__init__(str(self.message))
         if code is not None:
             self.code = code
 
     @property
-    def statement(self) -> Statement:
-        """What is kept of it."""
-        return Statement(self.code, self.message)
+    def coded_message(self) -> CodedMessage:
+        """The code and message, in the form in which they are stored."""
+        return CodedMessage(self.code, self.message)
 
 
 class NotFound(DomainError):
@@ -40,7 +40,7 @@ class NotSignedIn(DomainError):
     code = "not_signed_in"
 
 
-class NotAllowed(DomainError):
+class Forbidden(DomainError):
     code = "not_allowed"
 
 
@@ -53,82 +53,83 @@ class InvalidInput(DomainError):
 
 
 class WrongCredential(InvalidInput):
-    """A code or an old password that is not right; such tries are counted."""
+    """A wrong code or old password. Attempts are counted and limited."""
 
     code = "wrong_credential"
 
 
 class TooLarge(DomainError):
-    """The value ``file`` names the one that is, if it is one of several."""
+    """A request or file is too large. The value ``file`` names the file if the request has several."""
 
     code = "too_large"
 
 
 class TooSlow(DomainError):
-    """A body that trickles."""
+    """The request body arrives too slowly."""
 
     code = "too_slow"
 
 
-class Unreadable(DomainError):
-    """A request that cannot be taken apart."""
+class MalformedRequest(DomainError):
+    """The request cannot be parsed."""
 
     code = "bad_request"
 
 
-class TooMany(DomainError):
-    """Too many tries; ``retry_after`` seconds from now there is room again."""
+class TooManyRequests(DomainError):
+    """Too many requests; the next one is allowed after ``retry_after`` seconds."""
 
     code = "too_many"
 
     def __init__(
-        self, said: str | Message, /, *, retry_after: int, code: str | None = None, **values: Value
+        self, message: str | Message, /, *, retry_after: int, code: str | None = None, **values: Value
     ) -> None:
-        super().__init__(said, code=code, **values)
+        super().__init__(message, code=code, **values)
         self.retry_after = retry_after
 
 
 class Unavailable(DomainError):
-    """A part the service needs cannot be reached right now; ``retry_after`` seconds from now it may be."""
+    """A required component cannot be reached; retry after ``retry_after`` seconds."""
 
     code = "unavailable"
     retry_after = 10
 
 
 class DatabaseUnavailable(Unavailable):
-    """The database does not do what it is asked right now."""
+    """The database cannot be reached or does not accept the statement at the moment."""
 
     code = "database_unavailable"
 
 
 class CompetitionUnavailable(Unavailable):
-    """A stored competition file that this version cannot read: a part was removed, or the format is older."""
+    """This version cannot read a stored competition file: a part was removed, or the format is outdated."""
 
     code = "competition_unavailable"
     retry_after = 60
 
 
 class InvalidCompetition(DomainError):
-    """A competition file that cannot be used; ``code`` names the rule it breaks.
+    """The competition file is invalid; ``code`` names the violated rule.
 
-    Of a text, which may be most of the file, no more than ``LONGEST_VALUE`` is repeated.
+    Text values are cut to ``MAX_VALUE_LENGTH`` characters, because one may be most of the file.
     """
 
     code = "invalid_competition"
 
-    def __init__(self, said: str | Message, /, *, code: str | None = None, **values: Value) -> None:
-        bounded = {
-            name: each[:LONGEST_VALUE] if isinstance(each, str) else each for name, each in values.items()
+    def __init__(self, message: str | Message, /, *, code: str | None = None, **values: Value) -> None:
+        shortened = {
+            name: value[:MAX_VALUE_LENGTH] if isinstance(value, str) else value
+            for name, value in values.items()
         }
-        super().__init__(said, code=code, **bounded)
+        super().__init__(message, code=code, **shortened)
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """One thing wrong in an uploaded file. Rows are 1-based and count data rows.
+class FileProblem:
+    """One problem in an uploaded file. Rows are 1-based and count data rows.
 
-    ``line``: where it begins, as an editor counts. ``value``: the text that is refused, as far as
-    ``LONGEST_VALUE``; None where there is none, and always of a secret.
+    ``line`` is the line number as an editor counts. ``value`` is the rejected text, cut to
+    ``MAX_VALUE_LENGTH`` characters; it is never set for secrets.
     """
 
     file: str
@@ -139,53 +140,55 @@ class Problem:
     line: int | None = None
     value: str | None = None
 
-    def told(self) -> dict[str, Any]:
-        where = {"file": self.file, "row": self.row, "line": self.line, "column": self.column}
-        said = told(self.code, self.message)
+    def describe(self) -> dict[str, Any]:
+        location = {"file": self.file, "row": self.row, "line": self.line, "column": self.column}
+        description = describe(self.code, self.message)
         if self.value is not None:
-            said["values"]["value"] = self.value
-        return {**where, **said}
+            description["values"]["value"] = self.value
+        return {**location, **description}
 
 
 class InvalidUpload(DomainError):
-    """Malformed files: the first problems, and how many there are in all."""
+    """Uploaded files are malformed. Holds the first problems and the total number."""
 
     code = "malformed_upload"
 
-    def __init__(self, problems: Sequence[Problem], *, total: int | None = None) -> None:
-        self.problems = tuple(problems[:LISTED])
+    def __init__(self, problems: Sequence[FileProblem], *, total: int | None = None) -> None:
+        self.problems = tuple(problems[:MAX_LISTED_PROBLEMS])
         self.total = len(problems) if total is None else total
         super().__init__(self.problems[0].message)
 
 
-def together(refused: Sequence[InvalidUpload]) -> InvalidUpload:
-    """The problems of all of them; where they are too many to list, some of each."""
-    turns = zip_longest(*([(place, each) for each in one.problems] for place, one in enumerate(refused)))
-    listed = [each for turn in turns for each in turn if each][:LISTED]
-    in_order = [problem for _, problem in sorted(listed, key=itemgetter(0))]
-    return InvalidUpload(in_order, total=sum(one.total for one in refused))
+def _merge_problems(errors: Sequence[InvalidUpload]) -> InvalidUpload:
+    """Merge several errors into one; if there are too many problems, list some of each error."""
+    batches = zip_longest(
+        *([(index, entry) for entry in error.problems] for index, error in enumerate(errors))
+    )
+    first_entries = [entry for batch in batches for entry in batch if entry][:MAX_LISTED_PROBLEMS]
+    in_order = [problem for _, problem in sorted(first_entries, key=itemgetter(0))]
+    return InvalidUpload(in_order, total=sum(error.total for error in errors))
 
 
-def read_each(*steps: Callable[[], Any]) -> list[Any]:
-    """What each step returns; InvalidUpload with the problems of all that find some."""
-    found, refused = [], []
+def run_steps(*steps: Callable[[], Any]) -> list[Any]:
+    """Run all steps and return their results; raise one InvalidUpload with the problems of all of them."""
+    results, errors = [], []
     for step in steps:
         try:
-            found.append(step())
-        except InvalidUpload as faulty:
-            refused.append(faulty)
-    if refused:
-        raise together(refused)
-    return found
+            results.append(step())
+        except InvalidUpload as error:
+            errors.append(error)
+    if errors:
+        raise _merge_problems(errors)
+    return results
 
 
-def particulars(error: DomainError) -> dict[str, Any]:
-    """What an answer says besides code and sentence: the values, and what is wrong in files."""
-    values = error.message.plain()
+def describe_error(error: DomainError) -> dict[str, Any]:
+    """Return the fields of an error response other than code and message: values and file problems."""
+    values = error.message.values_in_english()
     if isinstance(error, InvalidUpload):
-        listed = [each.told() for each in error.problems]
-        return {"values": values, "errors": listed, "total": error.total}
+        descriptions = [problem.describe() for problem in error.problems]
+        return {"values": values, "errors": descriptions, "total": error.total}
     if isinstance(error, TooLarge) and "file" in values:
-        whole = Problem(values["file"], None, None, error.code, error.message)
-        return {"values": values, "file": values["file"], "errors": [whole.told()], "total": 1}
+        file_problem = FileProblem(values["file"], None, None, error.code, error.message)
+        return {"values": values, "file": values["file"], "errors": [file_problem.describe()], "total": 1}
     return {"values": values}

@@ -1,17 +1,17 @@
-"""Functions that stand in by name until they are called: the numbers under them load then.
+"""Lazy imports: functions referenced by their dotted path and imported on the first call.
 
-numpy, pandas, Arrow, scipy and numba take seconds to import and 200 MB, and most processes need none of them:
-not the clock, not a worker's parent, not a page that shows rules. So whatever only describes what is computed
-(the registries), or computes for some requests only, names the function by its path::
+Importing numpy, pandas, Arrow, scipy and numba takes seconds and 200 MB, and most processes need none of
+them: the clock, the parent process of a worker, a page that shows rules. Registries, and modules that compute
+only for some requests, therefore name a function by its path::
 
-    "sort": Attacker("sort", 1, deferred("anoncup.tracks.microdata.attackers.ranks.sort"), ("sensitive",))
+    "sort": Attacker("sort", 1, lazy("anoncup.tracks.microdata.attackers.ranks.sort"), ("sensitive",))
 
-Where its types are wanted, a type checker is shown the function itself::
+If the types matter, show the type checker the function itself::
 
     if TYPE_CHECKING:
         from anoncup.evaluation.scales import scales
     else:
-        scales = deferred("anoncup.evaluation.scales.scales")
+        scales = lazy("anoncup.evaluation.scales.scales")
 """
 
 from collections.abc import Callable
@@ -20,32 +20,32 @@ from importlib import import_module
 from threading import RLock
 from typing import Any
 
-_loading = RLock()
-"""Two threads that import parts of one cycle of modules at once would see them half made."""
+_import_lock = RLock()
+"""Serializes imports: threads that enter an import cycle at the same time would see incomplete modules."""
 
 
 @dataclass(frozen=True, slots=True)
-class Deferred:
-    """Calls the function, or makes an object of the class, at ``path``; picklable."""
+class LazyFunction:
+    """A picklable callable that imports and calls the function or class at ``path``."""
 
     path: str
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        return self.__wrapped__(*arguments, **named)
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self.__wrapped__(*arguments, **keywords)
 
     @property
     def __wrapped__(self) -> Any:
-        """The function itself, loaded; ``inspect.signature`` looks here."""
+        """The imported function; also used by ``inspect.signature``."""
         module, _, name = self.path.rpartition(".")
-        with _loading:
+        with _import_lock:
             return getattr(import_module(module), name)
 
 
-def deferred(path: str) -> Any:
-    """The function at a dotted path, which is imported at its first call."""
-    return Deferred(path)
+def lazy(path: str) -> Any:
+    """Return a stand-in for the function at a dotted path, imported on the first call."""
+    return LazyFunction(path)
 
 
-def deferred_in(package: str) -> Callable[[str], Any]:
-    """:func:`deferred` for a registry: paths within its own package."""
-    return lambda path: Deferred(f"{package}.{path}")
+def lazy_in(package: str) -> Callable[[str], Any]:
+    """Return a variant of :func:`lazy` for paths relative to ``package``."""
+    return lambda path: LazyFunction(f"{package}.{path}")

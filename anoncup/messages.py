@@ -1,6 +1,6 @@
-"""What is said to people: a template in English, and the values that belong into it.
+"""Messages for people: an English template and the values for its placeholders.
 
-A page translates the template and puts the values in afterwards; nothing ever takes a sentence apart.
+Pages translate the template first and fill in the values afterwards. No code ever parses a finished sentence.
 """
 
 import re
@@ -8,38 +8,39 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-One: TypeAlias = "str | int | float | Message | None"
-Value: TypeAlias = "One | tuple[One, ...]"
+ScalarValue: TypeAlias = "str | int | float | Message | None"
+Value: TypeAlias = "ScalarValue | tuple[ScalarValue, ...]"
 
-FIELD = re.compile(r"\{([a-z_]+)(!r)?(?::(,|\.0f|\.6g))?\}")
-"""Less than ``str.format`` knows: a template may come out of a row or a scoring child."""
+PLACEHOLDER = re.compile(r"\{([a-z_]+)(!r)?(?::(,|\.0f|\.6g))?\}")
+"""A small subset of ``str.format``, because a template may come from the database or a scoring process."""
 
-PARTS = ("template", "values", "plural")
-"""Of a message as it is stored; only one that counts has a plural."""
+STORED_KEYS = ("template", "values", "plural")
+"""Keys of a stored message; only plural messages have ``plural``."""
 
-PICTURES = {
+_CONTROL_CHARACTER_SYMBOLS = {
     **{code: chr(0x2400 + code) for code in range(0x20)},
     0x7F: "␡",
     **{code: f"\\x{code:x}" for code in range(0x80, 0xA0)},
 }
-"""What is drawn in place of a control character."""
+"""Visible replacements for control characters."""
 
 
-def N_(text: str) -> str:  # noqa: N802  # as it is called wherever texts are translated
-    """The text itself, marked as one that is translated where it is shown."""
+def N_(text: str) -> str:  # noqa: N802  # conventional name in gettext projects
+    """Return the text unchanged. Marks it for translation where it is displayed."""
     return text
 
 
-def P_(context: str, text: str) -> tuple[str, str]:  # noqa: N802  # likewise
-    """A text that has several meanings, in this one; marked as ``N_`` marks."""
+def P_(context: str, text: str) -> tuple[str, str]:  # noqa: N802  # analogous to N_
+    """Return context and text. Marks an ambiguous text for translation, like ``N_``."""
     return context, text
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Message:
-    """A sentence, or a part of one that another's value is. A template without values is taken as it is.
+    """A message template with values. A value may itself be a message.
 
-    ``str`` gives the English. Several values in a tuple are joined by commas.
+    ``str`` returns the English text. The items of a tuple are joined by commas. A template without values is
+    used as it is.
     """
 
     template: str
@@ -50,68 +51,72 @@ class Message:
         object.__setattr__(self, "values", values)
 
     def __str__(self) -> str:
-        return filled(self.template, self.values)
+        return fill_template(self.template, self.values)
 
-    def plain(self) -> dict[str, Any]:
-        """The values as a program is told them: what is itself a message, by its English.
+    def values_in_english(self) -> dict[str, Any]:
+        """Return the values for programs, with nested messages rendered in English.
 
-        The values of such a message stand beside the others; of one name the outer one stands, or the first.
+        The values of nested messages are included. If a name occurs more than once, the outer value wins,
+        then the first one.
         """
-        found = {name: mapped(value, str) for name, value in self.values.items()}
+        rendered = {name: _map_messages(value, str) for name, value in self.values.items()}
         for value in self.values.values():
-            for each in value if isinstance(value, tuple) else (value,):
-                found = each.plain() | found if isinstance(each, Message) else found
-        return found
+            for part in value if isinstance(value, tuple) else (value,):
+                rendered = part.values_in_english() | rendered if isinstance(part, Message) else rendered
+        return rendered
 
     def to_json(self) -> dict[str, Any]:
-        values = {name: mapped(value, lambda one: one.to_json()) for name, value in self.values.items()}
+        values = {
+            name: _map_messages(value, lambda message: message.to_json())
+            for name, value in self.values.items()
+        }
         return {"template": self.template, "values": values}
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        """Tell pydantic that a message is written by ``to_json`` and read by ``from_json``."""
-        from pydantic_core import core_schema  # noqa: PLC0415  # commands do without
+        """Make pydantic serialize messages with ``to_json`` and validate them with ``from_json``."""
+        from pydantic_core import core_schema  # noqa: PLC0415  # not needed by local commands
 
-        written = core_schema.plain_serializer_function_ser_schema(lambda message: message.to_json())
-        return core_schema.no_info_plain_validator_function(validate_message, serialization=written)
+        serializer = core_schema.plain_serializer_function_ser_schema(lambda message: message.to_json())
+        return core_schema.no_info_plain_validator_function(_validate_message, serialization=serializer)
 
     @staticmethod
     def from_json(stored: Mapping[str, Any]) -> "Message":
-        """What ``to_json`` made."""
-        values = {name: read(each) for name, each in stored["values"].items()}
+        """Restore a message from the result of ``to_json``."""
+        values = {name: _deserialize_value(value) for name, value in stored["values"].items()}
         template, plural = stored["template"], stored.get("plural")
         if plural is None:
             return Message(template, **values)
-        one, many, by = (plural[part] for part in ("one", "many", "by"))
-        return Counted(one, many, by, **values)
+        singular, plural_form, count_name = (plural[part] for part in ("one", "many", "by"))
+        return PluralMessage(singular, plural_form, count_name, **values)
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Counted(Message):
-    """A sentence that counts: the value called ``by`` decides which of the ``forms`` is said.
+class PluralMessage(Message):
+    """A message with a plural form; the value named ``count_name`` selects the form.
 
-    The English has the two, for one and for all else; ``template`` is the one that is said in it.
+    ``forms`` are the English singular and plural; ``template`` is the one that applies.
     """
 
     forms: tuple[str, str]
-    by: str
+    count_name: str
 
-    def __init__(self, one: str, many: str, by: str, /, **values: Value) -> None:
-        object.__setattr__(self, "forms", (one, many))
-        object.__setattr__(self, "by", by)
-        Message.__init__(self, one if counted(values, by) == 1 else many, **values)
+    def __init__(self, singular: str, plural: str, count_name: str, /, **values: Value) -> None:
+        object.__setattr__(self, "forms", (singular, plural))
+        object.__setattr__(self, "count_name", count_name)
+        Message.__init__(self, singular if _read_count(values, count_name) == 1 else plural, **values)
 
     @property
     def count(self) -> int:
-        return counted(self.values, self.by)
+        return _read_count(self.values, self.count_name)
 
     def to_json(self) -> dict[str, Any]:
-        one, many = self.forms
-        return {**Message.to_json(self), "plural": {"one": one, "many": many, "by": self.by}}
+        singular, plural = self.forms
+        return {**Message.to_json(self), "plural": {"one": singular, "many": plural, "by": self.count_name}}
 
 
-class Heard(Message):
-    """A sentence that another service has made: whole as it is, whatever stands in it, and its values."""
+class RemoteMessage(Message):
+    """A finished sentence received from another service, with its values. It is not a template."""
 
     __slots__ = ()
 
@@ -120,8 +125,8 @@ class Heard(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """What the service says of itself, as it is kept: a stable ``code``, and the sentence."""
+class CodedMessage:
+    """A message with its stable ``code``, as it is stored."""
 
     code: str
     message: Message
@@ -130,96 +135,96 @@ class Statement:
         return {"code": self.code, **self.message.to_json()}
 
     @staticmethod
-    def from_json(stored: Mapping[str, Any]) -> "Statement":
-        """What ``to_json`` made."""
-        return Statement(stored["code"], Message.from_json(stored))
+    def from_json(stored: Mapping[str, Any]) -> "CodedMessage":
+        """Restore a coded message from the result of ``to_json``."""
+        return CodedMessage(stored["code"], Message.from_json(stored))
 
 
-def told(code: str, message: Message) -> dict[str, Any]:
-    """Something that is said of an upload, as programs are told it."""
-    return {"code": code, "message": str(message), "values": message.plain()}
+def describe(code: str, message: Message) -> dict[str, Any]:
+    """Return the code, the English text and the values of a message, for API responses."""
+    return {"code": code, "message": str(message), "values": message.values_in_english()}
 
 
-def kept(code: str, message: Message) -> dict[str, Any]:
-    """The same as it is stored, to be said in any language later."""
+def serialize(code: str, message: Message) -> dict[str, Any]:
+    """Return a coded message in its stored form, which can be rendered in any language later."""
     return {"code": code, "message": str(message), **message.to_json()}
 
 
-def kept_under(name: str, message: Message) -> dict[str, Any]:
-    """What is said of something, among other things that are stored of it."""
-    return {name: str(message)} | {f"{name}_{part}": each for part, each in message.to_json().items()}
+def serialize_prefixed(prefix: str, message: Message) -> dict[str, Any]:
+    """Return a message as prefixed keys (``note``, ``note_template``, …), to merge into a stored object."""
+    return {prefix: str(message)} | {f"{prefix}_{part}": value for part, value in message.to_json().items()}
 
 
-def message_under(name: str, stored: Mapping[str, Any]) -> Message | None:
-    if stored.get(name) is None:
+def deserialize_prefixed(prefix: str, stored: Mapping[str, Any]) -> Message | None:
+    if stored.get(prefix) is None:
         return None
-    return Message.from_json({part: stored.get(f"{name}_{part}") for part in PARTS})
+    return Message.from_json({part: stored.get(f"{prefix}_{part}") for part in STORED_KEYS})
 
 
-def filled(
+def fill_template(
     template: str,
     values: Mapping[str, Value],
     *,
-    say: Callable[[Message], str] = str,
-    number: Callable[[float, str], str] = format,
+    render_message: Callable[[Message], str] = str,
+    format_number: Callable[[float, str], str] = format,
 ) -> str:
-    """The template with the values in their places; a place of no value stays as it is.
+    """Fill the placeholders of a template; placeholders without a value stay unchanged.
 
-    ``say``: how a value that is a message is said; ``number``: a number in the form of its place.
+    ``render_message`` renders nested messages, ``format_number`` formats a number with its format spec.
     """
 
-    def put(place: re.Match[str]) -> str:
-        name, quoted, form = place.groups(default="")
-        return written(values[name], quoted, form) if name in values else place[0]
+    def fill_placeholder(match: re.Match[str]) -> str:
+        name, conversion, format_spec = match.groups(default="")
+        return format_value(values[name], conversion, format_spec) if name in values else match[0]
 
-    def written(value: Value, quoted: str, form: str) -> str:
+    def format_value(value: Value, conversion: str, format_spec: str) -> str:
         match value:
             case tuple():
-                return ", ".join(written(each, quoted, form) for each in value)
+                return ", ".join(format_value(item, conversion, format_spec) for item in value)
             case Message():
-                return say(value)
+                return render_message(value)
             case int() | float():
-                return number(value, form)
-        return repr(value) if quoted else str(value)
+                return format_number(value, format_spec)
+        return repr(value) if conversion else str(value)
 
-    return FIELD.sub(put, template)
-
-
-def counted(values: Mapping[str, Value], by: str) -> int:
-    """How many; none where a stored sentence says no number."""
-    found = values.get(by)
-    return found if isinstance(found, int) else 0
+    return PLACEHOLDER.sub(fill_placeholder, template)
 
 
-def visible(text: str) -> str:
-    """With a picture of each control character in its place: text of strangers may have any."""
-    return text.translate(PICTURES)
+def _read_count(values: Mapping[str, Value], count_name: str) -> int:
+    """Return the count in ``values``, or 0 if a stored message has no number there."""
+    count = values.get(count_name)
+    return count if isinstance(count, int) else 0
 
 
-def validate_message(value: Any) -> Message:
-    """Return a message, or that which ``to_json`` made; ValueError for anything else."""
+def replace_control_characters(text: str) -> str:
+    """Replace control characters by visible symbols, because untrusted text may contain any of them."""
+    return text.translate(_CONTROL_CHARACTER_SYMBOLS)
+
+
+def _validate_message(value: Any) -> Message:
+    """Return a message, given itself or its ``to_json`` form; raise ValueError for anything else."""
     if isinstance(value, Message):
         return value
     try:
         message = Message.from_json(value)
     except (AttributeError, KeyError, TypeError, RecursionError):
         raise ValueError("no message") from None
-    forms = message.forms if isinstance(message, Counted) else (message.template,)
+    forms = message.forms if isinstance(message, PluralMessage) else (message.template,)
     if not all(isinstance(form, str) for form in forms):
         raise ValueError("no message")
     return message
 
 
-def mapped(value: Value, say: Callable[[Message], Any]) -> Any:
+def _map_messages(value: Value, function: Callable[[Message], Any]) -> Any:
     if isinstance(value, tuple):
-        return [mapped(each, say) for each in value]
-    return say(value) if isinstance(value, Message) else value
+        return [_map_messages(item, function) for item in value]
+    return function(value) if isinstance(value, Message) else value
 
 
-def read(stored: Any) -> Any:
+def _deserialize_value(stored: Any) -> Any:
     match stored:
         case list():
-            return tuple(read(each) for each in stored)
+            return tuple(_deserialize_value(item) for item in stored)
         case dict():
             return Message.from_json(stored)
     return stored

@@ -1,7 +1,7 @@
-"""Parts that installed packages bring: entry points of ``anoncup.plugins``, each naming a ``Plugin``.
+"""Plug-ins: entry points of the group ``anoncup.plugins``, each naming a ``Plugin``.
 
-A package whose entry point cannot be loaded, is made for another boundary, or brings something that does not
-fit or that there is already, is left out as a whole, and says why; everything else goes on without it.
+A package is skipped as a whole if its entry point cannot be loaded, targets another API version, or adds a
+part that is invalid or already exists. The reason is recorded, and the other packages still work.
 """
 
 import re
@@ -19,24 +19,27 @@ from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import API, Formulas, Plugin
 from anoncup.tracks.transactions import TRANSACTIONS
 
-GROUP = "anoncup.plugins"
+_ENTRY_POINT_GROUP = "anoncup.plugins"
 
-NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
-KINDS: Mapping[str, type[Measure | Attacker | Method]] = {
+_PART_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
+_PART_TYPES: Mapping[str, type[Measure | Attacker | Method]] = {
     "measures": Measure,
     "attackers": Attacker,
     "methods": Method,
 }
 
 
-class Unfit(Exception):  # the name is what happened
-    """Why nothing of a package is taken."""
+class InvalidPlugin(Exception):
+    """The reason why a package is skipped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A distribution's entry point. ``parts``: what it brought, as ``microdata.measures.NAME`` or
-    ``tracks.NAME``; ``broken``: why that is nothing, empty if it works."""
+    """The entry point of a distribution.
+
+    ``parts`` are the added parts, as ``microdata.measures.NAME`` or ``tracks.NAME``. ``broken`` is the reason
+    why the package was skipped, or empty.
+    """
 
     name: str
     version: str
@@ -46,140 +49,154 @@ class Package:
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
-    """All tracks with what packages add to them, who brought what, and the formulas of what was brought."""
+class InstalledParts:
+    """All tracks including the parts of plug-ins, the installed packages, and the formulas of their parts."""
 
     tracks: dict[str, Track]
     packages: tuple[Package, ...] = ()
     formulas: Formulas = field(default_factory=dict)
 
-    def bringer(self, part: str) -> Package | None:
-        """Who brought a part, named as in ``Package.parts``; None of our own."""
-        return next((one for one in self.packages if part in one.parts), None)
+    def find_provider(self, part: str) -> Package | None:
+        """Return the package that provides a part (named as in ``Package.parts``); None if it is built in."""
+        return next((package for package in self.packages if part in package.parts), None)
 
 
-def discovered(tracks: Mapping[str, Track]) -> Installed:
-    """These tracks with all that this installation's packages bring."""
-    entries = sorted(entry_points(group=GROUP), key=lambda one: (described(one).name, one.name))
-    return joined(tracks, ((described(entry), entry) for entry in entries))
+def discover_plugins(tracks: Mapping[str, Track]) -> InstalledParts:
+    """Return the tracks extended by all installed plug-ins."""
+    entries = sorted(
+        entry_points(group=_ENTRY_POINT_GROUP),
+        key=lambda entry_point: (_identify_package(entry_point).name, entry_point.name),
+    )
+    return _merge_plugins(tracks, ((_identify_package(entry), entry) for entry in entries))
 
 
-def joined(tracks: Mapping[str, Track], entries: Iterable[tuple[Package, EntryPoint]]) -> Installed:
-    """Of two that bring the same the first is taken; whoever brings tracks comes before who adds to them."""
+def _merge_plugins(
+    tracks: Mapping[str, Track], entries: Iterable[tuple[Package, EntryPoint]]
+) -> InstalledParts:
+    """Add plug-ins to the tracks.
+
+    If two add the same part, the first one wins. Plug-ins that define tracks are added before those that
+    extend tracks.
+    """
     packages: list[Package] = []
     loaded: list[tuple[Package, Plugin]] = []
     for package, entry in entries:
         try:
-            loaded.append((package, plugin_of(entry)))
-        except Unfit as problem:
+            loaded.append((package, _load_plugin(entry)))
+        except InvalidPlugin as problem:
             packages.append(replace(package, broken=str(problem)))
-    known = dict(tracks)
+    merged = dict(tracks)
     formulas: dict[str, Mapping[str, str]] = {}
-    for package, plugin in sorted(loaded, key=lambda one: not one[1].tracks):
+    for package, plugin in sorted(loaded, key=lambda item: not item[1].tracks):
         try:
-            known = with_parts(known, plugin)
-        except Exception as problem:  # what a stranger's object raises when it is looked at
-            packages.append(replace(package, broken=reason(problem)))
+            merged = add_plugin(merged, plugin)
+        except Exception as problem:  # accessing an object of a plug-in may raise anything
+            packages.append(replace(package, broken=_describe_failure(problem)))
             continue
-        packages.append(replace(package, parts=parts_of(plugin)))
+        packages.append(replace(package, parts=_list_parts(plugin)))
         formulas.update(
-            {track: {**formulas.get(track, {}), **more} for track, more in plugin.formulas.items()}
+            {track: {**formulas.get(track, {}), **added} for track, added in plugin.formulas.items()}
         )
-    return Installed(known, tuple(sorted(packages, key=lambda one: (one.name, one.entry))), formulas)
+    return InstalledParts(merged, tuple(sorted(packages, key=lambda item: (item.name, item.entry))), formulas)
 
 
-def described(entry: EntryPoint) -> Package:
+def _identify_package(entry: EntryPoint) -> Package:
     if entry.dist is None:
         return Package(entry.name, "", entry.value)
     return Package(re.sub(r"[-_.]+", "-", entry.dist.name).lower(), entry.dist.version, entry.value)
 
 
-def plugin_of(entry: EntryPoint) -> Plugin:
-    """What an entry point names; Unfit, whatever its code raises."""
+def _load_plugin(entry: EntryPoint) -> Plugin:
+    """Load an entry point; raise InvalidPlugin whatever its code raises."""
     try:
-        found = entry.load()
+        plugin = entry.load()
     except (Exception, SystemExit) as problem:
-        raise Unfit(reason(problem)) from problem
-    if not isinstance(found, Plugin):
-        raise Unfit(f"{entry.value} is no Plugin")
-    if found.api != API:
-        raise Unfit(f"it is made for api {found.api}; this is api {API}")
-    return found
+        raise InvalidPlugin(_describe_failure(problem)) from problem
+    if not isinstance(plugin, Plugin):
+        raise InvalidPlugin(f"{entry.value} is no Plugin")
+    if plugin.api != API:
+        raise InvalidPlugin(f"it is made for api {plugin.api}; this is api {API}")
+    return plugin
 
 
-def reason(problem: BaseException) -> str:
-    return str(problem) if isinstance(problem, Unfit) else f"{type(problem).__name__}: {problem}"
+def _describe_failure(problem: BaseException) -> str:
+    return str(problem) if isinstance(problem, InvalidPlugin) else f"{type(problem).__name__}: {problem}"
 
 
-def parts_of(plugin: Plugin) -> tuple[str, ...]:
-    own = [f"tracks.{name}" for name in plugin.tracks]
-    more = [
+def _list_parts(plugin: Plugin) -> tuple[str, ...]:
+    track_names = [f"tracks.{name}" for name in plugin.tracks]
+    part_names = [
         f"{track}.{kind}.{name}"
-        for kind in KINDS
-        for track, named in getattr(plugin, kind).items()
-        for name in named
+        for kind in _PART_TYPES
+        for track, added in getattr(plugin, kind).items()
+        for name in added
     ]
-    return (*own, *more)
+    return (*track_names, *part_names)
 
 
-def with_parts(tracks: Mapping[str, Track], plugin: Plugin) -> dict[str, Track]:
-    """The tracks with what the plug-in adds; Unfit if any of it does not fit. Those given do not change."""
-    found = dict(tracks)
+def add_plugin(tracks: Mapping[str, Track], plugin: Plugin) -> dict[str, Track]:
+    """Return the tracks extended by a plug-in; raise InvalidPlugin if any part is invalid.
+
+    The given tracks are not modified.
+    """
+    extended = dict(tracks)
     for name, track in plugin.tracks.items():
-        check(name, track, Track, found)
-        found[name] = track
-    for kind, wanted in KINDS.items():
+        _check_part(name, track, Track, extended)
+        extended[name] = track
+    for kind, part_type in _PART_TYPES.items():
         for name, parts in getattr(plugin, kind).items():
-            found[name] = with_more(track_of(found, name), kind, wanted, parts)
+            extended[name] = _add_parts(_require_track(extended, name), kind, part_type, parts)
     for name, formulas in plugin.formulas.items():
         for measure, formula in formulas.items():
-            check_formula(track_of(found, name), measure, formula)
-    return found
+            _check_formula(_require_track(extended, name), measure, formula)
+    return extended
 
 
-def with_more(
-    track: Track, kind: str, wanted: type[Measure | Attacker | Method], parts: Mapping[str, Any]
+def _add_parts(
+    track: Track, kind: str, part_type: type[Measure | Attacker | Method], parts: Mapping[str, Any]
 ) -> Track:
-    before = getattr(track, kind)
+    registered = getattr(track, kind)
     for name, part in parts.items():
-        # A measure and an attacker stand on one page, under their names.
-        taken = before if kind == "methods" else {**track.measures, **track.attackers}
-        check(name, part, wanted, taken)
+        # Measures and attackers share one namespace, because pages show them together.
+        reserved = registered if kind == "methods" else {**track.measures, **track.attackers}
+        _check_part(name, part, part_type, reserved)
         for question in part.questions if isinstance(part, Attacker) else ():
             if question not in track.questions:
-                raise Unfit(f"{name} answers {question}, which {track.name} does not ask")
-    if kind == "attackers":  # a contest that does not name it must not depend on what is installed
-        parts = {name: replace(part, by_default=False) for name, part in parts.items()}
-    more: dict[str, Any] = {kind: {**before, **parts}}
-    return replace(track, **more)
+                raise InvalidPlugin(f"{name} answers {question}, which {track.name} does not ask")
+    if kind == "attackers":  # a contest that does not name an attacker must not depend on what is installed
+        parts = {name: replace(part, counts_by_default=False) for name, part in parts.items()}
+    changes: dict[str, Any] = {kind: {**registered, **parts}}
+    return replace(track, **changes)
 
 
-def track_of(tracks: Mapping[str, Track], name: str) -> Track:
+def _require_track(tracks: Mapping[str, Track], name: str) -> Track:
     if name not in tracks:
-        raise Unfit(f"there is no track {name}")
+        raise InvalidPlugin(f"there is no track {name}")
     return tracks[name]
 
 
-def check(
-    name: str, part: Any, wanted: type[Track | Measure | Attacker | Method], taken: Mapping[str, Any]
+def _check_part(
+    name: str, part: Any, part_type: type[Track | Measure | Attacker | Method], reserved: Mapping[str, Any]
 ) -> None:
-    if not isinstance(part, wanted):
-        raise Unfit(f"{name} is no {wanted.__name__}")
-    if not NAME.fullmatch(name) or part.name != name:
-        raise Unfit(f"{name} is called {part.name}: a name is one word of small letters, the same in both")
-    if name in taken:
-        raise Unfit(f"there is {name} already")
+    if not isinstance(part, part_type):
+        raise InvalidPlugin(f"{name} is no {part_type.__name__}")
+    if not _PART_NAME.fullmatch(name) or part.name != name:
+        raise InvalidPlugin(
+            f"{name} is called {part.name}: a name is one word of small letters, the same in both"
+        )
+    if name in reserved:
+        raise InvalidPlugin(f"there is {name} already")
 
 
-def check_formula(track: Track, measure: str, formula: str) -> None:
+def _check_formula(track: Track, measure: str, formula: str) -> None:
     if measure not in track.measures:
-        raise Unfit(f"a formula of {measure}, which is no measure of {track.name}")
+        raise InvalidPlugin(f"a formula of {measure}, which is no measure of {track.name}")
     try:
-        root = ElementTree.fromstring(formula).tag  # noqa: S314  # of an installed package, whose code runs anyway
+        root = ElementTree.fromstring(formula).tag  # noqa: S314  # the package's own code runs anyway
     except ElementTree.ParseError:
         root = ""
     if root != "math":
-        raise Unfit(f"the formula of {measure} is no math element")
+        raise InvalidPlugin(f"the formula of {measure} is no math element")
 
 
 BUILT_IN = {
@@ -188,5 +205,5 @@ BUILT_IN = {
     "monthly": MONTHLY,
     "membership": MEMBERSHIP,
 }
-INSTALLED = discovered(BUILT_IN)
+INSTALLED = discover_plugins(BUILT_IN)
 TRACKS: dict[str, Track] = INSTALLED.tracks

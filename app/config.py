@@ -1,4 +1,4 @@
-"""Settings from the environment, read once and frozen."""
+"""Settings of the service, read once from the environment."""
 
 import re
 from functools import lru_cache
@@ -14,7 +14,10 @@ DRIVER = "postgresql+psycopg://"
 
 
 class Settings(BaseSettings):
-    """``ANONCUP_`` + the name in capitals; ``DATABASE_URL`` and ``REDIS_URL`` are read too."""
+    """Each setting is the environment variable ``ANONCUP_`` + its name in capitals.
+
+    ``DATABASE_URL`` and ``REDIS_URL`` work without the prefix too.
+    """
 
     model_config = SettingsConfigDict(env_prefix="ANONCUP_", frozen=True, extra="ignore")
 
@@ -22,136 +25,137 @@ class Settings(BaseSettings):
         default="", validation_alias=AliasChoices("ANONCUP_DATABASE_URL", "DATABASE_URL")
     )
     database_wait_s: float = 0
-    """How long commands such as ``migrate`` and ``restore`` wait for the database to start."""
+    """Seconds that commands such as ``migrate`` and ``restore`` wait for the database to start."""
     redis_url: str = Field(default="", validation_alias=AliasChoices("ANONCUP_REDIS_URL", "REDIS_URL"))
     data: Path = Path(".anoncup")
-    """On the embedded default: the database, the keys and, without ``store``, the files."""
+    """Folder for the embedded database, the keys and, without ``store``, the files."""
     store: str = ""
-    """Where the files lie: a folder, or ``s3://bucket/prefix`` with ``AWS_ENDPOINT_URL``, ``AWS_REGION``,
-    ``AWS_ACCESS_KEY_ID``, ``AWS_SECRET_ACCESS_KEY`` as usual. Web, workers and clock need the same one."""
+    """Location of the files: a folder, or ``s3://bucket/prefix`` with the usual ``AWS_ENDPOINT_URL``,
+    ``AWS_REGION``, ``AWS_ACCESS_KEY_ID`` and ``AWS_SECRET_ACCESS_KEY``. Web, workers and clock need the same
+    one."""
 
     public_url: str = ""
-    """Where people reach the service, such as ``https://cup.example.org``: links are written with it, no
-    other host is answered but this machine's own names, and browsers are told to keep to https. Without it,
-    only requests for localhost, 127.0.0.0/8 or [::1] are answered."""
+    """Public URL of the service, such as ``https://cup.example.org``. It is used for links, requests for
+    other hosts are rejected except for local names of this machine, and browsers are told to use https only.
+    Without it, only requests for localhost, 127.0.0.0/8 or [::1] are accepted."""
     source: str = ""
-    """Where the code of this very service can be had, such as the address of a Git repository: kits say it to
-    teams, whose command ``anoncup`` is made from it. Without it they are sent to the organizers."""
+    """Where to get the code of this service, such as the URL of a Git repository. Kits give it to teams for
+    installing the command ``anoncup``. Without it, teams are referred to the organizers."""
     sealing_key_file: Path | None = None
-    """The public key that secrets are sealed to; the web application needs it."""
+    """Public key that secrets are sealed to; required by the web application."""
     opening_keys_dir: Path | None = None
-    """The private keys that open them; workers only."""
+    """Folder of the private keys that open secrets; for workers only."""
 
     body_limit_mb: int = 160
-    """The largest request; each file has the competition's own, smaller limit."""
+    """Maximum size of a request. Each file has a smaller limit set by the competition."""
     grace_s: int = 120
-    """How long after its entrance an upload's body may end and still count for the deadline before it."""
+    """Seconds after a deadline in which the body of an upload that started before it may complete."""
     uploads_at_once: int = 16
-    """How many uploads the web server reads at a time, each team's one after the other."""
+    """Maximum number of uploads received at a time; the uploads of one team are received one by one."""
     parsed_mb: int = 64
-    """How much of them it has in memory at a time; of a single larger one, all."""
+    """Maximum size of the uploads in memory at a time; a single larger upload is allowed."""
     upload_patience_s: float = 120
-    """How long an upload waits for either, unread, before it is answered 503."""
+    """Seconds that an upload waits for either limit before it gets a 503."""
     head_timeout_s: float = 20
-    """How long a connection may take to send the head of a request; then it is closed."""
+    """Seconds until a connection is closed that has not sent a complete request head."""
     body_bytes_per_s: float = 1000
-    """A body that is waited for and comes more slowly than this, on the average, is answered 408."""
+    """Minimum average rate of a request body; slower ones get a 408."""
     body_patience_s: float = 30
-    """Over how long that average goes: a sender may fall behind it, or be silent, for so long."""
+    """Period of that average in seconds: how far a client may fall behind, or how long it may pause."""
     connections: int = 1600
-    """How many are kept open; beyond, the one that has been idle longest is closed."""
+    """Maximum number of open connections; beyond it, the one that has been idle longest is closed."""
     web_processes: Annotated[int, Field(ge=1, le=32)] = 1
-    """Into how many processes the web server is divided. What is bounded in the memory of one (connections,
-    uploads, bytes, passwords, connections to the database) has the bound divided by it."""
+    """Number of web server processes. Limits kept in the memory of a process (connections, uploads, bytes,
+    passwords, database connections) are divided by it."""
     metrics_token: Annotated[str, Field(pattern=r"^([!-~]{16,})?$")] = ""
-    """With it ``/metrics`` answers ``Authorization: Bearer`` and it, from anywhere; without, it answers to
-    this machine alone, and to nobody where ``public_url`` names another host."""
+    """Token for ``/metrics``, sent as ``Authorization: Bearer``, from anywhere. Without a token, only this
+    machine can read ``/metrics``, and nobody can if ``public_url`` names another host."""
     secure_cookies: bool | None = None
-    """Whether browsers send the session by https only; unless it is said, they do for every host but this
-    machine's own names and those without a dot."""
+    """Whether browsers send the session cookie over https only. By default they do for every host except
+    local names of this machine and names without a dot."""
 
     scoring_time_limit_s: int = 600
     scoring_memory_mb: int = 6144
     scoring_idle_s: float = 90
-    """A process that scores or parses ends when it has been asked nothing for
-    so long; the next submission starts another."""
+    """Seconds until an idle scoring or parsing process ends; the next submission starts a new one."""
     scoring_recycle_after: Annotated[int, Field(ge=1)] = 200
-    """Submissions that a scoring process takes before another one does, and uploads that a parser takes:
-    whatever leaks, leaks only so far. With 1, none is read by a process that has read another one; each costs
-    the start of a process more."""
+    """Number of submissions per scoring process, and of uploads per parser process, which limits the effect
+    of leaks. With 1, no process reads the files of two submissions, at the cost of one process start each."""
     parsing_time_limit_s: int = 120
-    """How long an upload may be parsed."""
+    """Maximum time to parse an upload."""
     parsing_memory_mb: int = 4096
-    """How much memory the process has that parses uploads; that of originals has as much as a score."""
+    """Memory limit for parsing uploads; parsing originals has the limit of scoring."""
     sandbox: Literal["required", "wanted", "off"] = "required"
-    """For the processes that read files of strangers, see ``workers.sandbox``. On a machine that lacks
-    what it needs, ``required`` takes neither work nor uploads, and ``wanted``, which ``anoncup serve`` with
-    its own servers sets, warns."""
+    """Sandbox of the processes that read untrusted files, see ``workers.sandbox``. On a machine that cannot
+    provide it, ``required`` accepts neither work nor uploads, and ``wanted`` only warns. ``anoncup serve``
+    with embedded servers sets ``wanted``."""
     niceness: int = 0
-    """By how much a worker's processes stand back from what answers people."""
+    """Niceness of worker processes, to give priority to the web server."""
     scoring_attempts: int = 3
-    """How often a submission is tried before it ends in ERROR."""
+    """Number of attempts before a submission ends in ERROR."""
     lost_after_s: int = 300
-    """A file that no worker has found whole for so long is lost, and what needs it ends in ERROR."""
+    """Seconds after which a file that no worker has found intact is lost; jobs that need it end in ERROR."""
     lease_s: int = 20
-    """A worker that has not renewed its claim for so long has lost it."""
+    """Seconds after which a worker loses a lease that it has not renewed."""
     clock_every_s: float = 1.0
-    """How often the clock looks for competitions to turn."""
+    """Seconds between the clock's checks for due phase changes."""
     clock_stale_s: float = 30.0
-    """A clock that has not gone round for so long stands still."""
+    """Seconds after which a clock without a completed round is considered stopped."""
     sweep_every_s: int = 5
-    """How often it looks for work that nobody does."""
+    """Seconds between the clock's checks for abandoned jobs."""
 
     @field_validator("database_url")
     @classmethod
-    def with_driver(cls, written: str) -> str:
-        """Return the address with its driver, as SQLAlchemy wants it."""
-        return re.sub("^postgres(ql)?://", DRIVER, written)
+    def add_driver(cls, value: str) -> str:
+        """Return the URL with the driver that SQLAlchemy needs."""
+        return re.sub("^postgres(ql)?://", DRIVER, value)
 
     @field_validator("secure_cookies", mode="before")
     @classmethod
-    def nothing_said(cls, written: object) -> object:
-        """Empty, as a variable that passes none on is."""
-        return None if written == "" else written
+    def read_empty_as_none(cls, value: object) -> object:
+        """Treat an empty variable as unset, as when Compose passes on a variable without a value."""
+        return None if value == "" else value
 
     @field_validator("public_url")
     @classmethod
-    def is_an_address(cls, written: str) -> str:
-        """The address without its last slash."""
-        found = urlsplit(written)
-        whole = found.scheme in {"http", "https"} and found.hostname and not (found.query or found.fragment)
-        if written and not whole:
+    def check_public_url(cls, value: str) -> str:
+        """Return the URL without a trailing slash; raise ValueError unless it is an http or https URL."""
+        parts = urlsplit(value)
+        is_complete = (
+            parts.scheme in {"http", "https"} and parts.hostname and not (parts.query or parts.fragment)
+        )
+        if value and not is_complete:
             raise ValueError("an address such as https://cup.example.org")
-        return written.rstrip("/")
+        return value.rstrip("/")
 
     @property
     def is_local(self) -> bool:
-        """Whether people reach the service on this machine only, as far as it has been told."""
-        return is_own(urlsplit(self.public_url).hostname or "localhost")
+        """Whether the service is reached from this machine only, according to ``public_url``."""
+        return is_local_host(urlsplit(self.public_url).hostname or "localhost")
 
-    def only_https(self, host: str) -> bool:
-        """Whether who came by the name ``host`` gets a session for https only."""
+    def requires_https(self, host: str) -> bool:
+        """Return whether a session for a request to ``host`` is restricted to https."""
         if self.secure_cookies is not None:
             return self.secure_cookies
-        asked = urlsplit(self.public_url).hostname or host
-        return not is_own(asked) and ("." in asked or ":" in asked)
+        public_host = urlsplit(self.public_url).hostname or host
+        return not is_local_host(public_host) and ("." in public_host or ":" in public_host)
 
-    def answers(self, host: str) -> bool:
-        """Whether the service goes by the name ``host``."""
-        return is_own(host) or (bool(host) and host == urlsplit(self.public_url).hostname)
+    def serves_host(self, host: str) -> bool:
+        """Return whether the service accepts requests for ``host``."""
+        return is_local_host(host) or (bool(host) and host == urlsplit(self.public_url).hostname)
 
-    def share(self, whole: int) -> int:
-        """What one of the web processes has of a ``whole``; at least one."""
-        return max(1, whole // self.web_processes)
+    def share_per_process(self, total: int) -> int:
+        """Return the share of one web process in a total limit, at least 1."""
+        return max(1, total // self.web_processes)
 
     @property
-    def files(self) -> str:
-        """Where the files lie: ``store``, or else in the folder of the data."""
+    def storage_location(self) -> str:
+        """Location of the files: ``store``, or the data folder by default."""
         return self.store or str(self.data)
 
 
-def is_own(host: str) -> bool:
-    """Whether the name is a machine's own for itself."""
+def is_local_host(host: str) -> bool:
+    """Return whether the host is a local name or loopback address."""
     return host == "localhost" or host.endswith(".localhost") or is_loopback(host)
 
 

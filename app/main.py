@@ -29,18 +29,18 @@ from app.api import (
     users,
 )
 from app.api.documentation import document
-from app.api.documentation.bodies import raw
-from app.api.documentation.responses import STORED, refusing
+from app.api.documentation.bodies import raw_response
+from app.api.documentation.responses import DATABASE, error_responses
 from app.config import get_settings
-from app.db.privileges import warn_of_might
+from app.db.privileges import warn_if_overprivileged
 from app.db.transaction import transaction
 from app.http import problems, progress_stream
 from app.http.admission import Admission
-from app.http.board_cache import Boards
-from app.http.compression import Compressed
-from app.http.metrics import Metered, Meters
-from app.http.middleware import Envelope, HeadAsGet
-from app.http.multipart import spool_to
+from app.http.board_cache import BoardCache
+from app.http.compression import GzipMiddleware
+from app.http.metrics import Meters, MetricsMiddleware
+from app.http.middleware import HeadAsGetMiddleware, SecurityHeadersMiddleware
+from app.http.multipart import set_spool_folder
 from app.http.operators import require_operator
 from app.http.readiness import WriteTest
 from app.processes import memory
@@ -50,10 +50,10 @@ from app.web import organizer, team, visitor
 from app.web.site import pages
 from app.web.visitor import reference
 
-API = "/api/v1"
-METRICS = "# HELP anoncup_queue_up Whether the queue can be reached.\nanoncup_queue_up 1.0\n"
-"""For example."""
-RESOURCES = (
+_API_PREFIX = "/api/v1"
+_METRICS_EXAMPLE = "# HELP anoncup_queue_up Whether the queue can be reached.\nanoncup_queue_up 1.0\n"
+"""Example for the documentation."""
+_RESOURCES = (
     accounts,
     users,
     competitions,
@@ -77,11 +77,11 @@ RESOURCES = (
 
 
 def served_app() -> FastAPI:
-    """The application as a process of its own serves it."""
+    """Configure this process and return its application; called by uvicorn."""
     logs.configure()
-    memory.give_back()
-    warn_of_might()
-    spool_to(get_settings().data / "incoming")
+    memory.return_freed_memory()
+    warn_if_overprivileged()
+    set_spool_folder(get_settings().data / "incoming")
     return create_app()
 
 
@@ -92,42 +92,42 @@ def create_app() -> FastAPI:
         version="0.1.0",
         docs_url=None,
         redoc_url=None,
-        openapi_url=f"{API}/openapi.json",
-        lifespan=progress_stream.closed_on_shutdown,
-        generate_unique_id_function=document.operation_name,
+        openapi_url=f"{_API_PREFIX}/openapi.json",
+        lifespan=progress_stream.close_on_shutdown,
+        generate_unique_id_function=document.operation_id,
     )
-    app.state.live = progress_stream.Live()
+    app.state.live = progress_stream.ProgressHub()
     app.state.admission = Admission(get_settings())
-    app.state.boards = Boards()
-    app.add_middleware(Compressed)
-    app.add_middleware(Envelope, settings=get_settings())
-    app.add_middleware(HeadAsGet)
-    app.state.meters = Meters(prefix=API)
+    app.state.boards = BoardCache()
+    app.add_middleware(GzipMiddleware)
+    app.add_middleware(SecurityHeadersMiddleware, settings=get_settings())
+    app.add_middleware(HeadAsGetMiddleware)
+    app.state.meters = Meters(prefix=_API_PREFIX)
     app.state.write_test = WriteTest()
-    app.add_middleware(Metered, meters=app.state.meters)
-    problems.register(app)
+    app.add_middleware(MetricsMiddleware, meters=app.state.meters)
+    problems.register_handlers(app)
     pages.register(app)
-    for resource in RESOURCES:
-        app.include_router(resource.router, prefix=API)
+    for resource in _RESOURCES:
+        app.include_router(resource.router, prefix=_API_PREFIX)
     for router in (*visitor.ROUTERS, *team.ROUTERS, *organizer.ROUTERS):
         app.include_router(router, include_in_schema=False)
-    app.include_router(reference.router, prefix=API, include_in_schema=False)
+    app.include_router(reference.router, prefix=_API_PREFIX, include_in_schema=False)
     app.mount("/static", pages.static_files)
     app.add_api_route("/healthz", healthz, tags=["operation"])
     app.add_api_route(
         "/readyz",
         readyz,
         tags=["operation"],
-        responses=refusing(f"clock_stale storage_unavailable {STORED}"),
+        responses=error_responses(f"clock_stale storage_unavailable {DATABASE}"),
     )
     app.add_api_route(
         "/metrics",
         metrics,
         tags=["operation"],
         response_class=PlainTextResponse,
-        responses=raw("text/plain", METRICS) | refusing("not_found"),
+        responses=raw_response("text/plain", _METRICS_EXAMPLE) | error_responses("not_found"),
     )
-    document.describe(app)
+    document.install(app)
     return app
 
 
@@ -139,16 +139,16 @@ async def healthz() -> schemas.Alive:
 def readyz(request: Request) -> schemas.Ready:
     """The database takes changes, the store answers and the clock goes; the queue may be away for a while."""
     with transaction() as session:
-        beats = health.heartbeats(session)
+        heartbeat_ages = health.load_heartbeat_ages(session)
     write_test: WriteTest = request.app.state.write_test
     write_test.require()
-    clock_s = health.require_clock(beats, stale_after_s=get_settings().clock_stale_s)
+    clock_s = health.require_clock(heartbeat_ages, stale_after_s=get_settings().clock_stale_s)
     check_store()
-    waiting = queue.depth()
+    queue_depth = queue.count_messages()
     return schemas.Ready(
-        queue="unreachable" if waiting is None else "ok",
-        queue_depth=waiting,
-        last_sweep_s=beats.get(health.SWEEP),
+        queue="unreachable" if queue_depth is None else "ok",
+        queue_depth=queue_depth,
+        last_sweep_s=heartbeat_ages.get(health.SWEEP_TASK),
         clock_s=clock_s,
     )
 
@@ -157,4 +157,4 @@ def metrics(request: Request) -> PlainTextResponse:
     """Numbers about requests, work and its regular tasks, in Prometheus' text format; for operators."""
     require_operator(request, get_settings())
     meters: Meters = request.app.state.meters
-    return PlainTextResponse(meters.text(), media_type=CONTENT_TYPE_LATEST)
+    return PlainTextResponse(meters.render(), media_type=CONTENT_TYPE_LATEST)

@@ -1,4 +1,4 @@
-"""Scoring without a service: what the ratios of the service's benchmarks divide by."""
+"""Scoring without a service: the baseline of the service benchmarks' ratios."""
 
 import statistics
 import time
@@ -9,27 +9,27 @@ import numpy as np
 import pandas as pd
 
 from anoncup.competition.parser import parse_competition
-from anoncup.tables.csv_text import table_csv
-from anoncup.tracks.linkage.permutation import source_from_secret
-from benchmarks.peers.tables import score_all, uploaded
+from anoncup.tables.csv_text import write_csv
+from anoncup.tracks.linkage.permutation import parse_secret
+from benchmarks.peers.tables import prepare_upload, score_all
 
 Release = Mapping[str, bytes]
 
 
-class BareScoring:
+class BareScorer:
     """Reads and evaluates releases in this process, in one thread, with the original prepared once."""
 
     def __init__(self, file: str, original: pd.DataFrame) -> None:
         rows = len(original)
-        files = {"anonymized": table_csv(original)}
-        self.first = uploaded(parse_competition(file), original, files, np.arange(rows))
+        files = {"anonymized": write_csv(original)}
+        self.reference = prepare_upload(parse_competition(file), original, files, np.arange(rows))
 
     def score(self, release: Release) -> None:
-        """Read a release and its secret, and compute every number of the competition."""
+        """Parse a release and its secret, and compute all measures and attackers of the competition."""
         files = {name: content for name, content in release.items() if name != "secret"}
-        rows = len(self.first.tables)
-        source = source_from_secret(release["secret"], originals=rows, anonymized=rows)
-        score_all(replace(self.first, files=files, source=source))
+        rows = len(self.reference.tables)
+        source = parse_secret(release["secret"], originals=rows, anonymized=rows)
+        score_all(replace(self.reference, files=files, source=source))
 
     def median_seconds(
         self, releases: Iterable[Release], clock: Callable[[], float] = time.process_time
@@ -37,7 +37,7 @@ class BareScoring:
         """Return the median seconds of one evaluation, by the given clock."""
         times = []
         for release in releases:
-            began = clock()
+            start = clock()
             self.score(release)
-            times.append(clock() - began)
+            times.append(clock() - start)
         return statistics.median(times)

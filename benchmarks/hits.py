@@ -1,9 +1,8 @@
-"""How often one web process says that a board has not changed: ``python -m benchmarks.hits [--small]``.
+"""Measure conditional requests for boards: ``python -m benchmarks.hits [--small]``.
 
-In the contest of ``benchmarks.pages`` some readers, on connections of their own, ask for the boards again
-and again with the tag that they have, as visitors and as a team. Printed is how many are answered by a
-second of the web process's CPU time, as a ratio to /healthz, which is measured before and after each
-board. The goal is 0.8.
+In the contest of ``benchmarks.pages``, readers repeatedly request the boards with their current ETag, as
+visitors and as a team. Prints the responses per second of the web process's CPU time, as a ratio to /healthz,
+which is measured before and after each board. The goal is 0.8.
 """
 
 import argparse
@@ -20,65 +19,71 @@ from app.http.authentication import COOKIE
 from app.processes import child_process
 from app.processes.supervisor import wait_until_healthy
 from benchmarks.load import HOST
-from benchmarks.pages import filled, serving
-from tests.e2e.stack import check_runs, free_port
-from tests.support.large_contest import Size
+from benchmarks.pages import fill_contest, run_application
+from tests.e2e.stack import find_free_port, require_running
+from tests.support.large_contest import ContestSize
 
-GOAL = 0.8
-BOARDS = ("anonymization", "reidentification", "matrix")
+_GOAL = 0.8
+_BOARDS = ("anonymization", "reidentification", "matrix")
 
 
-async def answered(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:
-    """Status and headers of the next answer."""
+async def _read_response(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:
+    """Read the next response and return its status and headers."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
     headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
     await reader.readexactly(int(headers.get("content-length", 0)))
     return int(head[0].split()[1]), headers
 
 
-async def asked(port: int, path: str, more: Mapping[str, str], times: int) -> int:
-    """How many of so many answers were 304, once the tag is known."""
+async def _count_hits(port: int, path: str, extra_headers: Mapping[str, str], request_count: int) -> int:
+    """Request a path repeatedly with its latest ETag; return how many responses were 304."""
     reader, writer = await asyncio.open_connection(HOST, port)
     tag, hits = "", 0
-    for _ in range(times):
+    for _ in range(request_count):
         lines = [
             f"GET {path} HTTP/1.1",
             f"Host: {HOST}",
-            *(f"{name}: {value}" for name, value in more.items()),
+            *(f"{name}: {value}" for name, value in extra_headers.items()),
         ]
         writer.write("\r\n".join([*lines, f"If-None-Match: {tag}", "", ""]).encode())
-        status, headers = await answered(reader)
+        status, headers = await _read_response(reader)
         tag, hits = headers.get("etag", ""), hits + (status == 304)
     writer.close()
     return hits
 
 
-async def read_by(readers: int, port: int, path: str, more: Mapping[str, str], times: int) -> int:
-    return sum(await asyncio.gather(*(asked(port, path, more, times // readers) for _ in range(readers))))
+async def _count_hits_by_readers(
+    readers: int, port: int, path: str, extra_headers: Mapping[str, str], request_count: int
+) -> int:
+    return sum(
+        await asyncio.gather(
+            *(_count_hits(port, path, extra_headers, request_count // readers) for _ in range(readers))
+        )
+    )
 
 
-def rate(
-    web: psutil.Process, port: int, path: str, more: Mapping[str, str], given: argparse.Namespace
+def _measure_rate(
+    web: psutil.Process, port: int, path: str, extra_headers: Mapping[str, str], options: argparse.Namespace
 ) -> tuple[float, float]:
-    """Return the answers per second of CPU, and the share of them that were 304."""
-    times = given.requests
-    asyncio.run(read_by(1, port, path, more, 10))
-    before = web.cpu_times()
-    hits = asyncio.run(read_by(given.readers, port, path, more, times))
-    now = web.cpu_times()
-    spent = now.user + now.system - before.user - before.system
-    return times / spent, hits / times
+    """Return the responses per second of CPU time, and the share of them that were 304."""
+    request_count = options.requests
+    asyncio.run(_count_hits_by_readers(1, port, path, extra_headers, 10))
+    cpu_at_start = web.cpu_times()
+    hits = asyncio.run(_count_hits_by_readers(options.readers, port, path, extra_headers, request_count))
+    cpu_at_end = web.cpu_times()
+    cpu_seconds = cpu_at_end.user + cpu_at_end.system - cpu_at_start.user - cpu_at_start.system
+    return request_count / cpu_seconds, hits / request_count
 
 
-def compare(
-    web: psutil.Process, port: int, path: str, more: Mapping[str, str], given: argparse.Namespace
+def _compare_with_healthz(
+    web: psutil.Process, port: int, path: str, extra_headers: Mapping[str, str], options: argparse.Namespace
 ) -> str:
     """Measure a board between two measurements of /healthz."""
-    before, _ = rate(web, port, "/healthz", {}, given)
-    board, unchanged = rate(web, port, path, more, given)
-    after, _ = rate(web, port, "/healthz", {}, given)
-    ratio = 2 * board / (before + after)
-    verdict = "met" if ratio >= GOAL else "MISSED"
+    first_baseline, _ = _measure_rate(web, port, "/healthz", {}, options)
+    board, unchanged = _measure_rate(web, port, path, extra_headers, options)
+    second_baseline, _ = _measure_rate(web, port, "/healthz", {}, options)
+    ratio = 2 * board / (first_baseline + second_baseline)
+    verdict = "met" if ratio >= _GOAL else "MISSED"
     return f"{board:6.0f} /s of CPU, {100 * unchanged:5.1f} % unchanged, {ratio:.2f} of /healthz: {verdict}"
 
 
@@ -87,21 +92,30 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=4000)
     parser.add_argument("--readers", type=int, default=16)
     parser.add_argument("--small", action="store_true", help="a contest of 40 submissions")
-    given = parser.parse_args()
-    size = Size(teams=8, each=5, targets=8) if given.small else Size(teams=50, each=10, targets=60)
-    with serving() as client, tempfile.TemporaryDirectory() as folder:
-        contest, _ = filled(client, size)
-        team = {"Cookie": f"{COOKIE}={contest.arena.session(contest.arena.team('the first'))}"}
-        port, log = free_port(), Path(folder, "web.log")
+    options = parser.parse_args()
+    size = (
+        ContestSize(teams=8, submissions_per_team=5, targets=8)
+        if options.small
+        else ContestSize(teams=50, submissions_per_team=10, targets=60)
+    )
+    with run_application() as client, tempfile.TemporaryDirectory() as folder:
+        contest, _ = fill_contest(client, size)
+        team = {"Cookie": f"{COOKIE}={contest.arena.get_session(contest.arena.get_team_token('the first'))}"}
+        port, log = find_free_port(), Path(folder, "web.log")
         command = [sys.executable, "-m", "app.cli.web_server", HOST, str(port)]
         process = child_process.start(command, log=log, env=os.environ | {"ANONCUP_WEB_PROCESSES": "1"})
         try:
-            wait_until_healthy(f"http://{HOST}:{port}/healthz", check=lambda: check_runs(process, log))
+            wait_until_healthy(f"http://{HOST}:{port}/healthz", check=lambda: require_running(process, log))
             web = psutil.Process(process.pid)
-            for name in BOARDS:
+            for name in _BOARDS:
                 path = f"/api/v1/competitions/crowded/boards/{name}"
-                for who, more in {"visitor": {}, "team": team}.items():
-                    print(name, who, compare(web, port, path, more, given), flush=True)
+                for audience, extra_headers in {"visitor": {}, "team": team}.items():
+                    print(
+                        name,
+                        audience,
+                        _compare_with_healthz(web, port, path, extra_headers, options),
+                        flush=True,
+                    )
         finally:
             process.terminate()
             process.wait()

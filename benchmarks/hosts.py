@@ -1,4 +1,4 @@
-"""Web server, clock and workers on one host or on two, started as ``docs/hosting.md`` does."""
+"""Start web server, clock and workers on one host or on two, as ``docs/hosting.md`` describes."""
 
 import asyncio
 import os
@@ -9,20 +9,30 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from app.cli.local_service import command, environment
+from app.cli.local_service import build_command, build_environments
 from app.config import get_settings
 from app.db import engine
 from app.processes import pg_hba
-from app.processes.embedded_servers import Services, embedded_services
-from app.processes.supervisor import Program, run, scheduler_program, web_program, worker_programs
+from app.processes.embedded_servers import EmbeddedServices, run_embedded_services
+from app.processes.supervisor import (
+    Program,
+    build_scheduler_program,
+    build_web_program,
+    build_worker_programs,
+    run,
+)
 from benchmarks.load import HOST
-from tests.e2e.stack import free_port
+from tests.e2e.stack import find_free_port
 from tests.support.s3_server import BUCKET, S3Server
 
 
 @dataclass(frozen=True, slots=True)
-class Plant:
-    """Servers; what all are told, the web server alone, workers and the clock alone, and the clock."""
+class Installation:
+    """A folder and the environments of the programs.
+
+    ``shared`` is for all programs, ``public`` for the web server, ``private`` for workers and clock, and
+    ``clock`` for the clock only.
+    """
 
     folder: Path
     shared: Mapping[str, str]
@@ -32,83 +42,94 @@ class Plant:
 
 
 @contextmanager
-def planted(folder: Path) -> Iterator[tuple[Plant, Services]]:
-    """A migrated database, and this process connected to it as its owner."""
+def run_installation(folder: Path) -> Iterator[tuple[Installation, EmbeddedServices]]:
+    """Run the servers with a migrated database, and connect this process as the owner."""
     data = folder / "data"
     data.mkdir(parents=True)
-    with embedded_services(data) as services:
-        shared, public, private = environment(services, data)
-        run(command("migrations", "migrate", "--roles", str(pg_hba.kept(data)), env=shared))
+    with run_embedded_services(data) as services:
+        shared, public, private = build_environments(services, data)
+        run(
+            build_command(
+                "migrations", "migrate", "--roles", str(pg_hba.get_passwords_folder(data)), env=shared
+            )
+        )
         os.environ.update(shared)
-        for known in (get_settings, engine.get_engine, engine.session_factory):
-            known.cache_clear()
-        clock = {"DATABASE_URL": services.roles["clock"]}
-        yield Plant(folder, shared, public, private, clock), services
+        for cached_function in (get_settings, engine.get_engine, engine.get_session_factory):
+            cached_function.cache_clear()
+        clock = {"DATABASE_URL": services.role_urls["clock"]}
+        yield Installation(folder, shared, public, private, clock), services
         engine.get_engine().dispose()
 
 
-# Two hosts: what lies between them is TCP
+# Two hosts, connected by TCP
 
 
-async def copied(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while piece := await reader.read(1 << 16):
-        writer.write(piece)
+async def _copy_stream(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while chunk := await reader.read(1 << 16):
+        writer.write(chunk)
         await writer.drain()
     writer.close()
 
 
-async def joined(path: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _connect_streams(path: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     far_reader, far_writer = await asyncio.open_unix_connection(path)
-    await asyncio.gather(copied(reader, far_writer), copied(far_reader, writer), return_exceptions=True)
+    await asyncio.gather(
+        _copy_stream(reader, far_writer), _copy_stream(far_reader, writer), return_exceptions=True
+    )
 
 
-def relayed(path: str) -> int:
-    """A port of this machine that leads to the socket, as long as this process lives."""
-    port, loop = free_port(), asyncio.new_event_loop()
-    loop.run_until_complete(asyncio.start_server(partial(joined, path), HOST, port))
+def _start_relay(path: str) -> int:
+    """Relay a local port to a unix socket as long as this process lives; return the port."""
+    port, loop = find_free_port(), asyncio.new_event_loop()
+    loop.run_until_complete(asyncio.start_server(partial(_connect_streams, path), HOST, port))
     threading.Thread(target=loop.run_forever, daemon=True).start()
     return port
 
 
 @contextmanager
-def networked(plant: Plant, services: Services) -> Iterator[Plant]:
-    """The same with a bucket for the files, and addresses that lead there from other hosts."""
+def run_over_network(installation: Installation, services: EmbeddedServices) -> Iterator[Installation]:
+    """Yield the installation with an S3 bucket for the files and TCP addresses of the servers."""
     sockets = services.redis_py_url.removeprefix("unix://").removesuffix("/valkey.sock")
-    postgres, valkey = relayed(f"{sockets}/.s.PGSQL.5432"), relayed(f"{sockets}/valkey.sock")
-    (plant.folder / "bucket").mkdir()
-    bucket = S3Server(plant.folder / "bucket")
+    postgres, valkey = _start_relay(f"{sockets}/.s.PGSQL.5432"), _start_relay(f"{sockets}/valkey.sock")
+    (installation.folder / "bucket").mkdir()
+    bucket = S3Server(installation.folder / "bucket")
     bucket.start()
 
-    def by_network(env: Mapping[str, str]) -> dict[str, str]:
-        place = f"@/anoncup?host={sockets}&port=5432&"
-        url = env.get("DATABASE_URL", "").replace(place, f"@{HOST}:{postgres}/anoncup?")
+    def replace_database_url(env: Mapping[str, str]) -> dict[str, str]:
+        socket_part = f"@/anoncup?host={sockets}&port=5432&"
+        url = env.get("DATABASE_URL", "").replace(socket_part, f"@{HOST}:{postgres}/anoncup?")
         return {**env, "DATABASE_URL": url} if url else dict(env)
 
     shared = {
-        **by_network(plant.shared),
+        **replace_database_url(installation.shared),
         **bucket.environment,
         "REDIS_URL": f"redis://{HOST}:{valkey}/0",
         "ANONCUP_STORE": f"s3://{BUCKET}/scale",
     }
-    told = [by_network(env) for env in (plant.public, plant.private, plant.clock)]
+    environments = [
+        replace_database_url(env) for env in (installation.public, installation.private, installation.clock)
+    ]
     try:
-        yield Plant(plant.folder, shared, *told)
+        yield Installation(installation.folder, shared, *environments)
     finally:
         bucket.kill()
 
 
-def programs(plant: Plant, port: int, hosts: int, jobs: int) -> Iterator[Program]:
-    """The web server and the clock, and on each host a worker of so many jobs."""
-    logs = plant.folder / f"logs-{port}"
+def build_programs(installation: Installation, port: int, hosts: int, jobs: int) -> Iterator[Program]:
+    """Yield the programs of the web server, the clock, and a worker with ``jobs`` jobs on each host."""
+    logs = installation.folder / f"logs-{port}"
     logs.mkdir()
-    web, private = {**plant.shared, **plant.public}, {**plant.shared, **plant.private}
-    yield web_program(host=HOST, port=port, env=web, log=logs / "web.log", processes=2)
-    yield scheduler_program(env={**private, **plant.clock}, log=logs / "clock.log")
+    web, private = (
+        {**installation.shared, **installation.public},
+        {**installation.shared, **installation.private},
+    )
+    yield build_web_program(host=HOST, port=port, env=web, log=logs / "web.log", process_count=2)
+    yield build_scheduler_program(env={**private, **installation.clock}, log=logs / "clock.log")
     for number in range(hosts):
         home = logs / f"host-{number}"
         home.mkdir()
-        own = {"ANONCUP_STORE": plant.shared["ANONCUP_DATA"], **private}
-        own |= {"ANONCUP_DATA": str(home), "TMPDIR": str(home)}
-        yield from worker_programs(
-            queues=("scores", "guesses"), jobs=jobs, env=own, logs=home, name=f"{port}-{number}"
+        env = {"ANONCUP_STORE": installation.shared["ANONCUP_DATA"], **private}
+        env |= {"ANONCUP_DATA": str(home), "TMPDIR": str(home)}
+        yield from build_worker_programs(
+            queues=("scores", "guesses"), jobs=jobs, env=env, logs=home, name=f"{port}-{number}"
         )

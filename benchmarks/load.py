@@ -1,4 +1,4 @@
-"""Requests whose bytes are made before the clock starts, so that sending them costs next to nothing."""
+"""Send prepared requests. Their bytes are built beforehand, so that sending takes little CPU time."""
 
 import asyncio
 import time
@@ -6,79 +6,83 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 HOST = "127.0.0.1"
-BOUNDARY = b"a-line-that-no-table-has"
-CHUNK = 1 << 20
+_BOUNDARY = b"a-line-that-no-table-has"
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What came back: status 0 if nothing did; ``started`` and ``seconds`` by the monotonic clock."""
+class TimedResponse:
+    """A response with its times by the monotonic clock; status 0 if there was none."""
 
     status: int
-    started: float
+    started_at: float
     seconds: float
     body: bytes
 
 
-def get(path: str) -> bytes:
-    return head("GET", path, "").encode()
+def _build_get(path: str) -> bytes:
+    return _build_head("GET", path, "").encode()
 
 
-def upload(path: str, token: str, files: Mapping[str, bytes]) -> bytes:
-    """A whole multipart request."""
+def build_upload(path: str, token: str, files: Mapping[str, bytes]) -> bytes:
+    """Return the bytes of a multipart request."""
     parts = [
         b"--%s\r\nContent-Disposition: form-data; name=%s; filename=f.csv\r\n\r\n%s\r\n"
-        % (BOUNDARY, name.encode(), content)
+        % (_BOUNDARY, name.encode(), content)
         for name, content in files.items()
     ]
-    body = b"".join([*parts, b"--%s--\r\n" % BOUNDARY])
-    kind = f"multipart/form-data; boundary={BOUNDARY.decode()}"
-    more = f"Authorization: Bearer {token}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
-    return head("POST", path, more).encode() + body
+    body = b"".join([*parts, b"--%s--\r\n" % _BOUNDARY])
+    kind = f"multipart/form-data; boundary={_BOUNDARY.decode()}"
+    extra_headers = (
+        f"Authorization: Bearer {token}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
+    )
+    return _build_head("POST", path, extra_headers).encode() + body
 
 
-def head(method: str, path: str, more: str) -> str:
-    return f"{method} {path} HTTP/1.1\r\nHost: {HOST}\r\nConnection: close\r\n{more}\r\n"
+def _build_head(method: str, path: str, extra_headers: str) -> str:
+    return f"{method} {path} HTTP/1.1\r\nHost: {HOST}\r\nConnection: close\r\n{extra_headers}\r\n"
 
 
-async def ask(port: int, request: bytes) -> Answer:
+async def send_request(port: int, request: bytes) -> TimedResponse:
     """Send a request on a connection of its own."""
-    started, answer = time.monotonic(), b""
+    started_at, answer = time.monotonic(), b""
     try:
         reader, writer = await asyncio.open_connection(HOST, port)
         try:
-            await sent(writer, request)
+            await _write_in_chunks(writer, request)
             answer = await reader.read()
         finally:
             writer.close()
     except OSError:
-        pass  # answered by nobody, or cut off: status 0
+        pass  # no response, or an incomplete one: status 0
     line, _, rest = answer.partition(b"\r\n")
     status = int(line.split()[1]) if line else 0
-    return Answer(status, started, time.monotonic() - started, rest.partition(b"\r\n\r\n")[2])
+    return TimedResponse(status, started_at, time.monotonic() - started_at, rest.partition(b"\r\n\r\n")[2])
 
 
-async def sent(writer: asyncio.StreamWriter, request: bytes) -> None:
-    for start in range(0, len(request), CHUNK):
-        writer.write(request[start : start + CHUNK])
+async def _write_in_chunks(writer: asyncio.StreamWriter, request: bytes) -> None:
+    for start in range(0, len(request), _CHUNK):
+        writer.write(request[start : start + _CHUNK])
         await writer.drain()
 
 
-async def spread(port: int, requests: list[bytes], over_s: float) -> list[Answer]:
-    """Begin them evenly over so many seconds, whether or not the earlier ones have been answered."""
+async def send_spread(port: int, requests: list[bytes], over_s: float) -> list[TimedResponse]:
+    """Send the requests evenly over ``over_s`` seconds, without waiting for responses in between."""
 
-    async def late(wait_s: float, request: bytes) -> Answer:
+    async def send_later(wait_s: float, request: bytes) -> TimedResponse:
         await asyncio.sleep(wait_s)
-        return await ask(port, request)
+        return await send_request(port, request)
 
-    pause = over_s / max(1, len(requests))
-    return await asyncio.gather(*(late(number * pause, each) for number, each in enumerate(requests)))
+    interval_s = over_s / max(1, len(requests))
+    return await asyncio.gather(
+        *(send_later(number * interval_s, payload) for number, payload in enumerate(requests))
+    )
 
 
-async def polled(port: int, path: str, every_s: float, until: asyncio.Event) -> list[Answer]:
-    """Ask again and again, begun every so many seconds; an answer that is late delays no other."""
-    asking: list[asyncio.Task[Answer]] = []
-    while not until.is_set():
-        asking.append(asyncio.create_task(ask(port, get(path))))
+async def poll(port: int, path: str, every_s: float, stop: asyncio.Event) -> list[TimedResponse]:
+    """Request a path every ``every_s`` seconds until ``stop`` is set. Late responses delay no request."""
+    tasks: list[asyncio.Task[TimedResponse]] = []
+    while not stop.is_set():
+        tasks.append(asyncio.create_task(send_request(port, _build_get(path))))
         await asyncio.sleep(every_s)
-    return await asyncio.gather(*asking)
+    return await asyncio.gather(*tasks)

@@ -1,8 +1,8 @@
-"""How much memory the service holds: ``python -m benchmarks.memory [--scores 300] [--pid PID]``.
+"""Measure the service's memory: ``python -m benchmarks.memory [--scores 300] [--pid PID]``.
 
-PSS in MB, by the kind of process and as a sum: of ``anoncup serve`` when it has come up, after a submission
-has been taken in and scored, and when the scoring process has ended. ``--scores``: so many submissions more,
-and what their scoring process holds before and after. ``--pid``: of a service that runs, as it is.
+Prints PSS in MB by kind of process and in total, for ``anoncup serve`` when it is ready, after a submission
+has been scored, and after the scoring process has ended. ``--scores`` scores more submissions and prints the
+memory of their scoring process. ``--pid`` measures a running service as it is.
 """
 
 import argparse
@@ -13,72 +13,75 @@ from pathlib import Path
 
 import psutil
 
-from anoncup.rules.toml_text import with_tables
-from anoncup.tables.csv_text import table_csv
-from benchmarks.processes import by_kind, proportional_mb
-from benchmarks.service import served
-from tests.e2e.stack import Contest, open_contest
-from tests.support.arena import competition_file, original_table
+from anoncup.rules.toml_text import replace_tables
+from anoncup.tables.csv_text import write_csv
+from benchmarks.processes import iterate_with_kind, proportional_mb
+from benchmarks.service import run_service
+from tests.e2e.stack import ServedContest, open_contest
+from tests.support.arena import build_competition_toml, build_original_table
 
-SETTLING_S = 15
-"""Processes still import and connect when the service is ready."""
-IDLE_S = 20
+_SETTLE_S = 15
+"""Seconds to wait for imports and connections that go on when the service is ready."""
+_IDLE_S = 20
 MB = 2**20
 
 
-def held(pid: int) -> Counter[str]:
-    """MB (PSS) by the kind of process."""
-    found: Counter[str] = Counter()
-    for process, kind in by_kind(psutil.Process(pid)):
-        found[kind] += round(proportional_mb(process.pid))
-    return found
+def _measure_mb_by_kind(pid: int) -> Counter[str]:
+    """Return PSS in MB by kind of process."""
+    totals: Counter[str] = Counter()
+    for process, kind in iterate_with_kind(psutil.Process(pid)):
+        totals[kind] += round(proportional_mb(process.pid))
+    return totals
 
 
 def report(title: str, pid: int) -> None:
-    found = held(pid)
-    parts = ", ".join(f"{name} {size}" for name, size in found.most_common() if size)
-    print(f"{title}: {sum(found.values())} MB ({parts})", flush=True)
+    totals = _measure_mb_by_kind(pid)
+    parts = ", ".join(f"{name} {size}" for name, size in totals.most_common() if size)
+    print(f"{title}: {sum(totals.values())} MB ({parts})", flush=True)
 
 
-def file() -> str:
-    """The small competition without its usual caps."""
+def _build_competition_file() -> str:
+    """Return the file of the small competition, with high caps."""
     caps = ("valid_per_day", "valid_total", "attempts_per_day", "attempts_total")
     table = "\n".join(["[limits]", *(f"{cap} = 10000" for cap in caps)])
-    return with_tables(competition_file(), "limits", table)
+    return replace_tables(build_competition_toml(), "limits", table)
 
 
-def score(contest: Contest, number: int) -> None:
-    contest.until_state(contest.submit(seed=number), "SCORED")
+def score(contest: ServedContest, number: int) -> None:
+    contest.wait_for_state(contest.submit(seed=number), "SCORED")
 
 
-def scorers(pid: int) -> list[psutil.Process]:
-    return [one for one, kind in by_kind(psutil.Process(pid)) if kind == "scoring children"]
+def _list_scoring_children(pid: int) -> list[psutil.Process]:
+    return [process for process, kind in iterate_with_kind(psutil.Process(pid)) if kind == "scoring children"]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.memory")
     parser.add_argument("--scores", type=int, default=0)
     parser.add_argument("--pid", type=int)
-    given = parser.parse_args()
-    if given.pid is not None:
-        report("now", given.pid)
+    options = parser.parse_args()
+    if options.pid is not None:
+        report("now", options.pid)
         return
-    idle = {"ANONCUP_SCORING_IDLE_S": str(IDLE_S)}
-    with tempfile.TemporaryDirectory() as folder, served(Path(folder), env=idle) as service:
+    idle = {"ANONCUP_SCORING_IDLE_S": str(_IDLE_S)}
+    with tempfile.TemporaryDirectory() as folder, run_service(Path(folder), env=idle) as service:
         pid = service.pid
-        time.sleep(SETTLING_S)
+        time.sleep(_SETTLE_S)
         report("fresh", pid)
         contest = open_contest(
-            service.url, file=file(), original={"original": table_csv(original_table())}, slug="small"
+            service.url,
+            file=_build_competition_file(),
+            original={"original": write_csv(build_original_table())},
+            slug="small",
         )
         score(contest, 1)
         report("after a score", pid)
-        for number in range(2, given.scores + 2):
+        for number in range(2, options.scores + 2):
             score(contest, number)
             if number % 50 == 0:
-                sizes = [one.memory_full_info().uss // MB for one in scorers(pid)]
+                sizes = [process.memory_full_info().uss // MB for process in _list_scoring_children(pid)]
                 print(f"{number} scored: scoring processes {sizes} MB", flush=True)
-        while scorers(pid):
+        while _list_scoring_children(pid):
             time.sleep(1)
         report("idle", pid)
 

@@ -1,9 +1,8 @@
-"""How long pages take: ``python -m benchmarks.pages [--repeats 7] [--teams 50] [--each 10] [--only boards]``.
+"""Time all pages: ``python -m benchmarks.pages [--repeats 7] [--teams 50] [--each 10] [--only boards]``.
 
-Median milliseconds of server time of every page and board, for a visitor, a team and an organizer, in a
-contest of 500 scored submissions, 60 targets and 5,400 guesses, on servers of its own; with the statements
-sent to the database and the size of the answer. ``cold``: as the first one of a process that has read
-nothing yet.
+Prints the median milliseconds of server time of every page and board for a visitor, a team and an organizer,
+in a contest of 500 scored submissions, 60 targets and 5,400 guesses, with the number of SQL statements and
+the size of the response. The time in parentheses is that of the first request, with empty caches.
 """
 
 import argparse
@@ -32,28 +31,28 @@ from app.db.models import Competition, Submission, Target, Team
 from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.main import create_app, served_app
-from app.processes.embedded_servers import embedded_services
+from app.processes.embedded_servers import run_embedded_services
 from app.services.accounts import accounts
 from app.services.boards import verdicts
 from app.services.contests import competitions
-from app.services.contests.contest import parsed
+from app.services.contests.contest import parse_rules
 from app.services.jobs import queue
 from migrations.run import migrate
 from tests.support import large_contest
 from tests.support.contest import Contest
-from tests.support.large_contest import Size
-from tests.support.query_counter import asked
+from tests.support.large_contest import ContestSize
+from tests.support.query_counter import log_queries
 
-FEEDBACK = '[publication]\nfeedback = "immediate"'
-COMPETITIONS = 200
-LIMIT_MS = 200.0
-SKIPPED = ("/api/", "/static", "/sign-out", "/healthz", "/readyz", "/metrics")
-"""What is no page; of the API only the boards are timed, and the list of competitions."""
+_FEEDBACK = '[publication]\nfeedback = "immediate"'
+_COMPETITIONS = 200
+_LIMIT_MS = 200.0
+_SKIPPED_PREFIXES = ("/api/", "/static", "/sign-out", "/healthz", "/readyz", "/metrics")
+"""Paths that are not timed. Of the API, only the boards and the list of competitions are."""
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
-    """Of one page for one audience."""
+class PageMeasurement:
+    """Measurements of one page for one audience. Times are in milliseconds."""
 
     status: int
     cold: float
@@ -63,15 +62,15 @@ class Timing:
 
 
 @contextmanager
-def serving() -> Iterator[TestClient]:
-    """The application on private servers, which end with it."""
+def run_application() -> Iterator[TestClient]:
+    """Run the application on private servers and yield a client."""
     accounts.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     with tempfile.TemporaryDirectory() as folder:
         data, servers = Path(folder, "data"), Path(folder, "servers")
         servers.mkdir()
         sealing.create_keys(data / "sealing.pub", data / "private")
         deadline_signing.create_key(data / "private")
-        with embedded_services(servers) as running:
+        with run_embedded_services(servers) as running:
             migrate(running.database_url)
             os.environ.update(
                 DATABASE_URL=running.database_url,
@@ -88,88 +87,90 @@ def serving() -> Iterator[TestClient]:
             queue.celery.close()
 
 
-def filled(client: TestClient, size: Size) -> tuple[Contest, dict[str, str]]:
-    """The crowded contest among many empty ones, and what stands for the names in paths."""
-    contest = Contest.opened(client, slug="crowded", more=FEEDBACK)
-    copied(COMPETITIONS - 1)
+def fill_contest(client: TestClient, size: ContestSize) -> tuple[Contest, dict[str, str]]:
+    """Create a large contest among many empty ones; return it and the values of path parameters."""
+    contest = Contest.create(client, slug="crowded", extra_toml=_FEEDBACK)
+    _add_empty_competitions(_COMPETITIONS - 1)
     large_contest.fill(contest, size)
-    rescore = large_contest.rescored(contest)
+    rescore = large_contest.create_rejudging(contest)
     with engine.get_engine().begin() as connection:
-        connection.execute(text("ANALYZE"))  # what the database itself does within a minute
+        connection.execute(text("ANALYZE"))  # autovacuum would do this within a minute
     with transaction() as session:
         team = session.scalars(select(Team.id).where(Team.name == "the first")).one()
-        sent = session.scalars(select(Submission.id).where(Submission.team_id == team).limit(1)).one()
+        submission_id = session.scalars(
+            select(Submission.id).where(Submission.team_id == team).limit(1)
+        ).one()
         target = session.scalars(select(Target.id).limit(1)).first()
-    places = {"slug": "crowded", "submission_id": sent, "team_id": team, "rescore_id": rescore}
-    places |= {"target_id": target, "name": "anonymization"}
-    return contest, {name: str(value) for name, value in places.items() if value is not None}
+    path_values = {"slug": "crowded", "submission_id": submission_id, "team_id": team, "rescore_id": rescore}
+    path_values |= {"target_id": target, "name": "anonymization"}
+    return contest, {name: str(value) for name, value in path_values.items() if value is not None}
 
 
-def copied(number: int) -> None:
-    """So many more competitions, without data."""
+def _add_empty_competitions(number: int) -> None:
+    """Add ``number`` competitions without data."""
     with transaction() as session:
-        (row,) = competitions.listed(session)
-        for one in range(number):
-            file = row.file.replace('"crowded"', f'"other-{one}"')
-            session.add(Competition(slug=f"other-{one}", file=file, scales={}, original={}))
+        (row,) = competitions.list_competitions(session)
+        for index in range(number):
+            file = row.file.replace('"crowded"', f'"other-{index}"')
+            session.add(Competition(slug=f"other-{index}", file=file, scales={}, original={}))
 
 
-def pages() -> list[str]:
-    """The paths of all pages and boards, in the order of the application."""
+def _list_paths() -> list[str]:
+    """Return the paths of all pages and boards, in the order of the routes."""
     routes = iter_route_contexts(create_app().routes)
     paths = [route.path or "" for route in routes if "GET" in (route.methods or ())]
-    wanted = [path for path in paths if "/boards/" in path or not path.startswith(SKIPPED)]
+    wanted = [path for path in paths if "/boards/" in path or not path.startswith(_SKIPPED_PREFIXES)]
     return [*wanted, "/api/v1/competitions"]
 
 
-def timed(client: TestClient, path: str, session: str | None, repeats: int) -> Timing:
+def _time_page(client: TestClient, path: str, session: str | None, repeats: int) -> PageMeasurement:
     headers = {"Cookie": f"{COOKIE}={session}"} if session else {}
 
-    def ask() -> tuple[float, Response]:
+    def request_page() -> tuple[float, Response]:
         started = time.perf_counter()
         answer = client.get(path, headers=headers, follow_redirects=False)
         return 1000 * (time.perf_counter() - started), answer
 
-    ask()
-    verdicts.kept.clear()
-    parsed.cache_clear()
-    cold, _ = ask()
-    warm = statistics.median(ask()[0] for _ in range(repeats))
-    with asked() as noted:
-        _, answer = ask()
-    return Timing(answer.status_code, cold, warm, len(noted.statements), len(answer.content) / 1000)
+    request_page()
+    verdicts.numbers_cache.clear()
+    parse_rules.cache_clear()
+    cold, _ = request_page()
+    warm = statistics.median(request_page()[0] for _ in range(repeats))
+    with log_queries() as noted:
+        _, answer = request_page()
+    return PageMeasurement(answer.status_code, cold, warm, len(noted.statements), len(answer.content) / 1000)
 
 
-def report(client: TestClient, size: Size, *, repeats: int, only: str) -> None:
-    contest, places = filled(client, size)
+def report(client: TestClient, size: ContestSize, *, repeats: int, only: str) -> None:
+    contest, path_values = fill_contest(client, size)
     arena = contest.arena
-    tokens = {"team": arena.team("the first"), "organizer": arena.organizer}
-    sessions = {"visitor": None} | {audience: arena.session(token) for audience, token in tokens.items()}
-    print(f"{size.teams} teams with {size.each} submissions each, {size.targets} targets")
+    tokens = {"team": arena.get_team_token("the first"), "organizer": arena.organizer}
+    sessions = {"visitor": None} | {audience: arena.get_session(token) for audience, token in tokens.items()}
+    print(f"{size.teams} teams with {size.submissions_per_team} submissions each, {size.targets} targets")
     print(f"{'median ms (first)':>36}{'SQL':>7}{'kB':>8}")
-    for path in pages():
+    for path in _list_paths():
         if only in path:
             print(path)
-            missing = names_in(path) - places.keys()
+            missing = _list_placeholders(path) - path_values.keys()
             if missing:
                 print(f"    not tried: nothing stands for {', '.join(sorted(missing))}")
                 continue
             for audience, session in sessions.items():
-                found = timed(client, path.format(**places), session, repeats)
-                print_line(audience, found)
+                timing = _time_page(client, path.format(**path_values), session, repeats)
+                _print_line(audience, timing)
 
 
-def names_in(path: str) -> set[str]:
+def _list_placeholders(path: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(path) if name}
 
 
-def print_line(audience: str, found: Timing) -> None:
-    if found.status != 200:
-        print(f"    {audience:<10}{found.status}")
+def _print_line(audience: str, timing: PageMeasurement) -> None:
+    if timing.status != 200:
+        print(f"    {audience:<10}{timing.status}")
         return
-    times = f"{found.warm:8.1f} ({found.cold:7.1f})"
-    slow = "  slow" if found.warm > LIMIT_MS else ""
-    print(f"    {audience:<14}{times}{found.statements:7}{found.kilobytes:8.1f}{slow}")
+    times = f"{timing.warm:8.1f} ({timing.cold:7.1f})"
+    slow = "  slow" if timing.warm > _LIMIT_MS else ""
+    print(f"    {audience:<14}{times}{timing.statements:7}{timing.kilobytes:8.1f}{slow}")
 
 
 def main() -> None:
@@ -179,10 +180,10 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=10)
     parser.add_argument("--targets", type=int, default=60)
     parser.add_argument("--only", default="", help="a part of the paths to time")
-    given = parser.parse_args()
-    size = Size(teams=given.teams, each=given.each, targets=given.targets)
-    with serving() as client:
-        report(client, size, repeats=given.repeats, only=given.only)
+    options = parser.parse_args()
+    size = ContestSize(teams=options.teams, submissions_per_team=options.each, targets=options.targets)
+    with run_application() as client:
+        report(client, size, repeats=options.repeats, only=options.only)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a tree of processes uses: proportional memory and CPU, by the kind of process."""
+"""Measure proportional memory and CPU time of a process tree, by kind of process."""
 
 import threading
 from collections import defaultdict
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-KINDS = {
+_KIND_MARKS = {
     "app.cli.web_server": "web",
     "workers.parser": "parsers of uploads",
     "workers.scorer": "scoring children",
@@ -22,37 +22,37 @@ KINDS = {
     "valkey-server": "valkey",
     "bin/weed": "bucket",
 }
-"""By a part of the command line; what has none is of the kind of who started it."""
-TOP = "supervisor"
-EVERY_S = 0.5
+"""Kind by part of the command line. Other processes have the kind of their parent."""
+_TOP_KIND = "supervisor"
+_INTERVAL_S = 0.5
 
 
 @dataclass
-class Usage:
-    """Since the watching began: CPU seconds by kind; at its peak, MB (PSS) of all and of each kind alone."""
+class ResourceUsage:
+    """CPU seconds by kind, and memory in MB (PSS): peaks by kind, total peak and total at the start."""
 
     cpu: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     peaks: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    others: float = 0.0
-    """CPU seconds of everything else on the machine: times of a run beside much else say little."""
+    other_cpu: float = 0.0
+    """CPU seconds of other processes on the machine. If there are many, the times of a run are unreliable."""
     peak: float = 0.0
     idle: float = 0.0
 
 
-def by_kind(top: psutil.Process) -> Iterator[tuple[psutil.Process, str]]:
-    """The process and all below it."""
-    waiting = [(top, TOP)]
-    while waiting:
-        process, inherited = waiting.pop()
+def iterate_with_kind(top: psutil.Process) -> Iterator[tuple[psutil.Process, str]]:
+    """Yield the process and its descendants with their kinds."""
+    pending = [(top, _TOP_KIND)]
+    while pending:
+        process, parent_kind = pending.pop()
         with suppress(psutil.NoSuchProcess):
             words = " ".join(process.cmdline())
-            kind = next((kind for mark, kind in KINDS.items() if mark in words), inherited)
+            kind = next((kind for mark, kind in _KIND_MARKS.items() if mark in words), parent_kind)
             yield process, kind
-            waiting += [(child, kind) for child in process.children()]
+            pending += [(child, kind) for child in process.children()]
 
 
 def proportional_mb(pid: int) -> float:
-    """Its own memory and its share of what it shares; 0 if it is gone."""
+    """Return the PSS of a process in MB; 0 if it has ended."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
@@ -60,28 +60,28 @@ def proportional_mb(pid: int) -> float:
     return 0.0
 
 
-def busy() -> float:
-    """CPU seconds that the whole machine has spent."""
-    spent = psutil.cpu_times()
-    return spent.user + spent.nice + spent.system
+def _measure_machine_cpu() -> float:
+    """Return the CPU seconds that the whole machine has used."""
+    cpu_times = psutil.cpu_times()
+    return cpu_times.user + cpu_times.nice + cpu_times.system
 
 
 @dataclass
-class Watch:
-    """Looks twice a second. Of a process that ends, what it used since the last look is lost."""
+class UsageSampler:
+    """Samples usage twice a second. The usage of a process after its last sample is lost."""
 
     top: psutil.Process
-    usage: Usage = field(default_factory=Usage)
-    before: dict[int, float] = field(default_factory=dict)
-    latest: dict[int, tuple[str, float]] = field(default_factory=dict)
-    busy: float = field(default_factory=busy)
+    usage: ResourceUsage = field(default_factory=ResourceUsage)
+    cpu_at_start: dict[int, float] = field(default_factory=dict)
+    latest_cpu: dict[int, tuple[str, float]] = field(default_factory=dict)
+    machine_cpu_at_start: float = field(default_factory=_measure_machine_cpu)
 
-    def look(self) -> None:
+    def sample(self) -> None:
         memory: defaultdict[str, float] = defaultdict(float)
-        for process, kind in by_kind(self.top):
+        for process, kind in iterate_with_kind(self.top):
             with suppress(psutil.NoSuchProcess):
                 used = process.cpu_times()
-                self.latest[process.pid] = kind, used.user + used.system
+                self.latest_cpu[process.pid] = kind, used.user + used.system
                 memory[kind] += proportional_mb(process.pid)
         self.usage.peak = max(self.usage.peak, sum(memory.values()))
         for kind, size in memory.items():
@@ -89,31 +89,33 @@ class Watch:
         self.usage.idle = self.usage.idle or sum(memory.values())
 
     def begin(self) -> None:
-        self.look()
-        self.before = {pid: seconds for pid, (_, seconds) in self.latest.items()}
+        self.sample()
+        self.cpu_at_start = {pid: seconds for pid, (_, seconds) in self.latest_cpu.items()}
 
     def end(self) -> None:
-        self.look()
-        for pid, (kind, seconds) in self.latest.items():
-            self.usage.cpu[kind] += seconds - self.before.get(pid, 0.0)
-        self.usage.others = busy() - self.busy - sum(self.usage.cpu.values())
+        self.sample()
+        for pid, (kind, seconds) in self.latest_cpu.items():
+            self.usage.cpu[kind] += seconds - self.cpu_at_start.get(pid, 0.0)
+        self.usage.other_cpu = (
+            _measure_machine_cpu() - self.machine_cpu_at_start - sum(self.usage.cpu.values())
+        )
 
 
 @contextmanager
-def watched(pid: int) -> Iterator[Usage]:
-    """What the process and all below it use in the body, known once it has ended."""
-    watch, ended = Watch(psutil.Process(pid)), threading.Event()
+def measure_usage(pid: int) -> Iterator[ResourceUsage]:
+    """Measure the usage of a process and its descendants in the context, complete at its end."""
+    sampler, stopping = UsageSampler(psutil.Process(pid)), threading.Event()
 
-    def go_on() -> None:
-        while not ended.wait(EVERY_S):
-            watch.look()
+    def sample_repeatedly() -> None:
+        while not stopping.wait(_INTERVAL_S):
+            sampler.sample()
 
-    watch.begin()
-    looking = threading.Thread(target=go_on)
-    looking.start()
+    sampler.begin()
+    thread = threading.Thread(target=sample_repeatedly)
+    thread.start()
     try:
-        yield watch.usage
+        yield sampler.usage
     finally:
-        ended.set()
-        looking.join()
-        watch.end()
+        stopping.set()
+        thread.join()
+        sampler.end()

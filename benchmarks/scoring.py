@@ -1,7 +1,8 @@
-"""How long scoring takes: ``python -m benchmarks.scoring [PART] [--method NAME]``.
+"""Time the parts of scoring: ``python -m benchmarks.scoring [PART] [--method NAME]``.
 
-Median milliseconds of every measure, attacker and check, each including what it is the first to derive from
-the release; what is derived from the original alone is timed apart. Compilation is not counted.
+Prints the median milliseconds of every measure, attacker and check. Values derived from the release are
+counted where they are first needed; those derived from the original alone are timed separately. Compilation
+is not counted.
 """
 
 import argparse
@@ -27,114 +28,121 @@ from anoncup.tracks.microdata.example import ROWS, household_table
 from anoncup.tracks.model import Tables, Track
 from anoncup.tracks.transactions.example import tc400
 
-UNMATCHED = "unmatched"
-REPEATS = 5
-YEARS = {"microdata": 2015, "transactions": 2016}
-USUAL = {
-    "microdata": ("add_noise", "k_anonymize", UNMATCHED),
+_UNMATCHED = "unmatched"
+_REPEATS = 5
+_YEARS = {"microdata": 2015, "transactions": 2016}
+_DEFAULT_METHODS = {
+    "microdata": ("add_noise", "k_anonymize", _UNMATCHED),
     "transactions": ("delete_records", "cluster_tfidf", "balance_clusters"),
 }
 
 
-def released(track: Track, rules: Rules, tables: Tables, method: str) -> tuple[Tables, IntArray]:
-    """A shuffled release by a method's name; ``unmatched``: noise, no row's quasi-identifiers occur in X."""
+def _make_release(track: Track, rules: Rules, tables: Tables, method: str) -> tuple[Tables, IntArray]:
+    """Return a shuffled release and its source rows.
+
+    The method ``unmatched`` adds noise and replaces quasi-identifiers by values that do not occur in X.
+    """
     rng = np.random.default_rng(0)
-    chosen = track.methods["add_noise" if method == UNMATCHED else method]
-    release, source = track.anonymize(chosen, tables, rules, rng, {})
-    if method == UNMATCHED:
+    sample_method = track.methods["add_noise" if method == _UNMATCHED else method]
+    release, source = track.anonymize(sample_method, tables, rules, rng, {})
+    if method == _UNMATCHED:
         release = release.assign(SetaiKubun="unknown")
     return track.shuffle(release, source, rng=rng)
 
 
-def milliseconds(work: Callable[[], object]) -> float:
+def _measure_milliseconds(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
     return 1000 * (time.perf_counter() - start)
 
 
-def one_round(
+def _time_parts(
     track: Track, rules: Rules, original: Any, release: tuple[Tables, IntArray]
 ) -> dict[str, float]:
-    """The time of each part of scoring, in the order it is done in."""
+    """Return the milliseconds of each part of scoring, in the order in which they run."""
     start = time.perf_counter()
-    made = track.release_of(original, *release)
+    evaluated_release = track.measure_view(original, *release)
     times = {"(encoding)": 1000 * (time.perf_counter() - start)}
     for name, measure in track.measures.items():
-        chosen: Mapping[str, object] = rules.measure(name).parameters
-        times[name] = milliseconds(lambda: measure.compute(made, **chosen))  # noqa: B023
+        parameters: Mapping[str, object] = rules.measure_settings(name).parameters
+        times[name] = _measure_milliseconds(lambda: measure.compute(evaluated_release, **parameters))  # noqa: B023
     for name, attacker in track.attackers.items():
-        chosen = rules.attacker(name).parameters
-        times[name] = milliseconds(lambda: attacker.attack(made.target, **chosen))  # noqa: B023
-    distance = track.distances[rules.against_excess.distance]
-    times["excessive"] = milliseconds(lambda: individual_distances(made, distance))
+        parameters = rules.attacker_settings(name).parameters
+        times[name] = _measure_milliseconds(lambda: attacker.attack(evaluated_release.target, **parameters))  # noqa: B023
+    distance = track.distances[rules.required_excessive.distance]
+    times["excessive"] = _measure_milliseconds(lambda: individual_distances(evaluated_release, distance))
     return times | {"total": sum(times.values())}
 
 
 def report(track: Track, tables: Tables, method: str) -> None:
-    rules = parse_competition(template(YEARS[track.name]))
-    release = released(track, rules, tables, method)
-    files = dict(zip(track.original_files, track.files_of(tables).values(), strict=True))
-    parsing = milliseconds(lambda: track.parse_original(files, rules))
-    first = milliseconds(lambda: track.prepare(tables, rules))
-    cold = one_round(track, rules, track.prepare(tables, rules), release)
+    rules = parse_competition(template(_YEARS[track.name]))
+    release = _make_release(track, rules, tables, method)
+    files = dict(zip(track.original_file_names, track.files_of(tables).values(), strict=True))
+    parsing = _measure_milliseconds(lambda: track.parse_original(files, rules))
+    preparing = _measure_milliseconds(lambda: track.prepare(tables, rules))
+    cold = _time_parts(track, rules, track.prepare(tables, rules), release)
     original = track.prepare(tables, rules)
-    one_round(track, rules, original, release)
-    rounds = [one_round(track, rules, original, release) for _ in range(REPEATS)]
-    print(f"{track.name}, {track.individuals(tables)} individuals, {method}; median of {REPEATS}")
+    _time_parts(track, rules, original, release)
+    rounds = [_time_parts(track, rules, original, release) for _ in range(_REPEATS)]
+    print(f"{track.name}, {track.count_individuals(tables)} individuals, {method}; median of {_REPEATS}")
     for name in rounds[0]:
         print(f"  {name:<28}{statistics.median(times[name] for times in rounds):10.2f} ms")
-    print(f"  {'total, cold':<28}{cold['total'] + first:10.2f} ms  with preparing the original")
+    print(f"  {'total, cold':<28}{cold['total'] + preparing:10.2f} ms  with preparing the original")
     print(f"  {'parsing the original':<28}{parsing:10.2f} ms")
-    print(f"  {'scales':<28}{milliseconds(lambda: scales(track, original, {})):10.2f} ms  once")
+    print(f"  {'scales':<28}{_measure_milliseconds(lambda: scales(track, original, {})):10.2f} ms  once")
 
 
-def report_bounds() -> None:
-    """All bounds for all r on TC400, and the advice on it."""
+def _report_bounds() -> None:
+    """Time the bounds for all r on TC400, and the advice on it."""
     track = TRACKS["transactions"]
     original = track.prepare(tc400(), parse_competition(template(2016)))
     distance = track.distances["jaccard_quantity"]
     matrix = distance.matrix(original)
     certified_bounds(matrix[:20, :20])
     bounds = certified_bounds(matrix)
-    print(f"bounds on TC400, all r; {int(bounds.exact.sum())} of {len(bounds.exact)} are exact at once")
-    print(f"  {'certified for all r':<28}{milliseconds(lambda: certified_bounds(matrix)):10.2f} ms")
+    print(f"bounds on TC400, all r; {int(bounds.is_exact.sum())} of {len(bounds.is_exact)} are exact at once")
+    print(f"  {'certified for all r':<28}{_measure_milliseconds(lambda: certified_bounds(matrix)):10.2f} ms")
     for seconds in (1.0, 3.0, 4.5):
         start = time.perf_counter()
-        closed = close_gaps(matrix, bounds, seconds=seconds)
-        took = 1000 * (time.perf_counter() - start)
-        print(f"  {f'closing gaps, {seconds} s':<28}{took:10.2f} ms  {int(closed.exact.sum())} exact")
-    groups = track.groups(original, ("sex", "country"))
+        tightened = close_gaps(matrix, bounds, seconds=seconds)
+        elapsed_ms = 1000 * (time.perf_counter() - start)
+        print(
+            f"  {f'closing gaps, {seconds} s':<28}{elapsed_ms:10.2f} ms  "
+            f"{int(tightened.is_exact.sum())} exact"
+        )
+    groups = track.group_individuals(original, ("sex", "country"))
     print(
-        f"  {'advice':<28}{milliseconds(lambda: advise(original, distance, groups)):10.2f} ms  30,000 draws"
+        f"  {'advice':<28}"
+        f"{_measure_milliseconds(lambda: advise(original, distance, groups)):10.2f} ms  30,000 draws"
     )
 
 
-def report_advice(rows: int) -> None:
-    """The advice on a table of households, which is to take 10 s for 8,333 rows."""
+def _report_advice(rows: int) -> None:
+    """Time the advice on a table of households. The goal is 10 s for 8,333 rows."""
     track, rules = TRACKS["microdata"], parse_competition(template(2015))
     original = track.prepare(household_table(rows), rules)
-    distance = track.distances[rules.against_excess.distance]
-    groups = track.groups(original, track.group_columns(rules)[1])
+    distance = track.distances[rules.required_excessive.distance]
+    groups = track.group_individuals(original, track.group_columns(rules)[1])
     print(f"advice on {rows} rows, distance {distance.name}")
-    print(f"  {'advice':<28}{milliseconds(lambda: advise(original, distance, groups)):10.2f} ms")
+    print(f"  {'advice':<28}{_measure_milliseconds(lambda: advise(original, distance, groups)):10.2f} ms")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", nargs="*", choices=[*YEARS, "bounds", "advice", []])
+    parser.add_argument("part", nargs="*", choices=[*_YEARS, "bounds", "advice", []])
     parser.add_argument("--method", action="append")
     parser.add_argument("--rows", type=int, default=ROWS)
-    given = parser.parse_args()
-    kernels.warm()
-    for part in given.part or (*YEARS, "bounds", "advice"):
+    options = parser.parse_args()
+    kernels.warm_scoring()
+    for part in options.part or (*_YEARS, "bounds", "advice"):
         if part == "advice":
-            report_advice(given.rows)
+            _report_advice(options.rows)
             continue
         if part == "bounds":
-            report_bounds()
+            _report_bounds()
             continue
-        tables = household_table(given.rows) if part == "microdata" else tc400()
-        for method in given.method or USUAL[part]:
+        tables = household_table(options.rows) if part == "microdata" else tc400()
+        for method in options.method or _DEFAULT_METHODS[part]:
             report(TRACKS[part], tables, method)
 
 

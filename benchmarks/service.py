@@ -1,4 +1,4 @@
-"""A service to measure: what ``anoncup serve`` starts, in a folder of its own."""
+"""Start a service to measure with ``anoncup serve``."""
 
 import os
 import sys
@@ -11,14 +11,14 @@ from types import MappingProxyType
 from app.config import get_settings
 from app.db import engine
 from app.processes import child_process
-from app.processes.embedded_servers import running_services
+from app.processes.embedded_servers import find_running_services
 from app.processes.supervisor import wait_until_healthy
 from benchmarks.load import HOST
-from tests.e2e.stack import check_runs, free_port
+from tests.e2e.stack import find_free_port, require_running
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class BenchmarkService:
     port: int
     pid: int
 
@@ -28,22 +28,32 @@ class Service:
 
 
 @contextmanager
-def served(
-    folder: Path, more: Sequence[str] = (), env: Mapping[str, str] = MappingProxyType({})
-) -> Iterator[Service]:
-    """The embedded default as a program of its own, and this process connected to its database."""
-    data, port = folder / "data", free_port()
-    command = [sys.executable, "-m", "anoncup.cli", "serve", "--port", str(port), "--data", str(data), *more]
+def run_service(
+    folder: Path, extra_arguments: Sequence[str] = (), env: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[BenchmarkService]:
+    """Run the service with embedded servers, and connect this process to its database."""
+    data, port = folder / "data", find_free_port()
+    command = [
+        sys.executable,
+        "-m",
+        "anoncup.cli",
+        "serve",
+        "--port",
+        str(port),
+        "--data",
+        str(data),
+        *extra_arguments,
+    ]
     process = child_process.start(command, log=folder / "serve.log", env=os.environ | env)
     try:
         wait_until_healthy(
-            f"http://{HOST}:{port}/readyz", check=lambda: check_runs(process, folder / "serve.log")
+            f"http://{HOST}:{port}/readyz", check=lambda: require_running(process, folder / "serve.log")
         )
-        found = running_services(data)
-        assert found is not None
-        os.environ.update(DATABASE_URL=found.database_url, REDIS_URL=found.redis_url)
+        services = find_running_services(data)
+        assert services is not None
+        os.environ.update(DATABASE_URL=services.database_url, REDIS_URL=services.redis_url)
         get_settings.cache_clear()
-        yield Service(port, process.pid)
+        yield BenchmarkService(port, process.pid)
     finally:
         engine.get_engine().dispose()
         process.terminate()

@@ -1,7 +1,7 @@
-"""What the database takes with many submissions in it: copies, in SQL, of one that was really scored.
+"""Measure queries on a database with many submissions, which are SQL copies of one that was really scored.
 
-They are spread over ten competitions of two hundred teams, a day for each hundred thousand. Times are
-CPU time of this process and of the Postgres process that serves it, which plans without parallel workers.
+The copies are spread over ten competitions with two hundred teams each, 100,000 per day. Times are CPU time
+of this process and of its Postgres backend, which plans without parallel workers.
 """
 
 import json
@@ -30,16 +30,16 @@ from app.services.boards import anonymization, verdicts
 from app.services.contests import competitions, visibility
 from app.services.jobs import health, leases, store_check
 from app.services.submissions import progress, quota, submissions
-from app.storage import store
+from app.storage import get_store
 
-CONTESTS, TEAMS = 10, 200
-BACKLOGS = (1_000, 10_000, 100_000)
-MEASURED_S, REPEATS = 1.0, 20
-SEALED_KEPT = 1_000
-"""Bytes of a sealed secret that a copy keeps: what is cut off is only stored, and counted in the report."""
-LEASE = timedelta(seconds=20)
+CONTEST_COUNT, TEAM_COUNT = 10, 200
+_BACKLOGS = (1_000, 10_000, 100_000)
+MAX_MEASURING_S, REPEATS = 1.0, 20
+_SEALED_BYTES_KEPT = 1_000
+"""Bytes of a sealed secret kept in a copy. The rest would only take space, and the report gives its size."""
+_LEASE = timedelta(seconds=20)
 
-MODEL = """
+_TEMPLATE_SQL = """
 CREATE TEMP TABLE chosen AS SELECT s.id, s.competition_id, s.team_id FROM submissions s
     JOIN evaluations e ON e.submission_id = s.id WHERE e.state = 'SCORED' ORDER BY s.received_at LIMIT 1;
 CREATE TEMP TABLE contests AS SELECT n, gen_random_uuid() AS id FROM generate_series(1, {contests}) n;
@@ -53,7 +53,7 @@ INSERT INTO teams SELECT made.* FROM founded, teams t, LATERAL jsonb_populate_re
     'name_key', 'team ' || n, 'name_look', 'team ' || n, 'name_capitals', 'TEAM ' || n)) made
     WHERE t.id = (SELECT team_id FROM chosen);
 """
-COPIES = """
+_COPIES_SQL = """
 CREATE TEMP TABLE copies AS SELECT one, gen_random_uuid() AS id, founded.id AS team, contest,
     now() - ({begin} + one) * interval '1 day' / 100000 AS at
     FROM generate_series(1, {number}) one JOIN founded ON n = 1 + one % {every};
@@ -71,63 +71,70 @@ INSERT INTO evaluations SELECT made.* FROM copies c, evaluations e, LATERAL json
     WHERE e.submission_id = (SELECT id FROM chosen) ORDER BY at;
 DROP TABLE copies;
 """
-TABLES = ("submissions", "evaluations", "secrets", "attempts")
-WAITING = """
+_TABLES = ("submissions", "evaluations", "secrets", "attempts")
+_REQUEUE_SQL = """
 UPDATE evaluations SET state = 'QUEUED', not_before = NULL WHERE id IN
     (SELECT id FROM evaluations WHERE state = 'SCORED' ORDER BY created_at DESC LIMIT {more})
 """
 
 
 @dataclass
-class Cost:
-    """CPU in ms of one doing, the median; and the tables that Postgres read from end to end for it."""
+class OperationCost:
+    """Median CPU milliseconds of an operation, and the tables that Postgres scanned completely."""
 
-    python: float
-    postgres: float
-    scans: set[str]
+    python_ms: float
+    postgres_ms: float
+    scanned_tables: set[str]
 
     def __str__(self) -> str:
-        return f"{self.python:.1f} | {self.postgres:.1f} | {', '.join(sorted(self.scans)) or '-'} |"
+        tables = ", ".join(sorted(self.scanned_tables)) or "-"
+        return f"{self.python_ms:.1f} | {self.postgres_ms:.1f} | {tables} |"
 
 
-def postgres_ms(backend: int) -> float:
-    """CPU of one server process so far, to the microsecond."""
+def _postgres_ms(backend: int) -> float:
+    """Return the CPU milliseconds of a Postgres backend so far, in microsecond resolution."""
     return int(Path(f"/proc/{backend}/schedstat").read_text().split()[0]) / 1e6
 
 
-def cost(do: Callable[[Session], Any]) -> Cost:
-    """Nothing of what it does is kept."""
-    spent: list[tuple[float, float]] = []
-    deadline = time.monotonic() + MEASURED_S
-    while len(spent) < 2 or (len(spent) < REPEATS and time.monotonic() < deadline):
-        with session_of_none() as session:
+def _measure_cost(operation: Callable[[Session], Any]) -> OperationCost:
+    """Measure an operation, rolling back its changes."""
+    samples: list[tuple[float, float]] = []
+    deadline = time.monotonic() + MAX_MEASURING_S
+    while len(samples) < 2 or (len(samples) < REPEATS and time.monotonic() < deadline):
+        with _open_discarded_session() as session:
             backend = session.scalars(text("SELECT pg_backend_pid()")).one()
-            own, theirs = time.process_time(), postgres_ms(backend)
-            do(session)
-            spent.append((1000 * (time.process_time() - own), postgres_ms(backend) - theirs))
-    with session_of_none() as session, explained(session.connection()) as scans:
-        do(session)
-    own_ms, their_ms = map(statistics.median, zip(*spent, strict=True))
-    return Cost(own_ms, their_ms, scans)
+            python_start, postgres_start = time.process_time(), _postgres_ms(backend)
+            operation(session)
+            samples.append(
+                (1000 * (time.process_time() - python_start), _postgres_ms(backend) - postgres_start)
+            )
+    with _open_discarded_session() as session, _collect_scans(session.connection()) as scans:
+        operation(session)
+    python_ms, server_ms = map(statistics.median, zip(*samples, strict=True))
+    return OperationCost(python_ms, server_ms, scans)
 
 
 @contextmanager
-def session_of_none() -> Iterator[Session]:
-    with engine.session_factory()() as session:
+def _open_discarded_session() -> Iterator[Session]:
+    with engine.get_session_factory()() as session:
         yield session
         session.rollback()
 
 
 @contextmanager
-def explained(connection: Connection) -> Iterator[set[str]]:
-    """The tables of more than a few pages that are read from end to end by what is asked meanwhile."""
+def _collect_scans(connection: Connection) -> Iterator[set[str]]:
+    """Collect the large tables that queries in the context scan sequentially."""
     scans: set[str] = set()
 
     def explain(_: Any, cursor: Any, statement: str, values: Any, *_rest: Any) -> None:
         if statement.lstrip().startswith(("SELECT", "WITH")):
-            asked = cursor.connection.cursor()
-            plan = asked.execute(f"EXPLAIN (FORMAT JSON) {statement}", values).fetchone()[0]
-            scans.update(whole(json.loads(plan)[0]["Plan"] if isinstance(plan, str) else plan[0]["Plan"]))
+            cursor_for_plan = cursor.connection.cursor()
+            plan = cursor_for_plan.execute(f"EXPLAIN (FORMAT JSON) {statement}", values).fetchone()[0]
+            scans.update(
+                _iterate_scanned_tables(
+                    json.loads(plan)[0]["Plan"] if isinstance(plan, str) else plan[0]["Plan"]
+                )
+            )
 
     event.listen(connection, "before_cursor_execute", explain)
     try:
@@ -136,113 +143,122 @@ def explained(connection: Connection) -> Iterator[set[str]]:
         event.remove(connection, "before_cursor_execute", explain)
 
 
-def whole(node: dict[str, Any]) -> Iterator[str]:
-    if node["Node Type"] == "Seq Scan" and node["Relation Name"] in TABLES:
+def _iterate_scanned_tables(node: dict[str, Any]) -> Iterator[str]:
+    if node["Node Type"] == "Seq Scan" and node["Relation Name"] in _TABLES:
         yield node["Relation Name"]
-    for below in node.get("Plans", ()):
-        yield from whole(below)
+    for child in node.get("Plans", ()):
+        yield from _iterate_scanned_tables(child)
 
 
-def one_by_one(statements: str) -> None:
+def _execute_each(statements: str) -> None:
     with engine.get_engine().connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        for each in filter(str.strip, statements.split(";")):
-            connection.execute(text(each))
+        for statement in filter(str.strip, statements.split(";")):
+            connection.execute(text(statement))
 
 
 def fill(number: int, *, begin: int) -> None:
-    """So many more, each before all that are there."""
+    """Add ``number`` submissions, each older than all existing ones."""
     if begin == 0:
-        one_by_one(MODEL.format(contests=CONTESTS, teams=TEAMS))
-    one_by_one(COPIES.format(number=number, begin=begin, sealed=SEALED_KEPT, every=CONTESTS * TEAMS))
+        _execute_each(_TEMPLATE_SQL.format(contests=CONTEST_COUNT, teams=TEAM_COUNT))
+    _execute_each(
+        _COPIES_SQL.format(
+            number=number, begin=begin, sealed=_SEALED_BYTES_KEPT, every=CONTEST_COUNT * TEAM_COUNT
+        )
+    )
 
 
-def timed(title: str, do: Callable[[], Any]) -> None:
-    """Seconds, and CPU of this process and of all Postgres processes that are still there."""
+def _print_time(title: str, operation: Callable[[], Any]) -> None:
+    """Run an operation; print its seconds, and the CPU time of this process and its running children."""
     top = psutil.Process()
 
-    def spent() -> float:
-        found = [one.cpu_times() for one in (top, *top.children(recursive=True))]
-        return sum(one.user + one.system for one in found)
+    def read_cpu_seconds() -> float:
+        cpu_times = [process.cpu_times() for process in (top, *top.children(recursive=True))]
+        return sum(process.user + process.system for process in cpu_times)
 
-    began, before = time.monotonic(), spent()
-    do()
-    print(f"{title}: {time.monotonic() - began:.1f} s, {spent() - before:.1f} s of CPU", flush=True)
+    started_at, cpu_at_start = time.monotonic(), read_cpu_seconds()
+    operation()
+    print(
+        f"{title}: {time.monotonic() - started_at:.1f} s, {read_cpu_seconds() - cpu_at_start:.1f} s of CPU",
+        flush=True,
+    )
 
 
-def sizes(number: int) -> None:
-    """Bytes of one submission, by the table."""
+def _print_sizes(number: int) -> None:
+    """Print the size of each table, and the bytes of one submission in it."""
     print("| table | rows, bytes | indexes, bytes | of it one submission: | all |\n" + "| --- " * 5 + "|")
-    asked = "SELECT pg_table_size('{0}'), pg_indexes_size('{0}')"
-    with session_of_none() as session:
-        for table in TABLES:
-            rows, indexes = session.execute(text(asked.format(table))).one()
-            each = f"{rows / number:.0f} | {(rows + indexes) / number:.0f}"
-            print(f"| {table} | {rows:,} | {indexes:,} | {each} |")
+    query = "SELECT pg_table_size('{0}'), pg_indexes_size('{0}')"
+    with _open_discarded_session() as session:
+        for table in _TABLES:
+            rows, indexes = session.execute(text(query.format(table))).one()
+            cells = f"{rows / number:.0f} | {(rows + indexes) / number:.0f}"
+            print(f"| {table} | {rows:,} | {indexes:,} | {cells} |")
         secret, verdict = session.execute(
             text(
                 "SELECT max(octet_length(sealed)), (SELECT max(pg_column_size(verdict)) FROM evaluations) "
                 "FROM secrets"
             )
         ).one()
-    print(f"a whole sealed secret: {secret:,} bytes (here {SEALED_KEPT:,}); a verdict: {verdict:,}")
+    print(f"a whole sealed secret: {secret:,} bytes (here {_SEALED_BYTES_KEPT:,}); a verdict: {verdict:,}")
 
 
-def doings() -> dict[str, Callable[[Session], Any]]:
-    """What the service asks again and again, by what it is for."""
+def _build_operations() -> dict[str, Callable[[Session], Any]]:
+    """Return the operations that the service repeats often, by title."""
     with transaction() as session:
         contest = competitions.find(session, None, "filled-1")
         team = session.scalars(select(Team.id).where(Team.competition_id == contest.id).limit(1)).one()
-        sent = select(Submission.id).where(Submission.team_id == team).order_by(Submission.received_at.desc())
-        latest = session.scalars(sent.limit(1)).one()
+        query = (
+            select(Submission.id).where(Submission.team_id == team).order_by(Submission.received_at.desc())
+        )
+        latest = session.scalars(query.limit(1)).one()
 
-    def board(session: Session) -> None:
-        anonymization.board(session, visibility.boards(session, None, "filled-1"))
+    def load_board(session: Session) -> None:
+        anonymization.build_board(session, visibility.authorize_boards(session, None, "filled-1"))
 
-    def first_board(session: Session) -> None:
-        verdicts.kept.clear()
-        board(session)
+    def load_first_board(session: Session) -> None:
+        verdicts.numbers_cache.clear()
+        load_board(session)
 
-    def listed(session: Session) -> None:
-        asked = submissions.shown().where(Submission.competition_id == contest.id)
-        submissions.newest_first(session, asked, None, 50)
+    def list_submissions(session: Session) -> None:
+        query = submissions.select_with_details().where(Submission.competition_id == contest.id)
+        submissions.fetch_newest_first(session, query, None, 50)
 
     return {
-        "a board after a change": board,
-        "the first board of a process": first_board,
-        "claim": lambda it: leases.claim_next(it, Evaluation, lease=LEASE, attempts=3),
-        "progress of one": lambda it: progress.of_submissions(it, {latest}),
-        "quota": lambda it: quota.caps(it, contest, team, "anonymization", now.clock(it)),
-        "same release before?": lambda it: it.scalars(
+        "a board after a change": load_board,
+        "the first board of a process": load_first_board,
+        "claim": lambda db: leases.claim_next(db, Evaluation, lease=_LEASE, attempts=3),
+        "progress of one": lambda db: progress.load_many(db, {latest}),
+        "quota": lambda db: quota.load_caps(db, contest, team, "anonymization", now.read_clock(db)),
+        "same release before?": lambda db: db.scalars(
             select(Submission.sent).where(Submission.team_id == team)
         ).all(),
-        "check of the store": store_check.known_files,
-        "sweep": lambda it: leases.unattended(it, Evaluation),
-        "round of the clock": contest_lifecycle.due,
-        "/metrics": health.work,
-        "organizer's list": listed,
+        "check of the store": store_check.sample_digests,
+        "sweep": lambda db: leases.count_unattended(db, Evaluation),
+        "round of the clock": contest_lifecycle.find_due_work,
+        "/metrics": health.count_jobs,
+        "organizer's list": list_submissions,
     }
 
 
 def report(numbers: Sequence[int]) -> None:
-    one_by_one("ALTER ROLE anoncup SET max_parallel_workers_per_gather = 0")
+    _execute_each("ALTER ROLE anoncup SET max_parallel_workers_per_gather = 0")
     engine.get_engine().dispose()
-    filled = 0
+    filled_count = 0
     for number in numbers:
         print(f"\n{number:,} submissions")
-        timed("filled", partial(fill, number - filled, begin=filled))
-        timed("vacuum and analyze", partial(one_by_one, "VACUUM ANALYZE"))
-        filled = number
-        sizes(number)
+        _print_time("filled", partial(fill, number - filled_count, begin=filled_count))
+        _print_time("vacuum and analyze", partial(_execute_each, "VACUUM ANALYZE"))
+        filled_count = number
+        _print_sizes(number)
         with tempfile.TemporaryDirectory() as folder:
-            into = Path(folder, "cup.tar.gz")
-            timed("backup", partial(backups.backup, get_settings().database_url, store(), into))
-            print(f"backup: {into.stat().st_size / number:.0f} bytes of a submission without its files")
+            archive = Path(folder, "cup.tar.gz")
+            _print_time("backup", partial(backups.backup, get_settings().database_url, get_store(), archive))
+            print(f"backup: {archive.stat().st_size / number:.0f} bytes of a submission without its files")
         print("| what | Python, ms | Postgres, ms | reads all of |\n" + "| --- " * 4 + "|")
-        for what, do in doings().items():
-            print(f"| {what} | {cost(do)}", flush=True)
-    waiting = 0
-    for backlog in BACKLOGS:
-        one_by_one(WAITING.format(more=backlog - waiting) + "; VACUUM ANALYZE evaluations")
-        waiting = backlog
-        for what in ("claim", "progress of one", "sweep", "/metrics"):
-            print(f"| {what}, {backlog:,} waiting | {cost(doings()[what])}", flush=True)
+        for title, operation in _build_operations().items():
+            print(f"| {title} | {_measure_cost(operation)}", flush=True)
+    waiting_count = 0
+    for backlog in _BACKLOGS:
+        _execute_each(_REQUEUE_SQL.format(more=backlog - waiting_count) + "; VACUUM ANALYZE evaluations")
+        waiting_count = backlog
+        for title in ("claim", "progress of one", "sweep", "/metrics"):
+            print(f"| {title}, {backlog:,} waiting | {_measure_cost(_build_operations()[title])}", flush=True)

@@ -1,9 +1,9 @@
-"""How long one upload takes on an idle service: ``python -m benchmarks.upload [--uploads 30] [--every 1.0]``.
+"""Time single uploads to an idle service: ``python -m benchmarks.upload [--uploads 30] [--every 1.0]``.
 
-The embedded default is started as ``anoncup serve`` does. After a few warming ones, generated releases of
-8,333 rows and 25 columns enter one at a time; each is then also scored in this process. Printed are the
-milliseconds until a release was answered, stored, claimed and scored, the last of them as a ratio to bare
-scoring, and the CPU time of each process.
+The service is started with ``anoncup serve``. After a warm-up, generated releases of 8,333 rows and 25
+columns are uploaded one at a time, and each is also scored in this process. Prints the milliseconds until an
+upload was answered, stored, claimed and scored, the ratio of the last to bare scoring, and the CPU time by
+kind of process.
 """
 
 import argparse
@@ -16,32 +16,32 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import select
 
-from anoncup.tables.csv_text import table_csv
+from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.microdata.example import household_table
 from app.db.models import Evaluation
 from app.db.transaction import transaction
 from benchmarks import rush
-from benchmarks.bare import BareScoring
-from benchmarks.load import ask
-from benchmarks.processes import watched
-from benchmarks.service import Service, served
+from benchmarks.bare import BareScorer
+from benchmarks.load import send_request
+from benchmarks.processes import measure_usage
+from benchmarks.service import BenchmarkService, run_service
 
-WARMING = 4
-GOAL = 1.5
-"""Upload to verdict, as a multiple of bare scoring."""
-
-
-async def sent(service: Service, request: bytes) -> tuple[float, float]:
-    """When it was sent and when it was answered; returns when it has been scored."""
-    began = time.time()
-    answer = await ask(service.port, request)
-    assert answer.status == 202, answer.body  # there is nothing to measure
-    await rush.all_scored(asyncio.Event())
-    return began, began + answer.seconds
+_WARM_UP_RELEASES = 4
+_GOAL = 1.5
+"""Maximum time from upload to verdict, as a multiple of bare scoring."""
 
 
-def stages(last: int) -> list[tuple[float, ...]]:
-    """When each of the last evaluations was written down, claimed and finished."""
+async def _upload_and_wait(service: BenchmarkService, request: bytes) -> tuple[float, float]:
+    """Upload and wait until scored; return the times of the request and the response."""
+    sent_at = time.time()
+    answer = await send_request(service.port, request)
+    assert answer.status == 202, answer.body  # otherwise there is nothing to measure
+    await rush.wait_until_scored(asyncio.Event())
+    return sent_at, sent_at + answer.seconds
+
+
+def _load_stages(last: int) -> list[tuple[float, ...]]:
+    """Return when each of the last evaluations was created, claimed and finished."""
     moments = select(Evaluation.created_at, Evaluation.started_at, Evaluation.finished_at)
     with transaction() as session:
         rows = session.execute(moments.order_by(Evaluation.created_at)).all()
@@ -52,38 +52,40 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.upload")
     parser.add_argument("--uploads", type=int, default=30)
     parser.add_argument("--every", type=float, default=1.0)
-    given, more = parser.parse_known_args()
-    with tempfile.TemporaryDirectory() as folder, served(Path(folder), more) as service:
-        table, file = household_table(), rush.rush_file("idle")
-        slug = rush.opened(service, rush.organizer(), file, table_csv(table))
-        bare = BareScoring(file, table)
-        made = rush.releases(file, table, WARMING + given.uploads)
-        warm = rush.uploads(slug, rush.enrolled(slug, 1, "warm"), islice(made, WARMING))
-        asyncio.run(rush.warmed(service, warm))
-        contents = list(made)
-        requests = rush.uploads(slug, rush.enrolled(slug, given.uploads), iter(contents))
-        times, alone = [], []
-        with watched(service.pid) as usage:
+    options, more = parser.parse_known_args()
+    with tempfile.TemporaryDirectory() as folder, run_service(Path(folder), more) as service:
+        table, file = household_table(), rush.build_competition_file("idle")
+        slug = rush.open_competition(service, rush.create_organizer(), file, write_csv(table))
+        bare = BareScorer(file, table)
+        releases = rush.make_releases(file, table, _WARM_UP_RELEASES + options.uploads)
+        warm_up_requests = rush.build_uploads(
+            slug, rush.enroll_teams(slug, 1, "warm"), islice(releases, _WARM_UP_RELEASES)
+        )
+        asyncio.run(rush.warm_up(service, warm_up_requests))
+        contents = list(releases)
+        requests = rush.build_uploads(slug, rush.enroll_teams(slug, options.uploads), iter(contents))
+        times, bare_seconds = [], []
+        with measure_usage(service.pid) as usage:
             for request, content in zip(requests, contents, strict=True):
-                times.append(asyncio.run(sent(service, request)))
-                alone.append(bare.median_seconds([content], time.perf_counter))
-                time.sleep(given.every)
-        passed = [
-            [1000 * (moment - began) for moment in (answered, *rest)]
-            for (began, answered), rest in zip(times, stages(len(times)), strict=True)
+                times.append(asyncio.run(_upload_and_wait(service, request)))
+                bare_seconds.append(bare.median_seconds([content], time.perf_counter))
+                time.sleep(options.every)
+        delays_ms = [
+            [1000 * (moment - sent_at) for moment in (answered, *later_moments)]
+            for (sent_at, answered), later_moments in zip(times, _load_stages(len(times)), strict=True)
         ]
     for name, column in zip(
-        ("answered", "written", "claimed", "scored"), zip(*passed, strict=True), strict=True
+        ("answered", "written", "claimed", "scored"), zip(*delays_ms, strict=True), strict=True
     ):
-        middle, late = np.quantile(column, (0.5, 0.99))
-        print(f"{name:<10}p50 {middle:6.0f} ms, p99 {late:6.0f} ms")
-    alone_ms = 1000 * float(np.median(alone))
-    ratio = float(np.median(passed, axis=0)[-1]) / alone_ms
-    verdict = "met" if ratio <= GOAL else "MISSED"
-    print(f"{'bare':<10}p50 {alone_ms:6.0f} ms; scored / bare {ratio:.2f}, goal at most {GOAL}: {verdict}")
-    for kind, seconds in rush.most_first(usage.cpu):
+        middle, slow = np.quantile(column, (0.5, 0.99))
+        print(f"{name:<10}p50 {middle:6.0f} ms, p99 {slow:6.0f} ms")
+    bare_ms = 1000 * float(np.median(bare_seconds))
+    ratio = float(np.median(delays_ms, axis=0)[-1]) / bare_ms
+    verdict = "met" if ratio <= _GOAL else "MISSED"
+    print(f"{'bare':<10}p50 {bare_ms:6.0f} ms; scored / bare {ratio:.2f}, goal at most {_GOAL}: {verdict}")
+    for kind, seconds in rush.sort_by_value(usage.cpu):
         print(f"CPU of {kind}: {1000 * seconds / len(times):.0f} ms each")
-    print(f"CPU of others on this machine: {usage.others:.0f} s")
+    print(f"CPU of others on this machine: {usage.other_cpu:.0f} s")
 
 
 if __name__ == "__main__":

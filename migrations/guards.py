@@ -1,7 +1,7 @@
-"""Triggers that hold the processes' roles to rules which rights on columns and rows cannot express.
+"""Triggers that enforce rules on the processes' roles which privileges on columns and rows cannot express.
 
-They pass whoever owns the tables (a migration, a restore, an installation with one user for all): every table
-here has row security, which is active for the processes' roles only.
+They do not restrict the tables' owner (a migration, a restore, an installation with a single user): every
+table here has row security, which is active for the processes' roles only.
 """
 
 from collections.abc import Iterator
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 from app.db.privileges import GUESS_GUARD, SUBMISSION_GUARD
 
-STATE_GUARD = "anoncup_state_guard"
-WRITTEN_ONCE = "anoncup_written_once"
-TURNED_ONCE = "anoncup_turned_once"
-ENTRANCE_GUARD = "anoncup_entrance_guard"
-NAMED_ONCE = "anoncup_named_once"
+_STATE_GUARD = "anoncup_state_guard"
+_WRITTEN_ONCE = "anoncup_written_once"
+_TURNED_ONCE = "anoncup_turned_once"
+_ENTRANCE_GUARD = "anoncup_entrance_guard"
+_NAMED_ONCE = "anoncup_named_once"
 
-REFUSED = "ERRCODE = 'insufficient_privilege'"
+_REFUSED = "ERRCODE = 'insufficient_privilege'"
 
-STATE = f"""
+_STATE_BODY = f"""
 BEGIN
     IF has_column_privilege(current_user, TG_RELID, 'verdict', 'UPDATE') THEN
         RETURN NEW;
@@ -25,18 +25,18 @@ BEGIN
     IF OLD.state IN ('QUEUED', 'SCORING') AND NEW.state = 'CANCELLED' THEN
         RETURN NEW;
     END IF;
-    RAISE EXCEPTION 'role % may not turn % into %', current_user, OLD.state, NEW.state USING {REFUSED};
+    RAISE EXCEPTION 'role % may not turn % into %', current_user, OLD.state, NEW.state USING {_REFUSED};
 END
 """
-"""Whoever may not write a verdict may cancel an evaluation that has none, and nothing else."""
+"""A role that may not write verdicts may only cancel an unfinished evaluation."""
 
-ONCE = f"""
+_WRITTEN_ONCE_BODY = f"""
 BEGIN
     IF OLD.state IN ('QUEUED', 'SCORING') THEN
         IF NEW.state IN ('QUEUED', 'SCORING', 'CANCELLED')
            AND coalesce(to_json(NEW) ->> 'verdict', to_json(NEW) ->> 'correct', to_json(NEW) ->> 'outcome',
                         to_json(NEW) ->> 'risk', to_json(NEW) ->> 'report') IS NOT NULL THEN
-            RAISE EXCEPTION 'a result of % is written with its end', TG_TABLE_NAME USING {REFUSED};
+            RAISE EXCEPTION 'a result of % is written with its end', TG_TABLE_NAME USING {_REFUSED};
         END IF;
         RETURN NEW;
     END IF;
@@ -44,41 +44,41 @@ BEGIN
         OLD.current := NEW.current;
     END IF;
     IF OLD *<> NEW THEN
-        RAISE EXCEPTION 'what has ended in % is not changed', TG_TABLE_NAME USING {REFUSED};
+        RAISE EXCEPTION 'what has ended in % is not changed', TG_TABLE_NAME USING {_REFUSED};
     END IF;
     RETURN NEW;
 END
 """
-"""Work that has ended stays as it is; only which evaluation counts may change."""
+"""Finished jobs do not change, except for which evaluation is current."""
 
-TURNED = f"""
+_TURNED_ONCE_BODY = f"""
 BEGIN
     IF (OLD.drawn_at IS NOT NULL AND NEW.drawn_at IS DISTINCT FROM OLD.drawn_at)
        OR (OLD.frozen_at IS NOT NULL AND NEW.frozen_at IS DISTINCT FROM OLD.frozen_at)
        OR (OLD.published_at IS NOT NULL AND NEW.published_at IS DISTINCT FROM OLD.published_at)
        OR (OLD.closed_at IS NOT NULL AND NEW.closed_at IS DISTINCT FROM OLD.closed_at)
        OR (OLD.revealed_at IS NOT NULL AND NEW.revealed_at IS DISTINCT FROM OLD.revealed_at) THEN
-        RAISE EXCEPTION 'a turn of a competition is not taken back' USING {REFUSED};
+        RAISE EXCEPTION 'a turn of a competition is not taken back' USING {_REFUSED};
     END IF;
     IF NEW.rehearses IS DISTINCT FROM OLD.rehearses THEN
-        RAISE EXCEPTION 'a rehearsal rehearses what it did' USING {REFUSED};
+        RAISE EXCEPTION 'a rehearsal rehearses what it did' USING {_REFUSED};
     END IF;
     RETURN NEW;
 END
 """
-"""When a competition was frozen, published, closed or revealed is written once; what it rehearses stays."""
+"""The times of a competition's transitions are written once, and a rehearsal keeps its competition."""
 
-NAMED = f"""
+_NAMED_ONCE_BODY = f"""
 BEGIN
     IF OLD.files IS NOT NULL THEN
-        RAISE EXCEPTION 'the files of a target are named once' USING {REFUSED};
+        RAISE EXCEPTION 'the files of a target are named once' USING {_REFUSED};
     END IF;
     RETURN NEW;
 END
 """
-"""What teams download as a target stays what it is."""
+"""The files of a target do not change once teams can download them."""
 
-ENTRANCE = f"""
+_ENTRANCE_BODY = f"""
 BEGIN
     IF TG_OP = 'UPDATE' THEN
         IF NEW.at = OLD.at THEN
@@ -88,14 +88,14 @@ BEGIN
     -- The clock of a server may be set back a little between the two.
     IF NEW.at NOT BETWEEN transaction_timestamp() - interval '1 second'
                       AND clock_timestamp() + interval '1 second' THEN
-        RAISE EXCEPTION 'an upload enters when its transaction begins, or later' USING {REFUSED};
+        RAISE EXCEPTION 'an upload enters when its transaction begins, or later' USING {_REFUSED};
     END IF;
     RETURN NEW;
 END
 """
-"""Nobody dates an entrance back: not before the beginning of the transaction that records it."""
+"""An upload cannot be backdated to before the transaction that records it."""
 
-GUESS = f"""
+_GUESS_BODY = f"""
 DECLARE
     this_moment timestamptz := clock_timestamp();
     contest public.competitions%ROWTYPE;
@@ -106,7 +106,7 @@ DECLARE
 BEGIN
     -- With an older snapshot the guesses of others could not be counted.
     IF current_setting('transaction_isolation') <> 'read committed' THEN
-        RAISE EXCEPTION 'a guess is inserted at the isolation level READ COMMITTED' USING {REFUSED};
+        RAISE EXCEPTION 'a guess is inserted at the isolation level READ COMMITTED' USING {_REFUSED};
     END IF;
     -- Of two transactions the second one counts what the first has inserted.
     PERFORM FROM public.teams WHERE id = NEW.team_id FOR UPDATE;
@@ -161,18 +161,18 @@ BEGIN
         END IF;
     END IF;
     IF reason IS NOT NULL THEN
-        RAISE EXCEPTION 'guess refused: %', reason USING {REFUSED}, CONSTRAINT = '{GUESS_GUARD}';
+        RAISE EXCEPTION 'guess refused: %', reason USING {_REFUSED}, CONSTRAINT = '{GUESS_GUARD}';
     END IF;
     RETURN NULL;
 END
-"""  # noqa: S608  # only names of its own stand in it
-"""A guess is in time, on a target of another team, by a member of a team that takes part, and within the cap.
+"""  # noqa: S608  # only constants are inserted
+"""A guess must be in time, on another team's target, by a member of a participating team, and within the cap.
 
-Deadline and cap are those that the clock has read from the competition's file (``guess_terms``).
+The clock has read deadline and cap from the competition's file (``guess_terms``).
 """
 
 
-SUBMISSION = f"""
+_SUBMISSION_BODY = f"""
 DECLARE
     this_moment timestamptz := clock_timestamp();
     paused timestamptz;
@@ -193,7 +193,7 @@ BEGIN
     END IF;
     -- With an older snapshot the submissions of others could not be counted.
     IF current_setting('transaction_isolation') <> 'read committed' THEN
-        RAISE EXCEPTION 'a submission is inserted at the isolation level READ COMMITTED' USING {REFUSED};
+        RAISE EXCEPTION 'a submission is inserted at the isolation level READ COMMITTED' USING {_REFUSED};
     END IF;
     -- Of two transactions the second one counts what the first has inserted.
     PERFORM FROM public.teams WHERE id = NEW.team_id FOR UPDATE;
@@ -243,50 +243,50 @@ BEGIN
     END IF;
     IF reason IS NOT NULL THEN
         RAISE EXCEPTION 'submission refused: %', reason
-            USING {REFUSED}, CONSTRAINT = '{SUBMISSION_GUARD}';
+            USING {_REFUSED}, CONSTRAINT = '{SUBMISSION_GUARD}';
     END IF;
     RETURN NULL;
 END
-"""  # noqa: S608  # only names of its own stand in it
-"""A submission is in time, by a member of a team that takes part, and within the caps of valid ones.
+"""  # noqa: S608  # only constants are inserted
+"""A submission must be in time, by a member of a participating team, and within the caps on valid ones.
 
-It is held to what the clock has read from the competition's file (``submission_terms``); before the clock has
-read it for the first time, to nothing.
+The clock has read the limits from the competition's file (``submission_terms``). Before it has done so for
+the first time, nothing is checked.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A trigger of that name, and the function of the same name that it calls."""
+    """A trigger and the function of the same name that it calls."""
 
     name: str
     body: str
-    when: str
+    timing: str
     tables: tuple[str, ...]
-    is_about_roles: bool = True
-    """Whether it asks for the role itself."""
+    checks_role: bool = True
+    """Whether the function checks the role itself."""
 
-    def statements(self) -> Iterator[str]:
+    def build_statements(self) -> Iterator[str]:
         yield (
             f"CREATE OR REPLACE FUNCTION {self.name}() RETURNS trigger LANGUAGE plpgsql"
             f" SET search_path = pg_catalog AS $${self.body}$$"
         )
         for table in self.tables:
-            condition = "" if self.is_about_roles else f"WHEN (row_security_active('public.{table}')) "
+            condition = "" if self.checks_role else f"WHEN (row_security_active('public.{table}')) "
             yield (
-                f"CREATE OR REPLACE TRIGGER {self.name} {self.when} ON {table} FOR EACH ROW"
+                f"CREATE OR REPLACE TRIGGER {self.name} {self.timing} ON {table} FOR EACH ROW"
                 f" {condition}EXECUTE FUNCTION {self.name}()"
             )
 
 
-ENDING = ("evaluations", "guesses", "threshold_reports")
+_JOB_TABLES = ("evaluations", "guesses", "threshold_reports")
 
 GUARDS = (
-    Guard(STATE_GUARD, STATE, "BEFORE UPDATE OF state", ("evaluations",)),
-    Guard(WRITTEN_ONCE, ONCE, "BEFORE UPDATE", ENDING, is_about_roles=False),
-    Guard(TURNED_ONCE, TURNED, "BEFORE UPDATE", ("competitions",), is_about_roles=False),
-    Guard(ENTRANCE_GUARD, ENTRANCE, "BEFORE INSERT OR UPDATE", ("attempts",), is_about_roles=False),
-    Guard(NAMED_ONCE, NAMED, "BEFORE UPDATE OF files", ("targets",), is_about_roles=False),
-    Guard(SUBMISSION_GUARD, SUBMISSION, "AFTER INSERT", ("submissions",), is_about_roles=False),
-    Guard(GUESS_GUARD, GUESS, "AFTER INSERT", ("guesses",), is_about_roles=False),
+    Guard(_STATE_GUARD, _STATE_BODY, "BEFORE UPDATE OF state", ("evaluations",)),
+    Guard(_WRITTEN_ONCE, _WRITTEN_ONCE_BODY, "BEFORE UPDATE", _JOB_TABLES, checks_role=False),
+    Guard(_TURNED_ONCE, _TURNED_ONCE_BODY, "BEFORE UPDATE", ("competitions",), checks_role=False),
+    Guard(_ENTRANCE_GUARD, _ENTRANCE_BODY, "BEFORE INSERT OR UPDATE", ("attempts",), checks_role=False),
+    Guard(_NAMED_ONCE, _NAMED_ONCE_BODY, "BEFORE UPDATE OF files", ("targets",), checks_role=False),
+    Guard(SUBMISSION_GUARD, _SUBMISSION_BODY, "AFTER INSERT", ("submissions",), checks_role=False),
+    Guard(GUESS_GUARD, _GUESS_BODY, "AFTER INSERT", ("guesses",), checks_role=False),
 )

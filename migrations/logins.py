@@ -1,4 +1,4 @@
-"""Let the processes' roles sign in."""
+"""Set the passwords with which the processes' roles sign in."""
 
 from pathlib import Path
 
@@ -7,15 +7,15 @@ from psycopg.errors import InsufficientPrivilege, UndefinedObject
 from sqlalchemy import NullPool, create_engine
 from sqlalchemy.exc import OperationalError
 
-from anoncup.errors import NotAllowed
+from anoncup.errors import Forbidden
 from app.db import logins
-from migrations.run import unreachable
+from migrations.run import make_unreachable_error
 
 
-def let_in(database_url: str, folder: Path) -> None:
-    """Each with the password in its file in ``folder``, which is made if it is not there.
+def set_passwords(database_url: str, folder: Path) -> None:
+    """Let each role sign in with the password in its file in ``folder``. Missing files are created.
 
-    NotAllowed for a user who may not make roles: one who may must do this, by ``docs/hosting.md``.
+    Raises NotAllowed if this user may not change roles; ``docs/hosting.md`` says how another user can do it.
     """
     engine = create_engine(database_url, poolclass=NullPool, connect_args={"connect_timeout": 5})
     try:
@@ -23,12 +23,14 @@ def let_in(database_url: str, folder: Path) -> None:
             driver = connection.connection.driver_connection
             assert isinstance(driver, psycopg.Connection)  # noqa: S101  # the only driver there is
             for process, role in logins.ROLES.items():
-                logins.let_in(driver, role, logins.password_of(logins.login_file(folder, process), role))
+                logins.allow_login(
+                    driver, role, logins.load_or_create_password(logins.get_login_path(folder, process), role)
+                )
     except (InsufficientPrivilege, UndefinedObject) as problem:
-        raise NotAllowed(
+        raise Forbidden(
             "this user may not let roles sign in: {reason}", reason=problem.diag.message_primary
         ) from problem
     except OperationalError as problem:
-        raise unreachable(problem) from problem
+        raise make_unreachable_error(problem) from problem
     finally:
         engine.dispose()

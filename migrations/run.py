@@ -1,4 +1,4 @@
-"""Bring a database to the newest schema, or to an older one that a backup has."""
+"""Migrate a database to the newest schema, or to the older one of a backup."""
 
 from pathlib import Path
 
@@ -10,21 +10,21 @@ from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Connection, create_engine
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from anoncup.errors import Conflict, NotAllowed, Unavailable
-from migrations import granting
+from anoncup.errors import Conflict, Forbidden, Unavailable
+from migrations import role_grants
 
-LOCK = 7366228
-"""Held for a transaction by whoever changes the schema: two starting processes take turns."""
+_SCHEMA_LOCK = 7366228
+"""Key of the advisory lock held while changing the schema, so that starting processes take turns."""
 
 
-def configuration() -> Config:
+def build_config() -> Config:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent))
     return config
 
 
-def known_revisions() -> set[str]:
-    return {script.revision for script in ScriptDirectory.from_config(configuration()).walk_revisions()}
+def list_revisions() -> set[str]:
+    return {script.revision for script in ScriptDirectory.from_config(build_config()).walk_revisions()}
 
 
 def migrate(database_url: str, revision: str = "head") -> None:
@@ -33,10 +33,10 @@ def migrate(database_url: str, revision: str = "head") -> None:
         with engine.begin() as connection:
             migrate_on(connection, revision)
     except OperationalError as problem:
-        raise unreachable(problem) from problem
+        raise make_unreachable_error(problem) from problem
     except ProgrammingError as problem:
         if isinstance(problem.orig, InsufficientPrivilege):
-            raise NotAllowed(
+            raise Forbidden(
                 "this database user may not change the tables: migrate with their owner's DATABASE_URL"
             ) from problem
         raise
@@ -45,28 +45,30 @@ def migrate(database_url: str, revision: str = "head") -> None:
 
 
 def migrate_on(connection: Connection, revision: str) -> None:
-    """Within the connection's transaction, so that it can be taken back."""
-    hold(connection)
-    refuse_unknown(connection)
-    config = configuration()
+    """Migrate within the connection's transaction, so that it can be rolled back."""
+    lock_schema(connection)
+    _refuse_unknown(connection)
+    config = build_config()
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
     if revision == "head":
-        granting.put_in_force(connection)
+        role_grants.apply_privileges(connection)
 
 
-def refuse_unknown(connection: Connection) -> None:
-    """Conflict if the database has a revision that is not one of these: a later or a removed one."""
-    at = MigrationContext.configure(connection).get_current_revision()
-    if at is not None and at not in known_revisions():
-        raise Conflict("the database is of revision {at}, which this version of anoncup does not know", at=at)
+def _refuse_unknown(connection: Connection) -> None:
+    """Raise Conflict if the database has an unknown revision: a later or a removed one."""
+    current = MigrationContext.configure(connection).get_current_revision()
+    if current is not None and current not in list_revisions():
+        raise Conflict(
+            "the database is of revision {at}, which this version of anoncup does not know", at=current
+        )
 
 
-def hold(connection: Connection) -> None:
-    connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+def lock_schema(connection: Connection) -> None:
+    connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (_SCHEMA_LOCK,))
 
 
-def unreachable(problem: OperationalError) -> Unavailable:
-    """In one line; the driver's own text has one per address it tried."""
+def make_unreachable_error(problem: OperationalError) -> Unavailable:
+    """Return the error as one line; the driver's text has a line for each address it tried."""
     reason = " ".join(str(problem.orig).split())
     return Unavailable("the database cannot be reached: {reason}", code="database_unavailable", reason=reason)

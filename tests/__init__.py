@@ -1,4 +1,4 @@
-"""The tests start hundreds of processes: what those import is compiled by the first of them alone."""
+"""Let processes that tests start write bytecode: there are hundreds, and only the first compiles."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Real servers for every test that asks: the embedded Postgres and Valkey, migrated and emptied."""
+"""Fixtures for the embedded Postgres and Valkey, emptied before every test that uses them."""
 
 import os
 from collections.abc import Iterator
@@ -17,17 +17,17 @@ from app.crypto import deadline_signing, sealing
 from app.db import engine
 from app.db.models import Base
 from app.http import throttle
-from app.processes.embedded_servers import Services, embedded_services
+from app.processes.embedded_servers import EmbeddedServices, run_embedded_services
 from app.services.accounts import accounts
 from app.services.jobs import queue
 from migrations.run import migrate
-from tests.support.application import application
+from tests.support.application import build_application
 from tests.support.arena import Arena
 from tests.support.openapi_contract import CheckedClient
-from tests.support.queue import empty_queue, rested
-from tests.support.role_session import roles_apart
+from tests.support.queue import clear_retry_delays, empty_queue
+from tests.support.role_session import separate_roles
 from tests.support.s3_server import S3Server
-from tests.support.wait import eventually
+from tests.support.wait import poll_until
 from workers import child_manager
 
 hypothesis_settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True)
@@ -37,30 +37,32 @@ hypothesis_settings.load_profile("quick")
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_hashes() -> None:
-    """Hundreds of sign-ups: the same hash function with little work."""
+    """Reduce the cost of password hashes: tests sign up hundreds of people."""
     accounts.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 @pytest.fixture(scope="session")
-def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
-    with embedded_services(tmp_path_factory.mktemp("servers")) as running:
-        forget_the_disk(running)
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServices]:
+    with run_embedded_services(tmp_path_factory.mktemp("servers")) as running:
+        disable_durability(running)
         migrate(running.database_url)
         yield running
 
 
-def forget_the_disk(running: Services) -> None:
-    """Nobody cuts the power of these: commits need not wait for the disk."""
-    made = create_engine(running.database_url, isolation_level="AUTOCOMMIT")
-    with made.connect() as connection:
+def disable_durability(running: EmbeddedServices) -> None:
+    """Let commits not wait for the disk, since test servers need not survive a power failure."""
+    db_engine = create_engine(running.database_url, isolation_level="AUTOCOMMIT")
+    with db_engine.connect() as connection:
         for setting in ("fsync", "synchronous_commit", "full_page_writes"):
             connection.execute(text(f"ALTER SYSTEM SET {setting} = off"))
         connection.execute(text("SELECT pg_reload_conf()"))
-    made.dispose()
+    db_engine.dispose()
 
 
 @pytest.fixture(scope="session")
-def session_settings(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+def session_settings(
+    services: EmbeddedServices, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Settings]:
     data = tmp_path_factory.mktemp("data")
     sealing.create_keys(data / "sealing.pub", data / "private")
     deadline_signing.create_key(data / "private")
@@ -72,36 +74,38 @@ def session_settings(services: Services, tmp_path_factory: pytest.TempPathFactor
         ANONCUP_OPENING_KEYS_DIR=str(data / "private"),
     )
     get_settings.cache_clear()
-    with roles_apart():
+    with separate_roles():
         yield get_settings()
-    child_manager.keeper.discard()
+    child_manager.manager.discard()
     engine.get_engine().dispose()
     queue.celery.close()
 
 
 @pytest.fixture
 def settings(session_settings: Settings) -> Settings:
-    """An empty database, an empty queue, and what reaches them."""
-    assert eventually(empty_tables), f"somebody still writes: {busy()}"
+    """Settings with an empty database and an empty queue."""
+    assert poll_until(empty_tables), f"somebody still writes: {list_busy_queries()}"
     empty_queue()
-    throttle.alone.cache_clear()
-    rested()
+    throttle.get_local_limiter.cache_clear()
+    clear_retry_delays()
     return session_settings
 
 
 def empty_tables() -> bool:
-    """Delete every row, unless what an earlier test began still writes; then False.
+    """Delete all rows. Return False if another connection, begun by an earlier test, still writes.
 
-    It waits for nobody while it holds a lock, so the two cannot wait for each other.
+    It takes locks without waiting, so there is no deadlock with the other connection.
     """
     tables = [table.name for table in Base.metadata.sorted_tables]
-    written = " UNION ALL ".join(f"SELECT '{name}' WHERE EXISTS (SELECT FROM {name})" for name in tables)
+    filled_tables_query = " UNION ALL ".join(
+        f"SELECT '{name}' WHERE EXISTS (SELECT FROM {name})" for name in tables
+    )
     try:
         with engine.get_engine().begin() as connection:
             connection.execute(text(f"LOCK TABLE {', '.join(tables)} IN SHARE ROW EXCLUSIVE MODE NOWAIT"))
-            # No row stays to which another could refer.
+            # Skips the checks of foreign keys: no rows remain.
             connection.execute(text("SET LOCAL session_replication_role = replica"))
-            for name in connection.scalars(text(written)).all():
+            for name in connection.scalars(text(filled_tables_query)).all():
                 connection.execute(text(f"DELETE FROM {name}"))
     except OperationalError as problem:
         if isinstance(problem.orig, LockNotAvailable):
@@ -110,8 +114,8 @@ def empty_tables() -> bool:
     return True
 
 
-def busy() -> list[str]:
-    """What other connections to the database do or did last."""
+def list_busy_queries() -> list[str]:
+    """Return the queries of other connections that are not idle."""
     query = "SELECT query FROM pg_stat_activity WHERE state <> 'idle' AND pid <> pg_backend_pid()"
     with engine.get_engine().connect() as connection:
         return list(connection.scalars(text(query)))
@@ -119,28 +123,30 @@ def busy() -> list[str]:
 
 @pytest.fixture(scope="session")
 def server(session_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a web server; it keeps nothing between requests that the database does not say."""
-    from tests.e2e.stack import web
+    """The address of a web server. It is shared, since it keeps no state outside of the database."""
+    from tests.e2e.stack import run_web_server
 
-    with web(tmp_path_factory.mktemp("web")) as url:
+    with run_web_server(tmp_path_factory.mktemp("web")) as url:
         yield url
 
 
 @pytest.fixture
 def client(settings: Settings) -> Iterator[TestClient]:
-    with CheckedClient(application(), base_url="http://localhost", raise_server_exceptions=False) as made:
-        yield made
+    with CheckedClient(
+        build_application(), base_url="http://localhost", raise_server_exceptions=False
+    ) as checked_client:
+        yield checked_client
 
 
 @pytest.fixture
 def arena(client: TestClient) -> Arena:
     """A small open competition with its organizer."""
-    return Arena.opened(client)
+    return Arena.create(client)
 
 
 @pytest.fixture
 def reference_data() -> Path:
-    """The folder of real data, where there is one."""
+    """The folder of reference data; tests are skipped without it."""
     folder = os.environ.get("ANONCUP_REFERENCE_DATA")
     if not folder:
         pytest.skip("ANONCUP_REFERENCE_DATA is not set")
@@ -157,7 +163,7 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
 
 @pytest.fixture
 def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> S3Server:
-    """An S3-compatible store that this process's environment names."""
+    """An S3-compatible server, configured in this process's environment."""
     if s3_server.process is None:
         s3_server.start()
     for name, value in s3_server.environment.items():

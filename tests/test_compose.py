@@ -1,4 +1,4 @@
-"""docker-compose.yml: a valid file, and what it promises about keys, users, ports and health."""
+"""docker-compose.yml: its validity, and its keys, users, ports and health checks."""
 
 import json
 import re
@@ -12,13 +12,13 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from app.config import Settings
-from app.db.logins import ROLES, login_file
-from app.processes.supervisor import QUEUES, worker_programs
+from app.db.logins import ROLES, get_login_path
+from app.processes.supervisor import QUEUES, build_worker_programs
 
 ROOT = Path(__file__).parent.parent
-ONE_SHOTS = {"keys", "migrate"}
-WORKERS = {"worker", "reports"}
-OURS = {"keys", "migrate", "web", "scheduler"} | WORKERS
+ONE_SHOT_SERVICES = {"keys", "migrate"}
+WORKER_SERVICES = {"worker", "reports"}
+OWN_SERVICES = {"keys", "migrate", "web", "scheduler"} | WORKER_SERVICES
 
 Compose = dict[str, Any]
 
@@ -40,30 +40,30 @@ def schema() -> Draft202012Validator:
     return Draft202012Validator(document)
 
 
-def mounts(service: Compose) -> dict[str, str]:
-    """Volume -> the rest of its entry."""
+def list_mounts(service: Compose) -> dict[str, str]:
+    """Return the volumes of a service, each with the rest of its entry."""
     return dict(entry.split(":", 1) for entry in service.get("volumes", []))
 
 
-def option(service: Compose, name: str) -> str:
-    """The value of an option of its command."""
+def get_option(service: Compose, name: str) -> str:
+    """Return the value of an option of the service's command."""
     return str(service["command"][service["command"].index(name) + 1])
 
 
-def texts(value: object) -> Iterator[str]:
+def iterate_texts(value: object) -> Iterator[str]:
     if isinstance(value, dict):
         for part in value.values():
-            yield from texts(part)
+            yield from iterate_texts(part)
     elif isinstance(value, list):
         for part in value:
-            yield from texts(part)
+            yield from iterate_texts(part)
     else:
         yield str(value)
 
 
-@pytest.mark.parametrize("name", sorted(WORKERS | {"scheduler"}))
-def test_what_a_scoring_process_writes_has_an_end(services: dict[str, Compose], name: str) -> None:
-    """In a container it can make none for itself."""
+@pytest.mark.parametrize("name", sorted(WORKER_SERVICES | {"scheduler"}))
+def test_scoring_services_have_a_limited_tmpfs(services: dict[str, Compose], name: str) -> None:
+    """A container cannot mount a limited folder by itself."""
     assert services[name]["tmpfs"] == ["/tmp:size=512m"]
 
 
@@ -72,18 +72,20 @@ def test_the_file_is_valid_by_the_official_schema(schema: Draft202012Validator, 
     assert [error.message for error in schema.iter_errors(yaml.safe_load((ROOT / file).read_text()))] == []
 
 
-def test_whoever_needs_the_files_is_told_of_the_store_and_has_a_way_to_it(
+def test_services_with_files_reach_the_bucket(
     services: dict[str, Compose],
 ) -> None:
-    told: dict[str, Compose] = yaml.safe_load((ROOT / "docker-compose.s3.yml").read_text())["services"]
-    assert set(told) == {name for name in services if "blobs" in mounts(services[name])}
-    for name, service in told.items():
+    store_services: dict[str, Compose] = yaml.safe_load((ROOT / "docker-compose.s3.yml").read_text())[
+        "services"
+    ]
+    assert set(store_services) == {name for name in services if "blobs" in list_mounts(services[name])}
+    for name, service in store_services.items():
         assert service["networks"] == ["store"], name
         assert {value.partition(":")[2] for value in service["environment"].values()} == {"?set it in .env}"}
 
 
 @pytest.mark.parametrize(
-    "broken",
+    "invalid_file",
     [
         {"services": {"web": {"image": 5}}},
         {"services": {"web": {"image": "x", "helthcheck": {}}}},
@@ -92,22 +94,22 @@ def test_whoever_needs_the_files_is_told_of_the_store_and_has_a_way_to_it(
         {"servces": {}},
     ],
 )
-def test_the_schema_rejects_a_broken_file(schema: Draft202012Validator, broken: Compose) -> None:
-    assert list(schema.iter_errors(broken))
+def test_the_schema_rejects_a_broken_file(schema: Draft202012Validator, invalid_file: Compose) -> None:
+    assert list(schema.iter_errors(invalid_file))
 
 
 def test_the_services_are_these(services: dict[str, Compose]) -> None:
-    assert set(services) == OURS | {"postgres", "redis"}
+    assert set(services) == OWN_SERVICES | {"postgres", "redis"}
 
 
 def test_every_lasting_service_has_a_health_check_and_comes_back(services: dict[str, Compose]) -> None:
-    for name in set(services) - ONE_SHOTS:
+    for name in set(services) - ONE_SHOT_SERVICES:
         assert services[name]["healthcheck"]["test"][0] in {"CMD", "CMD-SHELL"}, name
         assert services[name]["restart"] == "unless-stopped", name
 
 
 def test_one_shots_do_not_run_for_ever(services: dict[str, Compose]) -> None:
-    for name in ONE_SHOTS:
+    for name in ONE_SHOT_SERVICES:
         assert services[name]["restart"] in {"no", "on-failure:3"}, name
 
 
@@ -138,38 +140,42 @@ def test_only_web_reaches_a_network_with_a_way_out(compose: Compose, services: d
 def test_only_workers_the_clock_and_the_maker_of_the_keys_see_the_private_ones(
     services: dict[str, Compose],
 ) -> None:
-    holders = {name for name, service in services.items() if "private-keys" in mounts(service)}
-    # A backup may have them in it, and is made as the tables' owner, which migrate is.
-    assert holders == {"keys", "scheduler", "migrate"} | WORKERS
+    holders = {name for name, service in services.items() if "private-keys" in list_mounts(service)}
+    # Backups run as migrate, the owner of the tables, and may include the private keys.
+    assert holders == {"keys", "scheduler", "migrate"} | WORKER_SERVICES
     for name in holders - {"keys"}:
-        assert mounts(services[name])["private-keys"].endswith(":ro")
-    assert not [text for text in texts(services["web"]) if "private" in text or "OPENING" in text]
+        assert list_mounts(services[name])["private-keys"].endswith(":ro")
+    assert not [text for text in iterate_texts(services["web"]) if "private" in text or "OPENING" in text]
 
 
 def test_the_key_paths_agree(services: dict[str, Compose]) -> None:
-    made = services["keys"]["command"][-1]
+    key_command = services["keys"]["command"][-1]
     for name, variable, folder in (
         ("web", "ANONCUP_SEALING_KEY_FILE", "public-key"),
-        *((worker, "ANONCUP_OPENING_KEYS_DIR", "private-keys") for worker in WORKERS),
+        *((worker, "ANONCUP_OPENING_KEYS_DIR", "private-keys") for worker in WORKER_SERVICES),
         ("scheduler", "ANONCUP_OPENING_KEYS_DIR", "private-keys"),
     ):
         path = services[name]["environment"][variable]
-        assert path in made
-        assert path.startswith(mounts(services[name])[folder].split(":")[0])
-        assert mounts(services[name])[folder].removesuffix(":ro") == mounts(services["keys"])[folder]
+        assert path in key_command
+        assert path.startswith(list_mounts(services[name])[folder].split(":")[0])
+        assert (
+            list_mounts(services[name])[folder].removesuffix(":ro") == list_mounts(services["keys"])[folder]
+        )
 
 
 def test_a_second_start_keeps_the_key(services: dict[str, Compose]) -> None:
     command = services["keys"]["command"][-1]
     assert command.startswith("test -e /keys/public/sealing.pub ||")
-    assert command.endswith("&& exec anoncup keys witness --private-dir /keys/private")  # keeps one, too
+    assert command.endswith(
+        "&& exec anoncup keys witness --private-dir /keys/private"
+    )  # keeps an existing signing key, too
 
 
-def test_each_starts_after_what_it_needs(services: dict[str, Compose]) -> None:
-    # Podman 4 starts nothing that depends on an ended container which itself depends on a running one.
-    assert not [name for name in ONE_SHOTS if "depends_on" in services[name]]
+def test_services_start_after_their_dependencies(services: dict[str, Compose]) -> None:
+    # Podman 4 does not start services that depend on an ended container which depends on a running one.
+    assert not [name for name in ONE_SHOT_SERVICES if "depends_on" in services[name]]
     assert float(services["migrate"]["environment"]["ANONCUP_DATABASE_WAIT_S"]) >= 60
-    for name in OURS - ONE_SHOTS:
+    for name in OWN_SERVICES - ONE_SHOT_SERVICES:
         assert services[name]["depends_on"] == {
             "postgres": {"condition": "service_healthy"},
             "redis": {"condition": "service_healthy"},
@@ -189,22 +195,24 @@ def test_no_password_is_written_here_and_a_missing_one_stops_the_start(services:
 def test_each_kind_of_process_has_a_database_role_and_its_password_alone(
     services: dict[str, Compose],
 ) -> None:
-    for process, names in {"web": {"web"}, "worker": WORKERS, "clock": {"scheduler"}}.items():
+    for process, names in {"web": {"web"}, "worker": WORKER_SERVICES, "clock": {"scheduler"}}.items():
         for name in names:
-            url, volumes = services[name]["environment"]["DATABASE_URL"], mounts(services[name])
-            file = login_file(Path("/roles"), process)
+            url, volumes = services[name]["environment"]["DATABASE_URL"], list_mounts(services[name])
+            file = get_login_path(Path("/roles"), process)
             assert url.startswith(f"postgresql+psycopg://{ROLES[process]}@"), name
             assert url.endswith(f"?passfile={file}"), name
             assert {volume for volume in volumes if volume.endswith("-role")} == {f"{process}-role"}
             assert volumes[f"{process}-role"] == f"{file.parent}:ro"
-            assert not [text for text in texts(services[name]) if "POSTGRES_PASSWORD" in text], name
-    made = mounts(services["migrate"])
-    assert {made[f"{process}-role"] for process in ROLES} == {f"/roles/{process}" for process in ROLES}
+            assert not [text for text in iterate_texts(services[name]) if "POSTGRES_PASSWORD" in text], name
+    migrate_mounts = list_mounts(services["migrate"])
+    assert {migrate_mounts[f"{process}-role"] for process in ROLES} == {
+        f"/roles/{process}" for process in ROLES
+    }
     assert services["migrate"]["command"][-2:] == ["--roles", "/roles"]
 
 
-def test_the_database_and_the_queue_are_the_ones_beside_it(services: dict[str, Compose]) -> None:
-    for name in OURS - {"keys"}:
+def test_services_use_the_database_and_queue_of_this_file(services: dict[str, Compose]) -> None:
+    for name in OWN_SERVICES - {"keys"}:
         environment = services[name]["environment"]
         assert environment["DATABASE_URL"].startswith("postgresql+psycopg://anoncup"), name
         assert environment["DATABASE_URL"].partition("?passfile")[0].endswith("@postgres:5432/anoncup"), name
@@ -212,39 +220,41 @@ def test_the_database_and_the_queue_are_the_ones_beside_it(services: dict[str, C
 
 
 def test_the_settings_named_exist(services: dict[str, Compose]) -> None:
-    known = {f"ANONCUP_{name.upper()}" for name in Settings.model_fields}
-    named = {key for name in OURS for key in services[name].get("environment", {})}
-    assert {key for key in named if key.startswith("ANONCUP_")} <= known
+    setting_names = {f"ANONCUP_{name.upper()}" for name in Settings.model_fields}
+    variable_names = {key for name in OWN_SERVICES for key in services[name].get("environment", {})}
+    assert {key for key in variable_names if key.startswith("ANONCUP_")} <= setting_names
 
 
 def test_what_must_not_be_lost_is_in_named_volumes(compose: Compose, services: dict[str, Compose]) -> None:
-    used = {volume for service in services.values() for volume in mounts(service)}
+    used = {volume for service in services.values() for volume in list_mounts(service)}
     assert used == set(compose["volumes"])
-    assert mounts(services["postgres"]) == {"postgres": "/var/lib/postgresql"}
-    assert mounts(services["redis"]) == {"redis": "/data"}
-    assert {mounts(services[name])["blobs"] for name in OURS - ONE_SHOTS} == {"/data"}
-    started = " ".join(services["redis"]["command"])
-    assert "--appendonly yes" in started
-    assert "--maxmemory-policy noeviction" in started
+    assert list_mounts(services["postgres"]) == {"postgres": "/var/lib/postgresql"}
+    assert list_mounts(services["redis"]) == {"redis": "/data"}
+    assert {list_mounts(services[name])["blobs"] for name in OWN_SERVICES - ONE_SHOT_SERVICES} == {"/data"}
+    redis_command = " ".join(services["redis"]["command"])
+    assert "--appendonly yes" in redis_command
+    assert "--maxmemory-policy noeviction" in redis_command
 
 
 def test_a_score_that_is_too_large_ends_before_its_worker(services: dict[str, Compose]) -> None:
-    for worker in (services[name] for name in WORKERS):
+    for worker in (services[name] for name in WORKER_SERVICES):
         limit = worker["deploy"]["resources"]["limits"]["memory"]
         assert int(limit.removesuffix("g")) * 1024 > int(worker["environment"]["ANONCUP_SCORING_MEMORY_MB"])
 
 
 def test_every_kind_of_work_is_done_by_one_service(services: dict[str, Compose]) -> None:
-    done = [kind for name in WORKERS for kind in option(services[name], "--queues").split(",")]
-    assert sorted(done) == sorted(QUEUES)
+    queues = [
+        queue for name in WORKER_SERVICES for queue in get_option(services[name], "--queues").split(",")
+    ]
+    assert sorted(queues) == sorted(QUEUES)
 
 
 def test_each_worker_is_asked_for_its_health_by_the_name_that_celery_knows(
     services: dict[str, Compose],
 ) -> None:
-    for service in (services[name] for name in WORKERS):
-        queues, name = option(service, "--queues"), option(service, "--name")
-        (program,) = worker_programs(queues=queues.split(","), name=name)
+    for service in (services[name] for name in WORKER_SERVICES):
+        queues, name = get_option(service, "--queues"), get_option(service, "--name")
+        (program,) = build_worker_programs(queues=queues.split(","), name=name)
         node = program.command[program.command.index("--hostname") + 1]
         assert f" -d {node.replace('%h', '$$(hostname)')} " in service["healthcheck"]["test"][1]
 
@@ -256,8 +266,8 @@ def test_there_is_one_phase_clock(services: dict[str, Compose]) -> None:
     ]
 
 
-def dockerfile() -> dict[str, list[str]]:
-    """The lines of each stage, its FROM first."""
+def read_dockerfile_stages() -> dict[str, list[str]]:
+    """Return the lines of each stage, its FROM first."""
     stages: dict[str, list[str]] = {}
     for line in (ROOT / "Dockerfile").read_text().splitlines():
         if line.startswith("FROM "):
@@ -267,8 +277,10 @@ def dockerfile() -> dict[str, list[str]]:
     return stages
 
 
-def test_what_images_are_built_from_is_hashed() -> None:
-    installs = [line for stage in dockerfile().values() for line in stage if line.startswith("RUN pip")]
+def test_images_install_hashed_requirements() -> None:
+    installs = [
+        line for stage in read_dockerfile_stages().values() for line in stage if line.startswith("RUN pip")
+    ]
     assert [
         line for line in installs if "--require-hashes -r " not in line and "--no-deps " not in line
     ] == []
@@ -276,7 +288,7 @@ def test_what_images_are_built_from_is_hashed() -> None:
 
 
 def test_the_servers_image_is_the_default_and_has_no_embedded_servers() -> None:
-    stages = dockerfile()
+    stages = read_dockerfile_stages()
     assert next(reversed(stages)) == "server"
     assert stages["server"][1:] == ["COPY --from=installed /opt/anoncup /opt/anoncup"]
     assert "COPY requirements-server.lock ." in stages["installed"]
@@ -286,7 +298,7 @@ def test_the_servers_image_is_the_default_and_has_no_embedded_servers() -> None:
 
 
 def test_every_image_is_of_the_ordinary_user() -> None:
-    stages = dockerfile()
+    stages = read_dockerfile_stages()
     assert [line for line in stages["bare"] if line.startswith("USER ")] == ["USER 10001:10001"]
     for name in ("server", "all-in-one"):
         assert stages[name][0] == f"FROM bare AS {name}"
@@ -294,17 +306,19 @@ def test_every_image_is_of_the_ordinary_user() -> None:
 
 
 def test_the_locks_agree() -> None:
-    development = pins("requirements-dev.lock")
-    server = pins("requirements-server.lock")
-    assert server < pins("requirements.lock") < development
-    needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    assert {re.split(r"[\[>=]", each)[0] for each in needed} <= {pin.partition("==")[0] for pin in server}
+    development = read_pins("requirements-dev.lock")
+    server = read_pins("requirements-server.lock")
+    assert server < read_pins("requirements.lock") < development
+    requirements = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert {re.split(r"[\[>=]", requirement)[0] for requirement in requirements} <= {
+        pin.partition("==")[0] for pin in server
+    }
     names = {pin.partition("==")[0] for pin in development}
-    shared = {pin for pin in pins("requirements-build.lock") if pin.partition("==")[0] in names}
+    shared = {pin for pin in read_pins("requirements-build.lock") if pin.partition("==")[0] in names}
     assert shared <= development
 
 
-def pins(lock: str) -> set[str]:
+def read_pins(lock: str) -> set[str]:
     return {line.split()[0] for line in (ROOT / lock).read_text().splitlines() if "==" in line}
 
 
@@ -321,7 +335,7 @@ def test_the_commands_exist(services: dict[str, Compose]) -> None:
     cli = pytest.importorskip("anoncup.cli.main")
     from typer.main import get_command
 
-    known = set(get_command(cli.app).commands)  # type: ignore[attr-defined]
-    for name in OURS:
-        words = " ".join(services[name]["command"]).split()
-        assert words[words.index("anoncup") + 1] in known, name
+    command_names = set(get_command(cli.app).commands)  # type: ignore[attr-defined]
+    for name in OWN_SERVICES:
+        arguments = " ".join(services[name]["command"]).split()
+        assert arguments[arguments.index("anoncup") + 1] in command_names, name

@@ -1,4 +1,4 @@
-"""The private Postgres and Valkey, with the real programs, and everything that may be killed killed."""
+"""The embedded Postgres and Valkey with the real programs: starts, stops, kills and damage."""
 
 import os
 import shutil
@@ -15,48 +15,48 @@ from sqlalchemy import Connection, create_engine, text
 
 from anoncup.errors import Unavailable
 from app.processes import child_process, data_folder, embedded_servers, server_process
-from app.processes.embedded_servers import Services, embedded_services, running_services
-from tests.support.data_folders import data, made_once
-from tests.support.wait import PATIENCE_S, eventually
+from app.processes.embedded_servers import EmbeddedServices, find_running_services, run_embedded_services
+from tests.support.data_folders import data, used_data_folder
+from tests.support.wait import TIMEOUT_S, poll_until
 
-__all__ = ["data", "made_once"]
+__all__ = ["data", "used_data_folder"]
 
-OWNER = """
+OWNER_PROGRAM = """
 import sys, time
 from pathlib import Path
-from app.processes.embedded_servers import embedded_services
-with embedded_services(Path(sys.argv[1])) as services:
+from app.processes.embedded_servers import run_embedded_services
+with run_embedded_services(Path(sys.argv[1])) as services:
     print(*(server.process.pid for server in services.servers), flush=True)
     time.sleep(float(sys.argv[2]))
 """
 
 
 @contextmanager
-def connection(services: Services) -> Iterator[Connection]:
+def open_connection(services: EmbeddedServices) -> Iterator[Connection]:
     engine = create_engine(services.database_url)
     try:
-        with engine.begin() as opened:
-            yield opened
+        with engine.begin() as db_connection:
+            yield db_connection
     finally:
         engine.dispose()
 
 
-def sql(services: Services, statement: str) -> list[str]:
-    with connection(services) as opened:
-        result = opened.execute(text(statement))
+def execute_sql(services: EmbeddedServices, statement: str) -> list[str]:
+    with open_connection(services) as db_connection:
+        result = db_connection.execute(text(statement))
         return [str(row[0]) for row in result] if result.returns_rows else []
 
 
 @contextmanager
-def valkey(services: Services) -> Iterator["redis.Redis"]:
+def connect_valkey(services: EmbeddedServices) -> Iterator["redis.Redis"]:
     with redis.Redis.from_url(services.redis_py_url, decode_responses=True) as client:
         yield client
 
 
 @contextmanager
-def owner(data: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
-    """Another process that runs the servers, and their process numbers."""
-    command = [sys.executable, "-c", OWNER, str(data), str(5 * PATIENCE_S)]
+def start_owner(data: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """Start a process that runs the servers. Yield it and the servers' process numbers."""
+    command = [sys.executable, "-c", OWNER_PROGRAM, str(data), str(5 * TIMEOUT_S)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         pids = [int(pid) for pid in process.stdout.readline().split()]
@@ -64,7 +64,7 @@ def owner(data: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
             yield process, pids
         finally:
             process.kill()
-    assert eventually(lambda: not any(is_running(pid) for pid in pids))
+    assert poll_until(lambda: not any(is_running(pid) for pid in pids))
 
 
 def is_running(pid: int) -> bool:
@@ -75,11 +75,13 @@ def is_running(pid: int) -> bool:
 
 
 def test_a_new_folder_gets_a_durable_utf8_database_and_a_durable_queue(tmp_path: Path) -> None:
-    with embedded_services(tmp_path / "new" / "data") as services, valkey(services) as client:
-        assert sql(services, "SHOW fsync") == ["on"]
-        assert sql(services, "SHOW server_encoding") == ["UTF8"]
-        assert sql(services, "SELECT upper('é')") == ["É"]
-        assert sql(services, "SELECT current_database() || '/' || current_user") == ["anoncup/anoncup"]
+    with run_embedded_services(tmp_path / "new" / "data") as services, connect_valkey(services) as client:
+        assert execute_sql(services, "SHOW fsync") == ["on"]
+        assert execute_sql(services, "SHOW server_encoding") == ["UTF8"]
+        assert execute_sql(services, "SELECT upper('é')") == ["É"]
+        assert execute_sql(services, "SELECT current_database() || '/' || current_user") == [
+            "anoncup/anoncup"
+        ]
         for name, value in (
             ("appendonly", "yes"),
             ("appendfsync", "everysec"),
@@ -88,16 +90,16 @@ def test_a_new_folder_gets_a_durable_utf8_database_and_a_durable_queue(tmp_path:
             assert client.config_get(name) == {name: value}
 
 
-def test_nothing_listens_on_the_network_and_only_this_user_enters_the_sockets(made_once: Path) -> None:
-    with embedded_services(made_once) as services, valkey(services) as client:
-        assert sql(services, "SHOW listen_addresses") == [""]
+def test_nothing_listens_on_the_network_and_only_this_user_enters_the_sockets(used_data_folder: Path) -> None:
+    with run_embedded_services(used_data_folder) as services, connect_valkey(services) as client:
+        assert execute_sql(services, "SHOW listen_addresses") == [""]
         assert client.config_get("port") == {"port": "0"}
-        assert (made_once / "run").stat().st_mode & 0o777 == 0o700
+        assert (used_data_folder / "run").stat().st_mode & 0o777 == 0o700
         for server in services.servers:
-            assert not listening_ports(server.process.pid)
+            assert not list_listening_ports(server.process.pid)
 
 
-def listening_ports(pid: int) -> set[str]:
+def list_listening_ports(pid: int) -> set[str]:
     sockets = {os.readlink(f) for f in Path(f"/proc/{pid}/fd").iterdir() if f.is_symlink()}
     lines = [
         line.split()
@@ -108,43 +110,43 @@ def listening_ports(pid: int) -> set[str]:
 
 
 def test_rows_and_jobs_are_there_after_a_restart(data: Path) -> None:
-    with embedded_services(data) as services, valkey(services) as client:
-        sql(services, "CREATE TABLE kept AS SELECT 7 AS value")
+    with run_embedded_services(data) as services, connect_valkey(services) as client:
+        execute_sql(services, "CREATE TABLE kept AS SELECT 7 AS value")
         client.rpush("jobs", "score")
-    with embedded_services(data) as services, valkey(services) as client:
-        assert sql(services, "SELECT value FROM kept") == ["7"]
+    with run_embedded_services(data) as services, connect_valkey(services) as client:
+        assert execute_sql(services, "SELECT value FROM kept") == ["7"]
         assert client.lrange("jobs", 0, -1) == ["score"]
 
 
 @pytest.mark.full
 def test_a_folder_of_an_older_version_is_taken_over_without_an_error_in_the_log(data: Path) -> None:
     configuration, log = data / "postgres" / "postgresql.conf", data / "logs" / "postgres.log"
-    # As initdb writes them, and as a version without passwords left the folder.
+    # The settings of initdb, and a folder from a version without passwords.
     configuration.write_text("shared_buffers = 128MB\nmax_connections = 200\nwork_mem = 5MB\n")
     shutil.rmtree(data / "roles")
     log.unlink()
-    with embedded_services(data) as services:
-        assert sql(services, "SELECT name FROM pg_file_settings WHERE error IS NOT NULL") == []
-        assert sql(services, "SHOW shared_buffers") == ["64MB"]
-        assert sql(services, "SHOW work_mem") == ["5MB"]
+    with run_embedded_services(data) as services:
+        assert execute_sql(services, "SELECT name FROM pg_file_settings WHERE error IS NOT NULL") == []
+        assert execute_sql(services, "SHOW shared_buffers") == ["64MB"]
+        assert execute_sql(services, "SHOW work_mem") == ["5MB"]
     assert "reloading configuration files" in log.read_text()
     assert "contains errors" not in log.read_text()
 
 
 @pytest.mark.full
 def test_kill_9_of_the_owner_ends_both_servers_and_loses_nothing(data: Path) -> None:
-    with owner(data) as (process, pids):
-        services = running_services(data)
+    with start_owner(data) as (process, pids):
+        services = find_running_services(data)
         assert services
-        with valkey(services) as client:
-            sql(services, "CREATE TABLE kept AS SELECT 7 AS value")
+        with connect_valkey(services) as client:
+            execute_sql(services, "CREATE TABLE kept AS SELECT 7 AS value")
             client.rpush("jobs", "score")
         process.kill()
         process.wait()
-        # At once: it waits for the old servers to close their files.
-        with embedded_services(data) as services, valkey(services) as client:
+        # The new start waits until the old servers have closed their files.
+        with run_embedded_services(data) as services, connect_valkey(services) as client:
             assert not any(is_running(pid) for pid in pids)
-            assert sql(services, "SELECT value FROM kept") == ["7"]
+            assert execute_sql(services, "SELECT value FROM kept") == ["7"]
             assert client.lrange("jobs", 0, -1) == ["score"]
 
 
@@ -152,26 +154,26 @@ def test_kill_9_of_the_owner_ends_both_servers_and_loses_nothing(data: Path) -> 
 def test_servers_that_hang_after_a_kill_9_of_the_owner_keep_no_later_start_out(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(data_folder, "FINISHING_WITHIN", 0.5)
-    with owner(data) as (process, pids):
-        services = running_services(data)
+    monkeypatch.setattr(data_folder, "ORPHAN_TIMEOUT_S", 0.5)
+    with start_owner(data) as (process, pids):
+        services = find_running_services(data)
         assert services is not None
-        sql(services, "CREATE TABLE kept AS SELECT 7 AS value")
+        execute_sql(services, "CREATE TABLE kept AS SELECT 7 AS value")
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
         process.kill()
         process.wait()
-        with embedded_services(data) as again:
+        with run_embedded_services(data) as restarted_services:
             assert not any(is_running(pid) for pid in pids)
-            assert sql(again, "SELECT value FROM kept") == ["7"]
+            assert execute_sql(restarted_services, "SELECT value FROM kept") == ["7"]
 
 
 @pytest.mark.full
 def test_kill_9_of_everything_is_recovered_even_if_the_process_number_went_to_another(data: Path) -> None:
-    with owner(data) as (process, pids):
-        services = running_services(data)
+    with start_owner(data) as (process, pids):
+        services = find_running_services(data)
         assert services
-        sql(services, "CREATE TABLE kept AS SELECT 7 AS value")
+        execute_sql(services, "CREATE TABLE kept AS SELECT 7 AS value")
         process.send_signal(signal.SIGSTOP)
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
@@ -179,15 +181,17 @@ def test_kill_9_of_everything_is_recovered_even_if_the_process_number_went_to_an
     stale = data / "postgres" / "postmaster.pid"
     lines = stale.read_text().splitlines(keepends=True)
     stale.write_text("".join([f"{os.getpid()}\n", *lines[1:]]))
-    with embedded_services(data) as services:
-        assert sql(services, "SELECT value FROM kept") == ["7"]
+    with run_embedded_services(data) as services:
+        assert execute_sql(services, "SELECT value FROM kept") == ["7"]
 
 
 @pytest.mark.full
-def test_a_folder_in_use_is_refused_by_name_and_process(made_once: Path) -> None:
-    with owner(made_once) as (process, pids):
-        refusal = pytest.raises(Unavailable, match=rf"{made_once} is in use by process {process.pid}.*--data")
-        with refusal, embedded_services(made_once):
+def test_a_folder_in_use_is_refused_by_name_and_process(used_data_folder: Path) -> None:
+    with start_owner(used_data_folder) as (process, pids):
+        refusal = pytest.raises(
+            Unavailable, match=rf"{used_data_folder} is in use by process {process.pid}.*--data"
+        )
+        with refusal, run_embedded_services(used_data_folder):
             pass
         assert all(is_running(pid) for pid in pids)
 
@@ -199,38 +203,38 @@ def test_a_postgres_that_someone_started_by_hand_on_the_folder_is_left_alone(dat
         [str(binary), "-D", str(data / "postgres"), "-k", str(sockets), "-c", "listen_addresses="],
         log=data / "logs" / "by_hand.log",
         end_with=signal.SIGINT,
-        unroot=os.geteuid() == 0,
+        hide_root=os.geteuid() == 0,
     )
     try:
-        assert eventually(lambda: embedded_servers._has_database(data, sockets))
+        assert poll_until(lambda: embedded_servers._ensure_database(data, sockets))
         with (
             pytest.raises(Unavailable, match=f"in use by the Postgres server {process.pid}"),
-            embedded_services(data),
+            run_embedded_services(data),
         ):
             pass
         assert process.poll() is None
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(PATIENCE_S)
+        process.wait(TIMEOUT_S)
 
 
 @pytest.mark.full
 def test_a_start_that_was_killed_while_it_made_the_database_is_made_good(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    command = [sys.executable, "-c", OWNER, str(data), str(5 * PATIENCE_S)]
+    command = [sys.executable, "-c", OWNER_PROGRAM, str(data), str(5 * TIMEOUT_S)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-        assert eventually((data / "postgres.new" / "base").exists)
+        assert poll_until((data / "postgres.new" / "base").exists)
         process.kill()
     assert not (data / "postgres").exists()
-    with embedded_services(data) as services:
-        assert sql(services, "SELECT 1") == ["1"]
+    with run_embedded_services(data) as services:
+        assert execute_sql(services, "SELECT 1") == ["1"]
     assert not (data / "postgres.new").exists()
 
 
 @pytest.mark.full
 def test_another_version_s_data_is_refused_and_left_alone(data: Path) -> None:
     (data / "postgres" / "PG_VERSION").write_text("15\n")
-    with pytest.raises(Unavailable, match="made by Postgres 15; this one is 18"), embedded_services(data):
+    with pytest.raises(Unavailable, match="made by Postgres 15; this one is 18"), run_embedded_services(data):
         pass
     assert (data / "postgres" / "base").is_dir()
 
@@ -239,7 +243,7 @@ def test_another_version_s_data_is_refused_and_left_alone(data: Path) -> None:
 def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / "postgres").mkdir()
     (tmp_path / "postgres" / "thesis.txt").write_text("years of work")
-    with pytest.raises(Unavailable, match="no Postgres data folder"), embedded_services(tmp_path):
+    with pytest.raises(Unavailable, match="no Postgres data folder"), run_embedded_services(tmp_path):
         pass
     assert (tmp_path / "postgres" / "thesis.txt").read_text() == "years of work"
 
@@ -250,7 +254,7 @@ def test_a_postgres_that_cannot_start_says_why(data: Path) -> None:
         settings.write("nonsense = on\n")
     with (
         pytest.raises(Unavailable, match=r'(?s)Postgres ended.*parameter "nonsense"'),
-        embedded_services(data),
+        run_embedded_services(data),
     ):
         pass
 
@@ -258,7 +262,7 @@ def test_a_postgres_that_cannot_start_says_why(data: Path) -> None:
 @pytest.mark.full
 def test_a_valkey_that_cannot_start_says_why(data: Path) -> None:
     (data / "valkey" / "appendonlydir" / "appendonly.aof.manifest").write_text("nonsense\n")
-    with pytest.raises(Unavailable, match=r"(?s)Valkey ended.*manifest"), embedded_services(data):
+    with pytest.raises(Unavailable, match=r"(?s)Valkey ended.*manifest"), run_embedded_services(data):
         pass
 
 
@@ -267,21 +271,21 @@ def test_the_first_folder_can_be_used_again_after_a_failed_start(data: Path) -> 
     settings = data / "postgres" / "postgresql.conf"
     good = settings.read_text()
     settings.write_text(good + "nonsense = on\n")
-    with pytest.raises(Unavailable), embedded_services(data):
+    with pytest.raises(Unavailable), run_embedded_services(data):
         pass
     settings.write_text(good)
-    with embedded_services(data) as services:
-        assert sql(services, "SELECT 1") == ["1"]
+    with run_embedded_services(data) as services:
+        assert execute_sql(services, "SELECT 1") == ["1"]
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["long" * 30, "with space, 日本 & 100%"])
 def test_a_path_that_sockets_or_urls_cannot_have_still_works(
-    made_once: Path, tmp_path: Path, name: str
+    used_data_folder: Path, tmp_path: Path, name: str
 ) -> None:
-    data = shutil.copytree(made_once, tmp_path / name)
-    with embedded_services(data) as services, valkey(services) as client:
-        assert sql(services, "SELECT 1") == ["1"]
+    data = shutil.copytree(used_data_folder, tmp_path / name)
+    with run_embedded_services(data) as services, connect_valkey(services) as client:
+        assert execute_sql(services, "SELECT 1") == ["1"]
         assert client.ping()
         socket_folder = Path(services.redis_url.removeprefix("redis+socket://")).parent
         assert socket_folder.stat().st_mode & 0o777 == 0o700
@@ -292,47 +296,47 @@ def test_a_path_that_sockets_or_urls_cannot_have_still_works(
 def test_a_killed_server_is_started_again_on_its_data_and_clients_go_on(
     data: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with embedded_services(data) as services, valkey(services) as client:
-        sql(services, "CREATE TABLE kept AS SELECT 7 AS number")
+    with run_embedded_services(data) as services, connect_valkey(services) as client:
+        execute_sql(services, "CREATE TABLE kept AS SELECT 7 AS number")
         client.set("kept", "7")
         assert client.waitaof(1, 0, 0)[0] == 1  # on disk
-        for each in services.servers:
-            old = each.process
-            old.kill()
-            old.wait()
+        for server in services.servers:
+            old_process = server.process
+            old_process.kill()
+            old_process.wait()
             services.check()
-            assert each.process.pid != old.pid
-        assert sql(services, "SELECT number FROM kept") == ["7"]
+            assert server.process.pid != old_process.pid
+        assert execute_sql(services, "SELECT number FROM kept") == ["7"]
         assert client.get("kept") == "7"
         assert "Postgres ended (status -9)" in caplog.text
         assert "Valkey ended (status -9)" in caplog.text
-    with embedded_services(data) as services:
-        assert sql(services, "SELECT number FROM kept") == ["7"]
+    with run_embedded_services(data) as services:
+        assert execute_sql(services, "SELECT number FROM kept") == ["7"]
 
 
 @pytest.mark.full
 def test_a_server_killed_with_busy_sessions_comes_back(data: Path) -> None:
-    with embedded_services(data) as services:
-        made = create_engine(services.database_url)
-        busy = made.connect()
-        busy.exec_driver_sql("CREATE TABLE lost (id int)")
+    with run_embedded_services(data) as services:
+        db_engine = create_engine(services.database_url)
+        busy_connection = db_engine.connect()
+        busy_connection.exec_driver_sql("CREATE TABLE lost (id int)")
         services.servers[1].process.kill()
         services.servers[1].process.wait()
         services.check()
-        assert sql(services, "SELECT count(*) FROM pg_tables WHERE tablename = 'lost'") == ["0"]
-        busy.invalidate()
-        busy.close()
-        made.dispose()
+        assert execute_sql(services, "SELECT count(*) FROM pg_tables WHERE tablename = 'lost'") == ["0"]
+        busy_connection.invalidate()
+        busy_connection.close()
+        db_engine.dispose()
 
 
 @pytest.mark.full
 def test_a_server_that_keeps_ending_ends_it_all(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_process, "RESTARTS", 1)
-    with embedded_services(data) as services:
-        for again in (True, False):
+    monkeypatch.setattr(server_process, "MAX_RESTARTS", 1)
+    with run_embedded_services(data) as services:
+        for may_restart in (True, False):
             services.servers[0].process.kill()
             services.servers[0].process.wait()
-            if again:
+            if may_restart:
                 services.check()
         with pytest.raises(Unavailable, match="Valkey ended"):
             services.check()
@@ -340,8 +344,8 @@ def test_a_server_that_keeps_ending_ends_it_all(data: Path, monkeypatch: pytest.
 
 @pytest.mark.full
 def test_a_server_that_cannot_be_started_again_says_why(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_process, "TRIES", 2)
-    with embedded_services(data) as services:
+    monkeypatch.setattr(server_process, "MAX_START_ATTEMPTS", 2)
+    with run_embedded_services(data) as services:
         (data / "postgres" / "postgresql.conf").write_text("nonsense")
         services.servers[1].process.kill()
         services.servers[1].process.wait()
@@ -349,30 +353,32 @@ def test_a_server_that_cannot_be_started_again_says_why(data: Path, monkeypatch:
             services.check()
 
 
-def test_a_second_command_finds_the_servers_only_while_they_run(made_once: Path) -> None:
-    assert running_services(made_once) is None
-    with embedded_services(made_once) as services:
-        found = running_services(made_once)
-        assert found
-        assert (found.database_url, found.redis_url) == (services.database_url, services.redis_url)
-    assert running_services(made_once) is None
+def test_a_second_command_finds_the_servers_only_while_they_run(used_data_folder: Path) -> None:
+    assert find_running_services(used_data_folder) is None
+    with run_embedded_services(used_data_folder) as services:
+        running = find_running_services(used_data_folder)
+        assert running
+        assert (running.database_url, running.redis_url) == (services.database_url, services.redis_url)
+    assert find_running_services(used_data_folder) is None
 
 
 @pytest.mark.full
 def test_postgres_settings_in_the_environment_change_nothing(
-    made_once: Path, monkeypatch: pytest.MonkeyPatch
+    used_data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PGPORT", "6543")
     monkeypatch.setenv("PGDATABASE", "other")
-    with embedded_services(made_once) as services:
-        assert sql(services, "SELECT 1") == ["1"]
+    with run_embedded_services(used_data_folder) as services:
+        assert execute_sql(services, "SELECT 1") == ["1"]
 
 
-def in_namespace(*options: str, data: Path, first: str = "true") -> subprocess.CompletedProcess[str]:
-    """The owner in a user namespace, after the shell command ``first``."""
-    script = f'{first} || exit 99; exec "$0" -c "$1" "$2" 0'
+def run_in_namespace(
+    *options: str, data: Path, setup_command: str = "true"
+) -> subprocess.CompletedProcess[str]:
+    """Run the owner in a user namespace, after a shell command."""
+    script = f'{setup_command} || exit 99; exec "$0" -c "$1" "$2" 0'
     return subprocess.run(
-        ["unshare", "--user", *options, "sh", "-c", script, sys.executable, OWNER, str(data)],
+        ["unshare", "--user", *options, "sh", "-c", script, sys.executable, OWNER_PROGRAM, str(data)],
         check=False,
         capture_output=True,
         text=True,
@@ -381,37 +387,47 @@ def in_namespace(*options: str, data: Path, first: str = "true") -> subprocess.C
 
 @pytest.mark.full
 @pytest.mark.skipif(os.geteuid() != 0, reason="then every test here is this one")
-def test_it_runs_as_an_ordinary_user(made_once: Path) -> None:
-    run = in_namespace("--map-user=1000", data=made_once)
-    assert run.returncode == 0, run.stderr
-    assert len(run.stdout.split()) == 2
+def test_it_runs_as_an_ordinary_user(used_data_folder: Path) -> None:
+    completed = run_in_namespace("--map-user=1000", data=used_data_folder)
+    assert completed.returncode == 0, completed.stderr
+    assert len(completed.stdout.split()) == 2
 
 
 @pytest.mark.full
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root needs a namespace")
-def test_root_without_user_namespaces_is_told_what_to_do(made_once: Path) -> None:
-    # A namespace has a limit of its own on the namespaces inside it.
-    run = in_namespace("--map-root-user", data=made_once, first="echo 0 > /proc/sys/user/max_user_namespaces")
-    if run.returncode == 99:
+def test_root_without_user_namespaces_is_told_what_to_do(used_data_folder: Path) -> None:
+    # Each namespace has its own limit for nested namespaces.
+    completed = run_in_namespace(
+        "--map-root-user", data=used_data_folder, setup_command="echo 0 > /proc/sys/user/max_user_namespaces"
+    )
+    if completed.returncode == 99:
         pytest.skip("this system does not let the limit be set")
-    assert "Run as an ordinary user, or set DATABASE_URL and REDIS_URL" in run.stderr
+    assert "Run as an ordinary user, or set DATABASE_URL and REDIS_URL" in completed.stderr
 
 
 @pytest.mark.full
 def test_the_launcher_starts_nothing_for_a_parent_that_is_gone(tmp_path: Path) -> None:
-    gone = 2**22 + 1  # above every process number
-    mark = tmp_path / "mark"
-    command = [sys.executable, child_process.__file__, str(gone), "15", "0", "/usr/bin/touch", str(mark)]
+    missing_pid = 2**22 + 1  # above every process number
+    marker = tmp_path / "mark"
+    command = [
+        sys.executable,
+        child_process.__file__,
+        str(missing_pid),
+        "15",
+        "0",
+        "/usr/bin/touch",
+        str(marker),
+    ]
     assert subprocess.run(command, check=False).returncode == 1
-    assert not mark.exists()
+    assert not marker.exists()
 
 
 @pytest.mark.full
 def test_a_log_that_grew_large_is_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child_process, "LARGEST_LOG", 3)
+    monkeypatch.setattr(child_process, "MAX_LOG_BYTES", 3)
     log = tmp_path / "logs" / "web.log"
     for line in (b"first", b"second"):
-        with child_process.opened_log(log) as file:
+        with child_process.open_log(log) as file:
             file.write(line)
     assert log.read_bytes() == b"second"
     assert log.with_name("web.log.1").read_bytes() == b"first"

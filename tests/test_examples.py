@@ -1,4 +1,4 @@
-"""The notebook runs from its first cell to its last, in a kernel of its own, and has the papers' numbers."""
+"""The notebook runs completely in its own kernel and reproduces the papers' numbers."""
 
 import json
 from pathlib import Path
@@ -12,9 +12,9 @@ from nbformat import NotebookNode
 PAPERS = Path(__file__).parents[1] / "examples" / "papers.ipynb"
 pytestmark = pytest.mark.full
 TIMEOUT = 300
-"""Seconds for one cell; all of them take about ten."""
+"""Seconds for one cell; all cells take about ten."""
 
-NUMBERS = """
+NUMBERS_CELL = """
 import json
 print(json.dumps({
     "draws": DRAWS,
@@ -35,16 +35,16 @@ print(json.dumps({
     "table_13": table_13.to_dict(),
 }))
 """
-"""Run as one more cell, at the end."""
+"""Appended to the notebook as its last cell."""
 
 Numbers = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def executed(tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
+def executed_notebook(tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
     folder = tmp_path_factory.mktemp("notebook")
     notebook: NotebookNode = nbformat.read(PAPERS, as_version=4)
-    notebook.cells.append(nbformat.v4.new_code_cell(NUMBERS))
+    notebook.cells.append(nbformat.v4.new_code_cell(NUMBERS_CELL))
     with pytest.MonkeyPatch.context() as environment:
         for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
             environment.setenv(name, str(folder / name.lower()))
@@ -58,22 +58,24 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
 
 
 @pytest.fixture(scope="module")
-def numbers(executed: NotebookNode) -> Numbers:
-    found: Numbers = json.loads(executed.cells[-1].outputs[0].text)
-    return found
+def numbers(executed_notebook: NotebookNode) -> Numbers:
+    results: Numbers = json.loads(executed_notebook.cells[-1].outputs[0].text)
+    return results
 
 
-def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+def list_code_cells(notebook: NotebookNode) -> list[NotebookNode]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
 def test_it_is_kept_without_outputs_and_imports_nothing_else_of_the_project() -> None:
     notebook: NotebookNode = nbformat.read(PAPERS, as_version=4)
     nbformat.validate(notebook)
-    assert [cell.outputs for cell in code_cells(notebook)] == [[] for _ in code_cells(notebook)]
-    assert {cell.execution_count for cell in code_cells(notebook)} == {None}
+    assert [cell.outputs for cell in list_code_cells(notebook)] == [[] for _ in list_code_cells(notebook)]
+    assert {cell.execution_count for cell in list_code_cells(notebook)} == {None}
     assert all(cell.metadata == {} for cell in notebook.cells)
-    lines = [line for cell in code_cells(notebook) for line in cell.source.splitlines() if "import " in line]
+    lines = [
+        line for cell in list_code_cells(notebook) for line in cell.source.splitlines() if "import " in line
+    ]
     assert lines == [
         "import matplotlib.pyplot as plt",
         "import numpy as np",
@@ -82,8 +84,8 @@ def test_it_is_kept_without_outputs_and_imports_nothing_else_of_the_project() ->
     ]
 
 
-def test_it_draws_its_figures_and_warns_of_nothing(executed: NotebookNode) -> None:
-    outputs = [output for cell in code_cells(executed) for output in cell.outputs]
+def test_it_draws_its_figures_and_warns_of_nothing(executed_notebook: NotebookNode) -> None:
+    outputs = [output for cell in list_code_cells(executed_notebook) for output in cell.outputs]
     assert sum("image/png" in output.get("data", {}) for output in outputs) == 2
     assert not [output.text for output in outputs if "Warning" in output.get("text", "")]
 
@@ -120,7 +122,7 @@ def test_every_simulated_cheat_is_rejected(numbers: Numbers) -> None:
     assert shift["mean"] == pytest.approx(0.9843, abs=0.01)
     assert random["mean"] == pytest.approx(0.9818, abs=0.01)
     assert group["mean"] == pytest.approx(0.8643, abs=0.01)
-    assert min(each["least"] for each in (shift, random, group)) > numbers["threshold"]
+    assert min(cheat["least"] for cheat in (shift, random, group)) > numbers["threshold"]
 
 
 def test_the_methods_leave_the_utilities_at_0_that_they_leave_in_the_paper(numbers: Numbers) -> None:

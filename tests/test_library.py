@@ -1,4 +1,4 @@
-"""The wheel: the library without the service, in an environment that has only its declared dependencies."""
+"""The wheel: the library without the service, with only its declared dependencies."""
 
 import json
 import subprocess
@@ -20,17 +20,17 @@ TABLE = "original.csv"
 
 def find_dependencies(name: str, extras: Iterable[str] = ()) -> set[str]:
     """Return the names of the distributions that one needs, itself included."""
-    found: set[tuple[str, str]] = set()
+    visited: set[tuple[str, str]] = set()
     pending = [(name, extra) for extra in ("", *extras)]
     while pending:
-        if (current := pending.pop()) in found:
+        if (current := pending.pop()) in visited:
             continue
-        found.add(current)
+        visited.add(current)
         for line in distribution(current[0]).requires or ():
             requirement = Requirement(line)
             if requirement.marker is None or requirement.marker.evaluate({"extra": current[1]}):
                 pending += [(requirement.name, extra) for extra in ("", *requirement.extras)]
-    return {name for name, _ in found}
+    return {name for name, _ in visited}
 
 
 def link_distributions(names: Iterable[str], folder: Path) -> None:
@@ -64,17 +64,17 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin/python"
 
 
-def run(python: Path, *words: str, folder: Path) -> str:
-    finished = subprocess.run(
-        [python, "-P", *words],
+def run_python(python: Path, *arguments: str, folder: Path) -> str:
+    completed = subprocess.run(
+        [python, "-P", *arguments],
         cwd=folder,
         env={"MPLBACKEND": "agg"},
         capture_output=True,
         encoding="utf-8",
         check=False,
     )
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    return finished.stdout
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    return completed.stdout
 
 
 def test_the_wheel_has_the_library_only(wheel: Path) -> None:
@@ -105,7 +105,7 @@ def test_the_library_needs_no_server_database_or_web_framework() -> None:
 
 def test_commands_anonymize_attack_and_score_without_the_service(python: Path, tmp_path: Path) -> None:
     def anoncup(*words: str) -> str:
-        return run(python, "-m", "anoncup.cli", *words, folder=tmp_path)
+        return run_python(python, "-m", "anoncup.cli", *words, folder=tmp_path)
 
     assert "Running a service" not in anoncup("--help")
     (tmp_path / "competition.toml").write_text(anoncup("template", "2015"))
@@ -121,4 +121,4 @@ def test_commands_anonymize_attack_and_score_without_the_service(python: Path, t
 def test_the_notebook_runs_without_the_service(python: Path, tmp_path: Path) -> None:
     cells = nbformat.read(NOTEBOOK, as_version=4).cells
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    assert run(python, "-c", code, folder=tmp_path)
+    assert run_python(python, "-c", code, folder=tmp_path)

@@ -1,14 +1,14 @@
-"""Processes that compute nothing load no numbers; and what stands in for a function exists."""
+"""Processes that compute nothing load no numeric packages, and all lazy functions exist."""
 
 import subprocess
 import sys
 
 import pytest
 
-NUMBERS = {"numpy", "pandas", "pyarrow", "scipy", "numba"}
-PROMPTS = {"click_repl", "prompt_toolkit"}
-"""What Celery's own command line brings along."""
-STARTED = {
+NUMERIC_PACKAGES = {"numpy", "pandas", "pyarrow", "scipy", "numba"}
+PROMPT_PACKAGES = {"click_repl", "prompt_toolkit"}
+"""Imported by Celery's command line."""
+PROGRAMS = {
     "the command line": "import anoncup.cli.main",
     "the supervisor": "import app.cli.local_service",
     "the web application": "from app.main import create_app; create_app()",
@@ -22,7 +22,7 @@ from anoncup.competition.templates import template
 parse_competition(template(2015)), parse_competition(template(2016))
 """,
 }
-READ = """
+READ_PROGRAM = """
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
@@ -35,34 +35,36 @@ TRACKS["transactions"].parse_original(
     parse_competition(template(2016)),
 )
 """
-RESOLVED = """
+RESOLVE_PROGRAM = """
 import gc, app.main, workers.main
-from anoncup.lazy import Deferred
-named = [each for each in gc.get_objects() if isinstance(each, Deferred)]
+from anoncup.lazy import LazyFunction
+named = [each for each in gc.get_objects() if isinstance(each, LazyFunction)]
 assert all(callable(each.__wrapped__) for each in named)
 print(len(named))
 """
 
 
-def loaded_after(program: str) -> set[str]:
-    """The top-level modules that a process of its own has after running this."""
-    shown = f"{program}\nimport sys; print(*{{name.partition('.')[0] for name in sys.modules}})"
-    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+def list_loaded_packages(program: str) -> set[str]:
+    """Return the top-level packages that a process has loaded after running the program."""
+    code = f"{program}\nimport sys; print(*{{name.partition('.')[0] for name in sys.modules}})"
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(completed.stdout.split())
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("program", STARTED.values(), ids=STARTED)
-def test_what_describes_and_passes_on_loads_no_numbers(program: str) -> None:
-    assert not loaded_after(program) & (NUMBERS | PROMPTS)
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_processes_that_compute_nothing_load_no_numeric_packages(program: str) -> None:
+    assert not list_loaded_packages(program) & (NUMERIC_PACKAGES | PROMPT_PACKAGES)
 
 
 def test_tables_are_read_without_the_compiler_and_the_solvers() -> None:
-    loaded = loaded_after(READ)
+    loaded = list_loaded_packages(READ_PROGRAM)
     assert {"numpy", "pandas", "pyarrow"} <= loaded
     assert not loaded & {"scipy", "numba"}
 
 
 def test_every_function_that_is_named_by_its_path_exists() -> None:
-    done = subprocess.run([sys.executable, "-c", RESOLVED], capture_output=True, text=True, check=True)
-    assert int(done.stdout) > 50
+    completed = subprocess.run(
+        [sys.executable, "-c", RESOLVE_PROGRAM], capture_output=True, text=True, check=True
+    )
+    assert int(completed.stdout) > 50

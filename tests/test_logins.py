@@ -1,4 +1,4 @@
-"""Who signs in to the private Postgres: its owner and the roles, each with a password, and nobody else."""
+"""Logins of the embedded Postgres: its owner and the roles, each with a password, and nobody else."""
 
 import shutil
 from pathlib import Path
@@ -7,20 +7,20 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
 from app.db.logins import ROLES
-from app.processes.embedded_servers import embedded_services
+from app.processes.embedded_servers import run_embedded_services
 from migrations import logins
 from migrations.run import migrate
-from tests.support.data_folders import data, made_once
+from tests.support.data_folders import data, used_data_folder
 
-__all__ = ["data", "made_once"]
+__all__ = ["data", "used_data_folder"]
 
 
-def user_at(url: str) -> str | None:
-    """Whom the address signs in; None where the password keeps it out."""
+def read_user(url: str) -> str | None:
+    """Return the user that the address signs in, or None if the password is refused."""
     engine = create_engine(url)
     try:
-        with engine.connect() as opened:
-            return str(opened.execute(text("SELECT current_user")).scalar_one())
+        with engine.connect() as connection:
+            return str(connection.execute(text("SELECT current_user")).scalar_one())
     except OperationalError as problem:
         if "password" not in str(problem.orig):
             raise
@@ -29,30 +29,30 @@ def user_at(url: str) -> str | None:
         engine.dispose()
 
 
-def without_password(url: str) -> str:
+def remove_passfile(url: str) -> str:
     return url.partition("&passfile=")[0]
 
 
 def test_nobody_signs_in_without_a_password(data: Path) -> None:
-    with embedded_services(data) as services:
+    with run_embedded_services(data) as services:
         owner = services.database_url
-        assert (user_at(owner), user_at(without_password(owner))) == ("anoncup", None)
-        assert [user_at(url) for url in services.roles.values()] == [None] * 3
+        assert (read_user(owner), read_user(remove_passfile(owner))) == ("anoncup", None)
+        assert [read_user(url) for url in services.role_urls.values()] == [None] * 3
         migrate(owner)
-        logins.let_in(owner, data / "roles")
-        assert [user_at(url) for url in services.roles.values()] == [*ROLES.values()]
+        logins.set_passwords(owner, data / "roles")
+        assert [read_user(url) for url in services.role_urls.values()] == [*ROLES.values()]
     assert {file.stat().st_mode & 0o777 for file in data.glob("roles/*/pgpass")} == {0o600}
 
 
 def test_a_folder_of_an_older_version_is_locked_at_its_next_start(data: Path) -> None:
     shutil.rmtree(data / "roles")
     (data / "postgres" / "pg_hba.conf").write_text("local all all trust\n")
-    with embedded_services(data) as services:
-        assert user_at(services.database_url) == "anoncup"
-        assert user_at(without_password(services.database_url)) is None
+    with run_embedded_services(data) as services:
+        assert read_user(services.database_url) == "anoncup"
+        assert read_user(remove_passfile(services.database_url)) is None
 
 
 def test_an_owner_whose_password_is_lost_gets_another(data: Path) -> None:
     shutil.rmtree(data / "roles")
-    with embedded_services(data) as services:
-        assert user_at(services.database_url) == "anoncup"
+    with run_embedded_services(data) as services:
+        assert read_user(services.database_url) == "anoncup"

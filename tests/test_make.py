@@ -1,4 +1,4 @@
-"""``make serve``, with the real make, and what is left when one of them is killed."""
+"""``make serve`` with the real make: no process remains when one of them is killed."""
 
 import os
 import signal
@@ -11,38 +11,38 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.e2e.stack import free_port
-from tests.support.wait import PATIENCE_S, eventually
+from tests.e2e.stack import find_free_port
+from tests.support.wait import TIMEOUT_S, poll_until
 
 pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).parent.parent
-OWN = ("DATABASE_URL", "REDIS_URL", "ANONCUP_")
+OWN_VARIABLES = ("DATABASE_URL", "REDIS_URL", "ANONCUP_")
 
 
 @contextmanager
-def make(*words: str) -> Iterator[tuple[subprocess.Popen[str], list[psutil.Process]]]:
-    """A target of the Makefile that has become ready, and all the processes below it."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(OWN)}
-    command = ["make", "-o", "runtime", f"BIN={Path(sys.executable).parent}", *words]
+def run_make(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[psutil.Process]]]:
+    """Run a target of the Makefile until it is ready. Yield its process and all descendants."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(OWN_VARIABLES)}
+    command = ["make", "-o", "runtime", f"BIN={Path(sys.executable).parent}", *arguments]
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         assert any(line.startswith("ready: ") for line in process.stdout)
-        below = psutil.Process(process.pid).children(recursive=True)
+        children = psutil.Process(process.pid).children(recursive=True)
         try:
-            yield process, below
+            yield process, children
         finally:
-            for each in below:
-                if goes_on(each):
-                    each.kill()
+            for child in children:
+                if is_alive(child):
+                    child.kill()
             process.kill()
 
 
-def of(program: str, below: list[psutil.Process]) -> psutil.Process:
-    return next(each for each in below if any(program in word for word in each.cmdline()))
+def find_process(program: str, children: list[psutil.Process]) -> psutil.Process:
+    return next(child for child in children if any(program in argument for argument in child.cmdline()))
 
 
-def goes_on(process: psutil.Process) -> bool:
+def is_alive(process: psutil.Process) -> bool:
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -51,7 +51,7 @@ def goes_on(process: psutil.Process) -> bool:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder that one has left to the next."""
+    """A data folder that the tests use one after the other."""
     return tmp_path_factory.mktemp("make") / "data"
 
 
@@ -63,11 +63,11 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.param("bin/anoncup", signal.SIGKILL, marks=pytest.mark.full, id="the supervisor is killed"),
     ],
 )
-def test_nothing_goes_on_when(program: str, number: signal.Signals, data: Path) -> None:
-    with make("serve", f"PORT={free_port()}", f"DATA={data}") as (process, below):
-        names = " ".join(" ".join(each.cmdline()) for each in below)
+def test_no_process_remains_when(program: str, number: signal.Signals, data: Path) -> None:
+    with run_make("serve", f"PORT={find_free_port()}", f"DATA={data}") as (process, children):
+        names = " ".join(" ".join(child.cmdline()) for child in children)
         assert all(part in names for part in ("valkey", "postgres", "app.cli.web_server", "workers.forked"))
-        ended = psutil.Process(process.pid) if program == "make" else of(program, below)
-        ended.send_signal(number)
-        assert eventually(lambda: not any(map(goes_on, below)))
-        process.wait(PATIENCE_S)
+        victim = psutil.Process(process.pid) if program == "make" else find_process(program, children)
+        victim.send_signal(number)
+        assert poll_until(lambda: not any(map(is_alive, children)))
+        process.wait(TIMEOUT_S)

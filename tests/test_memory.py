@@ -1,4 +1,4 @@
-"""What the web process does with memory that it no longer needs."""
+"""The web process returns unused memory to the system."""
 
 import subprocess
 import sys
@@ -7,11 +7,11 @@ import pytest
 
 pytestmark = pytest.mark.full
 
-KEPT = """
+PROGRAM = """
 import os, sys
-from app.processes.memory import give_back
+from app.processes.memory import return_freed_memory
 if sys.argv[1] == "True":
-    give_back()
+    return_freed_memory()
 
 def resident():
     with open("/proc/self/statm") as file:
@@ -29,8 +29,10 @@ print((resident() - before) >> 20)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
-@pytest.mark.parametrize("told", [True, False])
-def test_large_pieces_go_back_to_the_system_though_small_ones_lie_between(told: bool) -> None:
-    run = subprocess.run([sys.executable, "-c", KEPT, str(told)], capture_output=True, text=True, check=True)
-    kept_mb = int(run.stdout)
-    assert (kept_mb < 8) if told else (kept_mb > 32)
+@pytest.mark.parametrize("gives_back", [True, False])
+def test_large_pieces_go_back_to_the_system_though_small_ones_lie_between(gives_back: bool) -> None:
+    completed = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(gives_back)], capture_output=True, text=True, check=True
+    )
+    kept_mb = int(completed.stdout)
+    assert (kept_mb < 8) if gives_back else (kept_mb > 32)

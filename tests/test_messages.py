@@ -1,4 +1,4 @@
-"""A sentence is a template with values: what becomes of them on the way to whom they are said."""
+"""Messages: templates with values, their storage, plural forms and errors."""
 
 import ast
 import json
@@ -7,13 +7,22 @@ from pathlib import Path
 import pytest
 
 from anoncup import errors
-from anoncup.errors import DomainError, InvalidUpload, Problem, TooLarge, TooMany, particulars
-from anoncup.messages import Counted, Heard, Message, Value, filled, kept_under, message_under, visible
+from anoncup.errors import DomainError, FileProblem, InvalidUpload, TooLarge, TooManyRequests, describe_error
+from anoncup.messages import (
+    Message,
+    PluralMessage,
+    RemoteMessage,
+    Value,
+    deserialize_prefixed,
+    fill_template,
+    replace_control_characters,
+    serialize_prefixed,
+)
 
 ROOT = Path(__file__).parents[1]
-SENTENCES = {
+MESSAGE_CALLS = {
     "Message",
-    "Counted",
+    "PluralMessage",
     *(
         name
         for name, kind in vars(errors).items()
@@ -23,7 +32,7 @@ SENTENCES = {
 
 
 @pytest.mark.parametrize(
-    ("template", "values", "said"),
+    ("template", "values", "expected"),
     [
         ("nothing of {all} this", {}, "nothing of {all} this"),
         ("row {row}: {what}", {"row": 3, "what": Message("not {a}", a="b")}, "row 3: not b"),
@@ -35,9 +44,9 @@ SENTENCES = {
     ],
 )
 def test_the_english_has_the_values_in_their_places(
-    template: str, values: dict[str, Value], said: str
+    template: str, values: dict[str, Value], expected: str
 ) -> None:
-    assert str(Message(template, **values)) == said
+    assert str(Message(template, **values)) == expected
 
 
 @pytest.mark.parametrize("hostile", ["{a.__class__}", "{a[0]}", "{a:1000000000}", "{a!s}", "{", "}", "{0}"])
@@ -54,11 +63,11 @@ def test_a_message_comes_back_from_where_it_was_stored() -> None:
     assert Message.from_json(json.loads(json.dumps(message.to_json()))) == message
 
 
-ROWS = ("{rows} row is left of {all}", "{rows} rows are left of {all}", "rows")
+ROW_FORMS = ("{rows} row is left of {all}", "{rows} rows are left of {all}", "rows")
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "expected"),
     [
         (1, "1 row is left of 9"),
         (0, "0 rows are left of 9"),
@@ -66,63 +75,75 @@ ROWS = ("{rows} row is left of {all}", "{rows} rows are left of {all}", "rows")
         ("1", "1 rows are left of 9"),
     ],
 )
-def test_a_message_that_counts_has_the_form_for_its_number(rows: int | str, said: str) -> None:
-    assert str(Counted(*ROWS, rows=rows, all=9)) == said
+def test_a_message_that_counts_has_the_form_for_its_number(rows: int | str, expected: str) -> None:
+    assert str(PluralMessage(*ROW_FORMS, rows=rows, all=9)) == expected
 
 
 def test_a_message_that_counts_comes_back_with_its_forms_and_is_one_sentence_to_who_knows_of_none() -> None:
     for rows in (1, 2):
-        message = Counted(*ROWS, rows=rows, all=Counted("{n} row", "{n} rows", "n", n=1))
+        message = PluralMessage(*ROW_FORMS, rows=rows, all=PluralMessage("{n} row", "{n} rows", "n", n=1))
         stored = json.loads(json.dumps(message.to_json()))
         assert Message.from_json(stored) == message
-        assert message_under("note", json.loads(json.dumps(kept_under("note", message)))) == message
-        older = Message.from_json({part: stored[part] for part in ("template", "values")})
-        assert (type(older), str(older), older.plain()) == (Message, str(message), message.plain())
+        assert (
+            deserialize_prefixed("note", json.loads(json.dumps(serialize_prefixed("note", message))))
+            == message
+        )
+        singular_message = Message.from_json({part: stored[part] for part in ("template", "values")})
+        assert (type(singular_message), str(singular_message), singular_message.values_in_english()) == (
+            Message,
+            str(message),
+            message.values_in_english(),
+        )
 
 
-def test_programs_are_told_plain_values() -> None:
+def test_a_message_gives_plain_values() -> None:
     message = Message("{a} {b}", a=("x", "y"), b=Message("from {c} up", c=0))
-    assert message.plain() == {"a": ["x", "y"], "b": "from 0 up", "c": 0}
+    assert message.values_in_english() == {"a": ["x", "y"], "b": "from 0 up", "c": 0}
 
 
-def test_programs_are_told_the_values_of_what_is_inside_a_sentence_but_for_names_that_stand_outside() -> None:
-    deep = Message("{low} of {deeper}", low=1, deeper=Message("{end}", end=9), name="inner")
+def test_plain_values_include_those_of_nested_messages_except_outer_names() -> None:
+    inner_message = Message("{low} of {deeper}", low=1, deeper=Message("{end}", end=9), name="inner")
     message = Message(
-        "{name}: {parts}", name="outer", parts=("x", deep, Message("{low} {high}", low=2, high=3))
+        "{name}: {parts}", name="outer", parts=("x", inner_message, Message("{low} {high}", low=2, high=3))
     )
-    assert message.plain() == {
+    assert message.values_in_english() == {
         "name": "outer", "parts": ["x", "1 of 9", "2 3"], "low": 1, "deeper": "9", "end": 9, "high": 3
     }  # fmt: skip
 
 
-def test_a_sentence_of_another_service_is_said_as_it_came_and_keeps_its_values() -> None:
-    heard = Heard("{row} is what somebody wrote", row=3, names=["a"])  # type: ignore[arg-type]
-    assert str(heard) == "{row} is what somebody wrote"
-    around = Message("{reason}: again", reason=heard)
-    assert str(around) == "{row} is what somebody wrote: again"
-    assert around.plain() == {"reason": str(heard), "row": 3, "names": ["a"]}
+def test_a_remote_message_keeps_its_text_and_values() -> None:
+    remote_message = RemoteMessage("{row} is what somebody wrote", row=3, names=["a"])  # type: ignore[arg-type]
+    assert str(remote_message) == "{row} is what somebody wrote"
+    outer_message = Message("{reason}: again", reason=remote_message)
+    assert str(outer_message) == "{row} is what somebody wrote: again"
+    assert outer_message.values_in_english() == {"reason": str(remote_message), "row": 3, "names": ["a"]}
 
 
 def test_control_characters_are_made_visible() -> None:
-    assert visible("a\0\x1b[2J\x7f\x9b日") == "a␀␛[2J␡\\x9b日"
+    assert replace_control_characters("a\0\x1b[2J\x7f\x9b日") == "a␀␛[2J␡\\x9b日"
 
 
-def test_each_reader_has_words_and_numbers_of_its_own() -> None:
+def test_a_message_is_filled_with_translated_words_and_formatted_numbers() -> None:
     values: dict[str, Value] = {"rows": 8333, "what": Message("few")}
-    said = filled("{rows:,} {what}", values, say=lambda one: one.template.upper(), number="{1}{0:,}".format)
-    assert said == ",8,333 FEW"
+    sentence = fill_template(
+        "{rows:,} {what}",
+        values,
+        render_message=lambda message: message.template.upper(),
+        format_number="{1}{0:,}".format,
+    )
+    assert sentence == ",8,333 FEW"
 
 
 def test_an_error_says_its_values_beside_its_sentence() -> None:
-    error = TooMany("used all {limit}", retry_after=3, code="used_up", limit=5)
+    error = TooManyRequests("used all {limit}", retry_after=3, code="used_up", limit=5)
     assert (str(error), error.code, error.retry_after) == ("used all 5", "used_up", 3)
-    assert particulars(error) == {"values": {"limit": 5}}
+    assert describe_error(error) == {"values": {"limit": 5}}
     assert DomainError(error.message).message == error.message
 
 
 def test_an_error_of_files_says_the_values_of_each_problem() -> None:
-    problem = Problem("guess", 2, None, "blank", Message("row {row} is blank", row=2), line=3, value=" ")
-    assert particulars(InvalidUpload([problem], total=7)) == {
+    problem = FileProblem("guess", 2, None, "blank", Message("row {row} is blank", row=2), line=3, value=" ")
+    assert describe_error(InvalidUpload([problem], total=7)) == {
         "values": {"row": 2},
         "errors": [
             {
@@ -137,21 +158,21 @@ def test_an_error_of_files_says_the_values_of_each_problem() -> None:
         ],
         "total": 7,
     }
-    assert particulars(TooLarge("{file} is too large", file="guess"))["file"] == "guess"
+    assert describe_error(TooLarge("{file} is too large", file="guess"))["file"] == "guess"
 
 
-def test_no_sentence_is_put_together_where_it_is_raised() -> None:
-    """But for what is said by something else, such as another service: that is a ``Message`` as it is."""
-    glued = [
+def test_messages_are_not_concatenated_where_they_are_raised() -> None:
+    """Texts from elsewhere, such as another service, may be a ``Message`` as they are."""
+    violations = [
         f"{file.relative_to(ROOT)}:{call.lineno}"
         for folder in ("anoncup", "app", "workers", "migrations")
         for file in sorted((ROOT / folder).rglob("*.py"))
         for call in ast.walk(ast.parse(file.read_text()))
-        if isinstance(call, ast.Call) and name_of(call) in SENTENCES - {"Message"}
+        if isinstance(call, ast.Call) and get_call_name(call) in MESSAGE_CALLS - {"Message"}
         if call.args and isinstance(call.args[0], ast.JoinedStr | ast.BinOp)
     ]
-    assert glued == []
+    assert violations == []
 
 
-def name_of(call: ast.Call) -> str:
+def get_call_name(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")

@@ -1,4 +1,4 @@
-"""The migrations make exactly the schema that the models describe, and keep the rows that are there."""
+"""The migrations create exactly the models' schema and keep existing rows."""
 
 import socket
 import subprocess
@@ -18,21 +18,21 @@ from sqlalchemy.exc import ProgrammingError
 
 from anoncup.errors import Conflict, Unavailable
 from app.cli.backup import rows, service
-from app.cli.backup.keys import Places
+from app.cli.backup.keys import KeyPaths
 from app.config import Settings
 from app.db.models import Base
-from app.processes.embedded_servers import embedded_services
-from app.storage import digest_of, opened
+from app.processes.embedded_servers import run_embedded_services
+from app.storage import compute_digest, open_store
 from migrations import run, versions
-from migrations.run import configuration, migrate
-from tests.support.backups import target
-from tests.support.data_folders import data, made_once
+from migrations.run import build_config, migrate
+from tests.support.backups import restore_url
+from tests.support.data_folders import data, used_data_folder
 
-__all__ = ["data", "made_once", "target"]
+__all__ = ["data", "restore_url", "used_data_folder"]
 
 VERSIONS = Path(str(versions.__file__)).parent
 
-FILLED = """
+INITIAL_ROWS = """
 INSERT INTO users (id, name, name_key, name_look, name_capitals, password_hash, role)
 VALUES ('00000000-0000-0000-0000-000000000001', 'Ädä "A"', 'ädä "a"', 'ädä "a"', 'ÄDÄ "A"', 'hash',
         'participant');
@@ -56,11 +56,11 @@ VALUES ('00000000-0000-0000-0000-000000000006', '00000000-0000-0000-0000-0000000
 INSERT INTO secrets (submission_id, key_id, sealed, commitment)
 VALUES ('00000000-0000-0000-0000-000000000005', 'key', '\\x0001feff', 'commitment');
 """
-"""Rows as the initial revision has them."""
+"""Rows in the schema of the initial revision."""
 
 CONTENT = b"sex,income\nf,1\n"
 
-NEXT = """
+NEXT_REVISION = """
 import sqlalchemy as sa
 from alembic import op
 
@@ -73,10 +73,10 @@ def upgrade():
     op.alter_column("teams", "motto", nullable=False)
     {more}
 """
-"""A revision that could follow."""
+"""A revision that could follow the initial one."""
 
 
-NAMES = """
+SCHEMA_NAMES_QUERY = """
 SELECT table_name || '.' || column_name AS name FROM information_schema.columns WHERE table_schema = 'public'
 UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace
 UNION ALL SELECT tgrelid::regclass || ' ' || tgname FROM pg_trigger WHERE NOT tgisinternal
@@ -89,40 +89,46 @@ ORDER BY name
 
 @pytest.fixture
 def new_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """A function that adds a revision to those that there are."""
+    """A function that adds a revision after the existing ones."""
     folder = tmp_path / "versions"
     folder.mkdir()
 
-    def extended() -> Config:
-        config = configuration()
+    def extend_configuration() -> Config:
+        config = build_config()
         config.set_main_option("path_separator", "newline")
         config.set_main_option("version_locations", f"{VERSIONS}\n{folder}")
         return config
 
-    def add(more: str) -> None:
-        (folder / "next.py").write_text(NEXT.replace("{more}", more))
-        monkeypatch.setattr(run, "configuration", extended)
+    def add_revision(extra_code: str) -> None:
+        (folder / "next.py").write_text(NEXT_REVISION.replace("{more}", extra_code))
+        monkeypatch.setattr(run, "build_config", extend_configuration)
 
-    return add
+    return add_revision
 
 
-def fill(url: str) -> None:
+def fill_database(url: str) -> None:
     """Write rows into a database of the initial revision."""
     migrate(url, "0001")
     engine = create_engine(url)
     with engine.begin() as connection:
-        connection.exec_driver_sql(FILLED.replace("{digest}", digest_of(CONTENT)))
+        connection.exec_driver_sql(INITIAL_ROWS.replace("{digest}", compute_digest(CONTENT)))
     engine.dispose()
 
 
 def read_rows(url: str) -> dict[str, list[tuple[Any, ...]]]:
-    """Return the rows of every table that has some, as they are stored."""
+    """Return the stored rows of every table that has any."""
     engine = create_engine(url)
     with engine.connect() as connection:
-        tables = [table for table in rows.schema(connection).sorted_tables if table.name != rows.VERSION]
-        found = {table.name: connection.execute(select(table)).all() for table in tables}
+        tables = [
+            table
+            for table in rows.reflect_schema(connection).sorted_tables
+            if table.name != rows.VERSION_TABLE
+        ]
+        rows_by_table = {table.name: connection.execute(select(table)).all() for table in tables}
     engine.dispose()
-    return {name: [tuple(row) for row in stored] for name, stored in found.items() if stored}
+    return {
+        name: [tuple(row) for row in table_rows] for name, table_rows in rows_by_table.items() if table_rows
+    }
 
 
 def test_migrations_and_models_agree(settings: Settings) -> None:
@@ -138,100 +144,104 @@ def test_migrating_again_changes_nothing(settings: Settings) -> None:
     migrate(settings.database_url)
 
 
-def test_a_later_revision_keeps_the_rows(target: str, new_revision: Callable[[str], None]) -> None:
-    fill(target)
-    before = read_rows(target)
-    assert sorted(before) == ["competitions", "evaluations", "secrets", "submissions", "teams", "users"]
+def test_a_later_revision_keeps_the_rows(restore_url: str, new_revision: Callable[[str], None]) -> None:
+    fill_database(restore_url)
+    rows_before = read_rows(restore_url)
+    assert sorted(rows_before) == ["competitions", "evaluations", "secrets", "submissions", "teams", "users"]
     new_revision("")
-    migrate(target)
-    after = read_rows(target)
-    assert after.pop("teams") == [(*team, f"we are {team[2]}") for team in before.pop("teams")]
-    assert after == before
-    assert version_of(target) == "next"
+    migrate(restore_url)
+    rows_after = read_rows(restore_url)
+    assert rows_after.pop("teams") == [(*team, f"we are {team[2]}") for team in rows_before.pop("teams")]
+    assert rows_after == rows_before
+    assert read_revision(restore_url) == "next"
 
 
 @pytest.mark.full
 def test_a_backup_of_an_earlier_revision_is_migrated_when_it_is_restored(
-    target: str, tmp_path: Path, new_revision: Callable[[str], None]
+    restore_url: str, tmp_path: Path, new_revision: Callable[[str], None]
 ) -> None:
-    fill(target)
-    before = read_rows(target)
-    opened(str(tmp_path)).put(CONTENT)
-    service.backup(target, opened(str(tmp_path)), tmp_path / "old.tar")
-    empty(target)
+    fill_database(restore_url)
+    rows_before = read_rows(restore_url)
+    open_store(str(tmp_path)).save(CONTENT)
+    service.backup(restore_url, open_store(str(tmp_path)), tmp_path / "old.tar")
+    delete_rows(restore_url)
     new_revision("")
-    with service.opened(tmp_path / "old.tar") as (found, contents):
-        places = Places(None, tmp_path / "private")
-        service.restore(found, contents, url=target, store=opened(str(tmp_path / "new")), places=places)
-    after = read_rows(target)
-    assert after.pop("teams") == [(*team, f"we are {team[2]}") for team in before.pop("teams")]
-    assert after == before
-    assert version_of(target) == "next"
-    assert opened(str(tmp_path / "new")).get(digest_of(CONTENT)) == CONTENT
+    with service.open_backup(tmp_path / "old.tar") as (backup, contents):
+        places = KeyPaths(None, tmp_path / "private")
+        service.restore(
+            backup, contents, url=restore_url, store=open_store(str(tmp_path / "new")), key_paths=places
+        )
+    rows_after = read_rows(restore_url)
+    assert rows_after.pop("teams") == [(*team, f"we are {team[2]}") for team in rows_before.pop("teams")]
+    assert rows_after == rows_before
+    assert read_revision(restore_url) == "next"
+    assert open_store(str(tmp_path / "new")).get(compute_digest(CONTENT)) == CONTENT
 
 
-def empty(url: str) -> None:
+def delete_rows(url: str) -> None:
     engine = create_engine(url)
     with engine.begin() as connection:
-        for table in reversed(rows.schema(connection).sorted_tables):
-            if table.name != rows.VERSION:
+        for table in reversed(rows.reflect_schema(connection).sorted_tables):
+            if table.name != rows.VERSION_TABLE:
                 connection.execute(text(f"DELETE FROM {table.name}"))
     engine.dispose()
 
 
-def version_of(url: str) -> str:
+def read_revision(url: str) -> str:
     engine = create_engine(url)
     with engine.connect() as connection:
-        found = rows.revision(connection)
+        revision = rows.read_revision(connection)
     engine.dispose()
-    return found
+    return revision
 
 
 @pytest.mark.full
 def test_a_migration_that_fails_leaves_the_database_as_it_was(
-    target: str, new_revision: Callable[[str], None]
+    restore_url: str, new_revision: Callable[[str], None]
 ) -> None:
-    fill(target)
-    before = read_rows(target)
+    fill_database(restore_url)
+    rows_before = read_rows(restore_url)
     new_revision('op.create_table("users", sa.Column("id", sa.Integer()))')
     with pytest.raises(ProgrammingError, match="already exists"):
-        migrate(target)
-    assert read_rows(target) == before
-    assert version_of(target) == "0001"
+        migrate(restore_url)
+    assert read_rows(restore_url) == rows_before
+    assert read_revision(restore_url) == "0001"
 
 
-def test_a_database_of_an_unknown_revision_is_refused_and_stays_as_it_was(target: str) -> None:
-    fill(target)
-    before = read_rows(target)
-    engine = create_engine(target)
+def test_a_database_of_an_unknown_revision_is_refused_and_stays_as_it_was(restore_url: str) -> None:
+    fill_database(restore_url)
+    rows_before = read_rows(restore_url)
+    engine = create_engine(restore_url)
     with engine.begin() as connection:
-        connection.execute(text(f"UPDATE {rows.VERSION} SET version_num = '0026'"))
+        connection.execute(text(f"UPDATE {rows.VERSION_TABLE} SET version_num = '0026'"))
     engine.dispose()
     with pytest.raises(Conflict, match="revision 0026, which this version"):
-        migrate(target)
-    assert read_rows(target) == before
-    assert version_of(target) == "0026"
+        migrate(restore_url)
+    assert read_rows(restore_url) == rows_before
+    assert read_revision(restore_url) == "0026"
 
 
 @pytest.mark.full
-def test_the_initial_revision_can_be_taken_back_and_made_again(target: str) -> None:
-    migrate(target)
-    made = schema_of(target)
-    engine, config = create_engine(target), configuration()
+def test_the_initial_revision_can_be_taken_back_and_made_again(restore_url: str) -> None:
+    migrate(restore_url)
+    schema_before = list_schema_names(restore_url)
+    engine, config = create_engine(restore_url), build_config()
     with engine.begin() as connection:
         config.attributes["connection"] = connection
         command.downgrade(config, "base")
     engine.dispose()
-    assert {name.partition(" ")[0] for name in schema_of(target)} == {"alembic_version.version_num"}
-    migrate(target)
-    assert schema_of(target) == made
+    assert {name.partition(" ")[0] for name in list_schema_names(restore_url)} == {
+        "alembic_version.version_num"
+    }
+    migrate(restore_url)
+    assert list_schema_names(restore_url) == schema_before
 
 
-def schema_of(url: str) -> list[str]:
+def list_schema_names(url: str) -> list[str]:
     """Return the names of all columns, functions, triggers, policies and privileges of a database."""
     engine = create_engine(url)
     with engine.connect() as connection:
-        names = [*connection.scalars(text(NAMES))]
+        names = [*connection.scalars(text(SCHEMA_NAMES_QUERY))]
     engine.dispose()
     return names
 
@@ -239,10 +249,10 @@ def schema_of(url: str) -> list[str]:
 @pytest.mark.full
 def test_a_database_that_is_away_is_said_in_one_line(tmp_path: Path) -> None:
     url = f"postgresql+psycopg://cup:canary-password@/cup?host={tmp_path}"
-    with pytest.raises(Unavailable) as refused:
+    with pytest.raises(Unavailable) as raised:
         migrate(url)
-    assert "\n" not in str(refused.value)
-    answer = subprocess.run(
+    assert "\n" not in str(raised.value)
+    completed = subprocess.run(
         [Path(sys.executable).parent / "anoncup", "migrate"],
         env={"DATABASE_URL": url, "REDIS_URL": "redis://127.0.0.1:1/0"},
         capture_output=True,
@@ -250,13 +260,13 @@ def test_a_database_that_is_away_is_said_in_one_line(tmp_path: Path) -> None:
         timeout=60,
         check=False,
     )
-    assert answer.returncode == 3
-    assert answer.stderr.startswith("anoncup: the database cannot be reached: ")
-    assert answer.stderr.count("\n") == 1
-    assert "canary-password" not in answer.stderr + answer.stdout
+    assert completed.returncode == 3
+    assert completed.stderr.startswith("anoncup: the database cannot be reached: ")
+    assert completed.stderr.count("\n") == 1
+    assert "canary-password" not in completed.stderr + completed.stdout
 
 
-def migrated_at(url: str) -> "subprocess.CompletedProcess[str]":
+def run_migrate(url: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [Path(sys.executable).parent / "anoncup", "migrate"],
         env={"DATABASE_URL": url, "REDIS_URL": "redis://127.0.0.1:1/0"},
@@ -271,49 +281,51 @@ def migrated_at(url: str) -> "subprocess.CompletedProcess[str]":
 def test_the_databases_address_may_be_written_as_other_programs_write_it(
     settings: Settings, scheme: str
 ) -> None:
-    place = settings.database_url.partition("://")[2]
-    assert migrated_at(f"{scheme}://{place}").returncode == 0
+    address = settings.database_url.partition("://")[2]
+    assert run_migrate(f"{scheme}://{address}").returncode == 0
 
 
 @pytest.mark.full
 def test_an_address_of_another_kind_of_database_is_refused_without_a_traceback() -> None:
-    answer = migrated_at("mysql://cup:canary-password@localhost/cup")
-    assert answer.returncode == 2
-    assert answer.stderr == "anoncup: DATABASE_URL must begin with postgresql://\n"
+    completed = run_migrate("mysql://cup:canary-password@localhost/cup")
+    assert completed.returncode == 2
+    assert completed.stderr == "anoncup: DATABASE_URL must begin with postgresql://\n"
 
 
 @pytest.mark.full
 def test_an_address_whose_port_is_no_number_is_refused_without_a_traceback() -> None:
-    answer = migrated_at("postgresql://cup:canary-password@localhost:543x/cup")
-    assert answer.returncode == 2
-    assert answer.stderr == "anoncup: the port in DATABASE_URL is no number\n"
+    completed = run_migrate("postgresql://cup:canary-password@localhost:543x/cup")
+    assert completed.returncode == 2
+    assert completed.stderr == "anoncup: the port in DATABASE_URL is no number\n"
 
 
 @pytest.mark.full
 def test_a_migration_waits_for_a_database_that_starts_at_the_same_time(data: Path) -> None:
-    with embedded_services(data) as services:
+    with run_embedded_services(data) as services:
         url = services.database_url
     (folder,) = parse_qs(urlsplit(url).query)["host"]
-    command = [str(Path(sys.executable).parent / "anoncup"), "migrate"]
+    arguments = [str(Path(sys.executable).parent / "anoncup"), "migrate"]
     env = {"DATABASE_URL": url, "REDIS_URL": "redis://127.0.0.1:1/0", "ANONCUP_DATABASE_WAIT_S": "120"}
     address = Path(folder, ".s.PGSQL.5432")
     address.parent.mkdir(exist_ok=True)
     with socket.socket(socket.AF_UNIX) as not_ready:
         not_ready.bind(str(address))
         not_ready.listen()
-        with subprocess.Popen(command, env=env) as waiting:
+        with subprocess.Popen(arguments, env=env) as migrating:
             not_ready.accept()[0].close()
             not_ready.close()
             address.unlink()
-            with embedded_services(data):
-                assert waiting.wait() == 0
+            with run_embedded_services(data):
+                assert migrating.wait() == 0
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("words", [["migrate"], ["admin", "create-user", "Ada", "--password-stdin"]])
-def test_a_slip_in_the_name_of_the_data_folder_makes_no_database(tmp_path: Path, words: list[str]) -> None:
-    answer = subprocess.run(
-        [Path(sys.executable).parent / "anoncup", *words, "--data", tmp_path / "typo"],
+@pytest.mark.parametrize("arguments", [["migrate"], ["admin", "create-user", "Ada", "--password-stdin"]])
+def test_a_slip_in_the_name_of_the_data_folder_makes_no_database(
+    tmp_path: Path, arguments: list[str]
+) -> None:
+    completed = subprocess.run(
+        [Path(sys.executable).parent / "anoncup", *arguments, "--data", tmp_path / "typo"],
         env={},
         input="correct horse\n",
         capture_output=True,
@@ -321,14 +333,14 @@ def test_a_slip_in_the_name_of_the_data_folder_makes_no_database(tmp_path: Path,
         timeout=60,
         check=False,
     )
-    assert answer.returncode == 2
-    assert "there is no folder" in answer.stderr
+    assert completed.returncode == 2
+    assert "there is no folder" in completed.stderr
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.full
 def test_an_account_that_begins_a_new_service_says_so(tmp_path: Path) -> None:
-    told = [
+    outputs = [
         subprocess.run(
             [Path(sys.executable).parent / "anoncup", "admin", "create-user", name, "--password-stdin"],
             cwd=tmp_path,
@@ -341,4 +353,4 @@ def test_an_account_that_begins_a_new_service_says_so(tmp_path: Path) -> None:
         ).stderr
         for name in ("Ada", "Bea")
     ]
-    assert ["began a new service in .anoncup" in each for each in told] == [True, False]
+    assert ["began a new service in .anoncup" in output for output in outputs] == [True, False]

@@ -1,4 +1,4 @@
-"""Names: what is taken for one, and which are the same."""
+"""Names of people and teams: which are valid, and which are confusable."""
 
 import unicodedata
 from string import ascii_uppercase
@@ -11,9 +11,9 @@ from anoncup.errors import InvalidInput
 from app.services.accounts import names
 
 PLANES = (0, 1, 2, 14)
-"""Of Unicode: they have all characters with another form and all that are ignored. The others are empty,
-private or full of ideographs that are only themselves."""
-EVERY = [
+"""The Unicode planes with all characters that are ignorable or have another form. The other planes are empty,
+private or have only ideographs without other forms."""
+ALL_CHARACTERS = [
     chr(code)
     for plane in PLANES
     for code in range(plane << 16, (plane + 1) << 16)
@@ -40,18 +40,21 @@ LOOK_ALIKES = {
 }
 
 
-def same(one: str, other: str) -> bool:
-    """As the unique columns see it."""
-    return any(names.columns(one)[each] == names.columns(other)[each] for each in names.columns(one))
+def are_confusable(name: str, other_name: str) -> bool:
+    """Return whether a unique column has the same value for both names."""
+    return any(
+        names.build_key_columns(name)[column] == names.build_key_columns(other_name)[column]
+        for column in names.build_key_columns(name)
+    )
 
 
-@pytest.mark.parametrize("other", LOOK_ALIKES.values(), ids=LOOK_ALIKES)
-def test_a_name_that_looks_like_team_bob_is_team_bob(other: str) -> None:
-    assert same("Team bob", other)
+@pytest.mark.parametrize("other_name", LOOK_ALIKES.values(), ids=LOOK_ALIKES)
+def test_a_name_that_looks_like_team_bob_is_team_bob(other_name: str) -> None:
+    assert are_confusable("Team bob", other_name)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("name", "other_name"),
     [
         ("力", "カ"),
         ("二ノ宮", "ニノ宮"),
@@ -66,12 +69,12 @@ def test_a_name_that_looks_like_team_bob_is_team_bob(other: str) -> None:
         ("\u1fb3x", "\u0391\u0399X"),
     ],
 )
-def test_confusable_names_are_the_same(one: str, other: str) -> None:
-    assert same(one, other)
+def test_confusable_names_are_the_same(name: str, other_name: str) -> None:
+    assert are_confusable(name, other_name)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("name", "other_name"),
     [
         ("は", "ば"),
         ("ば", "ぱ"),
@@ -91,63 +94,71 @@ def test_confusable_names_are_the_same(one: str, other: str) -> None:
         ("👩\u200d👧", "👩\u200d👦"),
     ],
 )
-def test_names_that_people_mean_to_differ_differ(one: str, other: str) -> None:
-    assert not same(one, other)
+def test_names_that_people_mean_to_differ_differ(name: str, other_name: str) -> None:
+    assert not are_confusable(name, other_name)
 
 
 def test_letters_and_numbers_of_teams_all_differ_but_where_they_look_alike() -> None:
-    for each in ("key", "look", "capitals"):
-        numbered = {getattr(names, each)(f"Team {one}") for one in range(200)}
-        assert len(numbered) == 200
-        assert len({getattr(names, each)(f"Team {letter}") for letter in ascii_uppercase}) == 26
+    for form in ("build_key", "build_look_key", "build_capitals_key"):
+        numbered_keys = {getattr(names, form)(f"Team {number}") for number in range(200)}
+        assert len(numbered_keys) == 200
+        assert len({getattr(names, form)(f"Team {letter}") for letter in ascii_uppercase}) == 26
 
 
 @pytest.mark.full
 def test_the_skeleton_of_a_skeleton_is_itself_for_every_character() -> None:
-    assert [one for one in EVERY if names.skeleton(names.skeleton(one)) != names.skeleton(one)] == []
+    assert [
+        character
+        for character in ALL_CHARACTERS
+        if names.build_skeleton(names.build_skeleton(character)) != names.build_skeleton(character)
+    ] == []
 
 
 @pytest.mark.full
 @given(st.text())
 def test_the_skeleton_of_a_skeleton_is_itself(text: str) -> None:
-    assert names.skeleton(names.skeleton(text)) == names.skeleton(text)
+    assert names.build_skeleton(names.build_skeleton(text)) == names.build_skeleton(text)
 
 
-def spellings(text: str) -> set[str]:
-    """Of the same name, as keyboards and programs write it."""
+def list_spellings(text: str) -> set[str]:
+    """Return spellings of the same name, as keyboards and programs produce them."""
     forms = {unicodedata.normalize(form, text) for form in ("NFC", "NFD", "NFKC", "NFKD")}
     return forms | {text.casefold(), text.upper(), text.lower(), f" {text}\u3000", f"{text}\ufe0f"}
 
 
 @pytest.mark.full
 def test_every_character_has_one_key_however_it_is_written() -> None:
-    assert [one for one in EVERY if len(set(map(names.key, spellings(one)))) > 1] == []
+    assert [
+        character
+        for character in ALL_CHARACTERS
+        if len(set(map(names.build_key, list_spellings(character)))) > 1
+    ] == []
 
 
 @given(st.text())
 def test_equal_names_have_equal_keys(text: str) -> None:
     alike = {text, unicodedata.normalize("NFC", text), f"\u2003{text} ", text.replace(" ", "\u2800  ")}
-    folded = {names.folded(each) for each in alike} | {unicodedata.normalize("NFKC", text)}
-    assert {names.key(each) for each in alike | folded} == {names.key(text)}
-    assert {names.look(each) for each in alike} == {names.look(text)}
+    folded = {names.fold_case(spelling) for spelling in alike} | {unicodedata.normalize("NFKC", text)}
+    assert {names.build_key(spelling) for spelling in alike | folded} == {names.build_key(text)}
+    assert {names.build_look_key(spelling) for spelling in alike} == {names.build_look_key(text)}
 
 
-@given(st.text(min_size=1, max_size=names.LONGEST))
-def test_a_name_that_is_kept_is_kept_as_it_is_when_it_comes_again(text: str) -> None:
+@given(st.text(min_size=1, max_size=names.MAX_NAME_LENGTH))
+def test_cleaning_a_name_twice_changes_nothing(text: str) -> None:
     try:
-        kept = names.clean(text)
+        cleaned = names.clean_name(text)
     except InvalidInput:
         return
-    assert names.clean(kept) == kept
-    assert names.key(kept)
-    assert names.look(kept)
-    assert names.capitals(kept)
+    assert names.clean_name(cleaned) == cleaned
+    assert names.build_key(cleaned)
+    assert names.build_look_key(cleaned)
+    assert names.build_capitals_key(cleaned)
 
 
-def refusal(name: str) -> str:
-    with pytest.raises(InvalidInput) as refused:
-        names.clean(name)
-    return refused.value.code
+def get_refusal_code(name: str) -> str:
+    with pytest.raises(InvalidInput) as raised:
+        names.clean_name(name)
+    return raised.value.code
 
 
 @pytest.mark.parametrize(
@@ -169,8 +180,8 @@ def refusal(name: str) -> str:
     ],
     ids=ascii,
 )
-def test_a_name_that_nobody_sees_is_none(name: str) -> None:
-    assert refusal(name) == "name_blank"
+def test_an_invisible_name_is_refused(name: str) -> None:
+    assert get_refusal_code(name) == "name_blank"
 
 
 @pytest.mark.parametrize(
@@ -191,13 +202,13 @@ def test_a_name_that_nobody_sees_is_none(name: str) -> None:
     ],
     ids=ascii,
 )
-def test_a_name_hides_nothing_in_it(name: str) -> None:
-    assert refusal(name) == "name_characters"
+def test_a_name_with_invisible_characters_is_refused(name: str) -> None:
+    assert get_refusal_code(name) == "name_characters"
 
 
-@pytest.mark.parametrize("name", ["", "  \u3000", "x" * (names.LONGEST + 1)])
+@pytest.mark.parametrize("name", ["", "  \u3000", "x" * (names.MAX_NAME_LENGTH + 1)])
 def test_a_name_has_one_to_a_hundred_characters(name: str) -> None:
-    assert refusal(name) == "name_length"
+    assert get_refusal_code(name) == "name_length"
 
 
 @pytest.mark.parametrize(
@@ -218,10 +229,10 @@ def test_a_name_has_one_to_a_hundred_characters(name: str) -> None:
     ],
 )
 def test_whatever_can_be_seen_is_a_name(name: str) -> None:
-    assert names.clean(name) == unicodedata.normalize("NFC", name)
+    assert names.clean_name(name) == unicodedata.normalize("NFC", name)
 
 
-def test_the_data_is_unicodes() -> None:
-    assert len(names.prototypes()) == 6355
-    assert names.prototypes()[ord("m")] == "rn"
+def test_the_confusables_are_those_of_unicode() -> None:
+    assert len(names.load_prototypes()) == 6355
+    assert names.load_prototypes()[ord("m")] == "rn"
     assert len(names.IGNORABLE) == len(set(names.IGNORABLE)) == 4174

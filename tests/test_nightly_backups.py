@@ -1,4 +1,4 @@
-"""The nightly script of docs/hosting.md, run on three days, and a restore of what it wrote."""
+"""The nightly script of docs/hosting.md, run on three days, and a restore of its backups."""
 
 import os
 import subprocess
@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from app.config import Settings
-from app.processes.embedded_servers import embedded_services
+from app.processes.embedded_servers import run_embedded_services
 from tests.support.arena import Arena
-from tests.support.backups import command, living_on
+from tests.support.backups import open_restored_client, run_command
 from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
@@ -37,21 +37,21 @@ exec {Path(sys.executable).parent / "anoncup"} "$@"
 """
 
 
-def documented_script() -> str:
-    """The block of the document that begins with a shell's line."""
+def read_documented_script() -> str:
+    """Return the shell script in the document."""
     lines = (ROOT / "docs" / "hosting.md").read_text().splitlines()
-    first = lines.index("    #!/bin/sh")
-    block = lines[first : lines.index("", first)]
+    first_line = lines.index("    #!/bin/sh")
+    block = lines[first_line : lines.index("", first_line)]
     return textwrap.dedent("\n".join(block)) + "\n"
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where docker-compose.yml would be, with a folder of programs for the script."""
+    """The folder of docker-compose.yml, with replacements for programs that the script calls."""
     folder = tmp_path / "anoncup"
     for name in ("backups", "key-backups", "bin"):
         (folder / name).mkdir(parents=True)
-    (folder / "nightly").write_text(documented_script().replace("/srv/anoncup", str(folder)))
+    (folder / "nightly").write_text(read_documented_script().replace("/srv/anoncup", str(folder)))
     (folder / "bin" / "docker").write_text(DOCKER)
     (folder / "bin" / "date").write_text('#!/bin/sh\necho "$DAY"\n')
     for name in ("nightly", "bin/docker", "bin/date"):
@@ -61,15 +61,15 @@ def folder(tmp_path: Path) -> Path:
 
 def run_nightly(folder: Path, day: str) -> None:
     env = os.environ | {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "DAY": day}
-    answer = subprocess.run(folder / "nightly", env=env, text=True, capture_output=True, check=False)
-    assert answer.returncode == 0, answer.stderr
+    completed = subprocess.run(folder / "nightly", env=env, text=True, capture_output=True, check=False)
+    assert completed.returncode == 0, completed.stderr
 
 
-def names(folder: Path) -> set[str]:
+def list_names(folder: Path) -> set[str]:
     return {file.name for file in folder.iterdir()}
 
 
-def make_older(folder: Path, *, days: int) -> None:
+def age_files(folder: Path, *, days: int) -> None:
     moment = time.time() - days * 86400
     for name in ("backups", "key-backups"):
         for file in (folder / name).iterdir():
@@ -83,8 +83,8 @@ def test_three_nightly_backups_are_written_and_the_last_one_brings_everything_ba
         arena.submit("red", seed=seed)
         score_everything()
         run_nightly(folder, day)
-    assert names(folder / "backups") == {f"cup-{day}.tar.gz" for day in DAYS}
-    assert names(folder / "key-backups") == {f"keys-{day}.tar" for day in DAYS}
+    assert list_names(folder / "backups") == {f"cup-{day}.tar.gz" for day in DAYS}
+    assert list_names(folder / "key-backups") == {f"keys-{day}.tar" for day in DAYS}
     board = arena.client.get(BOARD).content
 
     data = tmp_path / "new"
@@ -92,10 +92,13 @@ def test_three_nightly_backups_are_written_and_the_last_one_brings_everything_ba
         folder / "backups" / f"cup-{DAYS[-1]}.tar.gz",
         folder / "key-backups" / f"keys-{DAYS[-1]}.tar",
     )
-    assert command("keys", "restore", keys, "--data", data).returncode == 0
-    answer = command("restore", backup, "--data", data)
-    assert answer.returncode == 0, answer.stderr
-    with embedded_services(data) as services, living_on(monkeypatch, services.database_url, data) as client:
+    assert run_command("keys", "restore", keys, "--data", data).returncode == 0
+    completed = run_command("restore", backup, "--data", data)
+    assert completed.returncode == 0, completed.stderr
+    with (
+        run_embedded_services(data) as services,
+        open_restored_client(monkeypatch, services.database_url, data) as client,
+    ):
         assert client.get(BOARD).content == board
 
 
@@ -106,10 +109,10 @@ def test_a_second_backup_of_a_day_replaces_the_first_and_old_ones_go_after_two_w
     first = (folder / "backups" / f"cup-{DAYS[0]}.tar.gz").read_bytes()
     run_nightly(folder, DAYS[0])
     assert (folder / "backups" / f"cup-{DAYS[0]}.tar.gz").read_bytes() != first
-    make_older(folder, days=14)
+    age_files(folder, days=14)
     run_nightly(folder, DAYS[1])
-    assert names(folder / "backups") == {f"cup-{day}.tar.gz" for day in DAYS[:2]}
-    make_older(folder, days=16)
+    assert list_names(folder / "backups") == {f"cup-{day}.tar.gz" for day in DAYS[:2]}
+    age_files(folder, days=16)
     run_nightly(folder, DAYS[2])
-    assert names(folder / "backups") == {f"cup-{DAYS[2]}.tar.gz"}
-    assert names(folder / "key-backups") == {f"keys-{DAYS[2]}.tar"}
+    assert list_names(folder / "backups") == {f"cup-{DAYS[2]}.tar.gz"}
+    assert list_names(folder / "key-backups") == {f"keys-{DAYS[2]}.tar"}

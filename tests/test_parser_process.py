@@ -1,4 +1,4 @@
-"""Calls in a parser give the same results and refusals as calls in place, and leave nothing behind."""
+"""Calls in a parser process have the same results and refusals as direct calls and leave nothing behind."""
 
 import os
 import signal
@@ -13,24 +13,24 @@ import numpy as np
 import psutil
 import pytest
 
-from anoncup.competition.drafts import draft, with_columns_of
-from anoncup.errors import Conflict, InvalidUpload, Problem
-from anoncup.messages import Counted, Message
+from anoncup.competition.drafts import change_columns, create_draft
+from anoncup.errors import Conflict, FileProblem, InvalidUpload
+from anoncup.messages import Message, PluralMessage
 from anoncup.plugins import TRACKS
-from anoncup.tables.csv_text import table_csv
-from anoncup.tracks.linkage.permutation import secret_csv, source_from_secret
+from anoncup.tables.csv_text import write_csv
+from anoncup.tracks.linkage.permutation import parse_secret, secret_csv
 from app.config import Settings
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS, UPLOADS, ParserProcess, call
 from app.processes.sandboxed_child import SandboxedChild
 from app.services.contests import revisions
-from app.services.contests.contest import read_file
+from app.services.contests.contest import parse_stored_rules
 from app.services.originals import kits, original_import, originals
 from app.services.submissions import uploads
-from app.storage import store
+from app.storage import get_store
 from tests.support import hostile_parser
-from tests.support.arena import ROWS, competition_file, noisy_release, original_table
-from tests.support.wait import PATIENCE_S, eventually
+from tests.support.arena import ROWS, build_competition_toml, build_noisy_release, build_original_table
+from tests.support.wait import TIMEOUT_S, poll_until
 
 pytestmark = pytest.mark.full
 
@@ -38,18 +38,18 @@ T = TypeVar("T")
 
 
 @pytest.fixture
-def enabled(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def parser_enabled(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(parser_process, "PROGRAM", hostile_parser.__name__)
     parser_process.enable(settings.model_copy(update={"sandbox": "wanted"}))
     yield
     parser_process.disable()
 
 
-def pid() -> int:
-    return call(UPLOADS, hostile_parser.identify)["pid"]
+def get_parser_pid() -> int:
+    return call(UPLOADS, hostile_parser.list_process_ids)["pid"]
 
 
-def refusal(kind: str) -> tuple[type[Exception], str, dict[str, object]]:
+def catch_refusal(kind: str) -> tuple[type[Exception], str, dict[str, object]]:
     with pytest.raises((InvalidUpload, Conflict)) as raised:
         call(UPLOADS, hostile_parser.refuse, kind)
     return type(raised.value), str(raised.value), vars(raised.value)
@@ -57,14 +57,14 @@ def refusal(kind: str) -> tuple[type[Exception], str, dict[str, object]]:
 
 @pytest.mark.parametrize("kind", ["malformed", "conflict"])
 def test_a_refusal_is_the_same_in_a_parser_and_in_place(kind: str, request: pytest.FixtureRequest) -> None:
-    in_place = refusal(kind)
-    request.getfixturevalue("enabled")
-    assert refusal(kind) == in_place
+    in_place = catch_refusal(kind)
+    request.getfixturevalue("parser_enabled")
+    assert catch_refusal(kind) == in_place
 
 
 def test_results_are_the_same_in_a_parser_and_in_place(request: pytest.FixtureRequest) -> None:
     in_place = call(UPLOADS, hostile_parser.make_results)
-    request.getfixturevalue("enabled")
+    request.getfixturevalue("parser_enabled")
     received = call(UPLOADS, hostile_parser.make_results)
     numbers = in_place.numbers.pop("nan"), received.numbers.pop("nan")
     assert all(map(isnan, numbers))
@@ -72,54 +72,54 @@ def test_results_are_the_same_in_a_parser_and_in_place(request: pytest.FixtureRe
     assert (type(received.count), type(received.share)) == (int, float)
 
 
-def test_one_parser_is_asked_again_and_again_and_what_it_prints_is_no_answer(enabled: None) -> None:
-    first = pid()
-    assert call(UPLOADS, hostile_parser.speak, "said") == 1
-    assert pid() == first != os.getpid()
-    assert call(ORIGINALS, hostile_parser.identify)["pid"] not in {first, os.getpid()}
+def test_one_parser_is_asked_again_and_again_and_what_it_prints_is_no_answer(parser_enabled: None) -> None:
+    first = get_parser_pid()
+    assert call(UPLOADS, hostile_parser.print_text, "said") == 1
+    assert get_parser_pid() == first != os.getpid()
+    assert call(ORIGINALS, hostile_parser.list_process_ids)["pid"] not in {first, os.getpid()}
 
 
-def test_a_result_that_cannot_be_written_is_an_error_of_ours(enabled: None) -> None:
+def test_a_result_that_cannot_be_written_is_an_error_of_ours(parser_enabled: None) -> None:
     with pytest.raises(RuntimeError):
         call(UPLOADS, hostile_parser.return_unwritable)
-    assert pid() > 0
+    assert get_parser_pid() > 0
 
 
-def test_a_parser_that_was_killed_is_replaced(enabled: None) -> None:
-    first, child = pid(), parser_process.parsers[UPLOADS].child
+def test_a_parser_that_was_killed_is_replaced(parser_enabled: None) -> None:
+    first, child = get_parser_pid(), parser_process.parsers[UPLOADS].child
     assert child is not None
     os.kill(first, signal.SIGKILL)
-    assert child.has_output_within(PATIENCE_S)  # its pipe is closed
-    assert pid() != first
+    assert child.has_output_within(TIMEOUT_S)  # its pipe is closed
+    assert get_parser_pid() != first
 
 
-def test_it_ends_when_it_is_asked_nothing_and_is_started_again(enabled: None) -> None:
+def test_it_ends_when_it_is_asked_nothing_and_is_started_again(parser_enabled: None) -> None:
     parser_process.parsers[UPLOADS].idle_s = 0.05
-    first = pid()
-    assert eventually(lambda: not psutil.pid_exists(first))
-    assert pid() != first
+    first = get_parser_pid()
+    assert poll_until(lambda: not psutil.pid_exists(first))
+    assert get_parser_pid() != first
 
 
-ASKER = """
+ASKER_PROGRAM = """
 import sys
 from threading import Thread
 from app.config import Settings
-from app.services.contests.contest import read_file
+from app.services.contests.contest import parse_stored_rules
 from app.processes import parser_process
-from anoncup.tables.csv_text import table_csv
-from anoncup.competition.drafts import draft, with_columns_of
-from anoncup.tracks.linkage.permutation import secret_csv, source_from_secret
+from anoncup.tables.csv_text import write_csv
+from anoncup.competition.drafts import create_draft, change_columns
+from anoncup.tracks.linkage.permutation import secret_csv, parse_secret
 from anoncup.plugins import TRACKS
 from app.services.contests import revisions
 from app.services.originals import original_import as first_looks, kits, originals
 from app.services.submissions import uploads
 from app.storage import store
 from tests.support import hostile_parser
-from tests.support.arena import ROWS, competition_file, noisy_release, original_table
+from tests.support.arena import ROWS, build_competition_toml, build_noisy_release, build_original_table
 parser_process.PROGRAM = hostile_parser.__name__
 parser_process.enable(Settings(sandbox="wanted"))
 def ask():
-    print(parser_process.call("uploads", hostile_parser.identify)["pid"], flush=True)
+    print(parser_process.call("uploads", hostile_parser.list_process_ids)["pid"], flush=True)
 asking = Thread(target=ask)
 asking.start()
 asking.join()  # a parser does not end with the thread that asked it first
@@ -129,24 +129,26 @@ parser_process.call("uploads", hostile_parser.loop)
 
 
 def test_it_ends_with_whoever_started_it_also_if_that_is_killed_while_it_computes() -> None:
-    with subprocess.Popen([sys.executable, "-c", ASKER], stdout=subprocess.PIPE, cwd=Path.cwd()) as asker:
+    with subprocess.Popen(
+        [sys.executable, "-c", ASKER_PROGRAM], stdout=subprocess.PIPE, cwd=Path.cwd()
+    ) as asker:
         assert asker.stdout is not None
         first, second = int(asker.stdout.readline()), int(asker.stdout.readline())
         assert first == second
         os.kill(first, signal.SIGTERM)  # as a group is stopped
         assert psutil.pid_exists(first)
         asker.kill()
-    assert eventually(lambda: not psutil.pid_exists(first))
+    assert poll_until(lambda: not psutil.pid_exists(first))
 
 
 def test_a_message_survives_the_way_through_json() -> None:
-    counted = Counted("{n} row", "{n} rows", "n", n=2)
-    message = Message("{a}, {b} of {c}", a=(1, "x", None), b=counted, c=0.5)
-    problem = Problem("a.csv", 3, "age", "empty", message, value="\u202e")
-    raised = parser_process.Raised.from_error(InvalidUpload([problem], total=7))
-    again = parser_process.Raised.model_validate_json(raised.model_dump_json())
-    assert again == raised
-    assert isinstance(again.problems[0].message.values["b"], Counted)
+    plural = PluralMessage("{n} row", "{n} rows", "n", n=2)
+    message = Message("{a}, {b} of {c}", a=(1, "x", None), b=plural, c=0.5)
+    problem = FileProblem("a.csv", 3, "age", "empty", message, value="\u202e")
+    raised = parser_process.CallError.from_error(InvalidUpload([problem], total=7))
+    restored = parser_process.CallError.model_validate_json(raised.model_dump_json())
+    assert restored == raised
+    assert isinstance(restored.problems[0].message.values["b"], PluralMessage)
 
 
 @pytest.fixture(scope="module")
@@ -157,64 +159,66 @@ def parsers(session_settings: Settings) -> Iterator[None]:
 
 
 def call_twice(
-    name: str, digests: Collection[str], function: Callable[..., T], *given: Any, **named: Any
+    name: str, digests: Collection[str], function: Callable[..., T], *arguments: Any, **keywords: Any
 ) -> T:
-    """Call the function in a parser and in place: both give the same."""
-    received = parser_process.call_reading(name, digests, function, *given, **named)
-    assert repr(received) == repr(function(*given, **named))
+    """Call the function in a parser and directly, and assert that the results are equal."""
+    received = parser_process.call_with_files(name, digests, function, *arguments, **keywords)
+    assert repr(received) == repr(function(*arguments, **keywords))
     return received
 
 
-EXAMPLES = [name for name, track in TRACKS.items() if track.example_data is not None]
+TRACKS_WITH_EXAMPLES = [name for name, track in TRACKS.items() if track.make_example_data is not None]
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", TRACKS_WITH_EXAMPLES)
 def test_what_is_read_of_every_track_is_the_same_in_a_parser_and_in_place(name: str, parsers: None) -> None:
-    track, file = TRACKS[name], draft(name)
-    assert track.example_data is not None
-    contents = dict(track.example_data(60, 1))
-    first = next(iter(contents))
-    columns = read_file(file).columns
+    track, file = TRACKS[name], create_draft(name)
+    assert track.make_example_data is not None
+    contents = dict(track.make_example_data(60, 1))
+    first_file = next(iter(contents))
+    columns = parse_stored_rules(file).columns
     if columns is not None:
-        assert not call_twice(ORIGINALS, (), originals.has_columns, contents[first], columns)
-        columns = call_twice(ORIGINALS, (), originals.suggest_columns, contents[first], columns)
-        file = with_columns_of(file, columns)
-    call_twice(ORIGINALS, (), original_import.repair_of, file, first, contents[first])
+        assert not call_twice(ORIGINALS, (), originals.has_columns, contents[first_file], columns)
+        columns = call_twice(ORIGINALS, (), originals.suggest_columns, contents[first_file], columns)
+        file = change_columns(file, columns)
+    call_twice(ORIGINALS, (), original_import.build_repair, file, first_file, contents[first_file])
     parsed = call_twice(ORIGINALS, (), revisions.parse_original, file, contents, in_use=True)
     assert parsed.individuals
-    digests = tuple((part, store().put(content)) for part, content in contents.items())
+    digests = tuple((part, get_store().save(content)) for part, content in contents.items())
     stored = dict(digests).values()
-    assert call_twice(ORIGINALS, stored, originals.summed_up, digests, file, 5) is not None
+    assert call_twice(ORIGINALS, stored, originals.build_summary, digests, file, 5) is not None
     if columns is not None:
-        used = original_import.crossed(read_file(file))
+        used = original_import.select_crossed_columns(parse_stored_rules(file))
         digest = digests[0][1]
-        call_twice(ORIGINALS, stored, original_import.looked_at, digest, columns.quasi_identifiers, used, 5)
+        call_twice(
+            ORIGINALS, stored, original_import.build_profile, digest, columns.quasi_identifiers, used, 5
+        )
     example = call_twice(ORIGINALS, stored, kits.make_example, file, digests)
-    secret = example.pop(track.answers.file.name)
+    secret = example.pop(track.answer_spec.file.name)
     call_twice(UPLOADS, stored, uploads.check_files, file, digests, files=example, secret=secret)
     release = call_twice(UPLOADS, stored, uploads.parse_release, file, digests, files=example, secret=secret)
     assert release.secret == secret
 
 
 def test_a_secret_of_another_order_is_recognized_in_a_parser(parsers: None) -> None:
-    table, secret = noisy_release(1, original_table())
-    digests = (("original", store().put(table_csv(original_table()))),)
-    source = source_from_secret(secret, originals=ROWS, anonymized=ROWS)
-    other, file = secret_csv(np.argsort(source)), competition_file("small")
-    sent: dict[str, Any] = {"files": {"anonymized": table}, "secret": other}
-    _, remarks = call_twice(UPLOADS, dict(digests).values(), uploads.check_files, file, digests, **sent)
+    table, secret = build_noisy_release(1, build_original_table())
+    digests = (("original", get_store().save(write_csv(build_original_table()))),)
+    source = parse_secret(secret, originals=ROWS, anonymized=ROWS)
+    other_secret, file = secret_csv(np.argsort(source)), build_competition_toml("small")
+    upload: dict[str, Any] = {"files": {"anonymized": table}, "secret": other_secret}
+    _, remarks = call_twice(UPLOADS, dict(digests).values(), uploads.check_files, file, digests, **upload)
     assert [remark.code for remark in remarks] == ["secret_of_another_file"]
 
 
 def test_a_child_is_ended_once_though_a_timer_ends_it_meanwhile(session_settings: Settings) -> None:
     parser = ParserProcess(session_settings, memory_mb=64, time_limit_s=1.0, warm=False)
-    ended: list[str] = []
+    calls: list[str] = []
 
-    class Child:
+    class EndingChild:
         def end(self) -> None:
-            ended.append("ended")
+            calls.append("ended")
             parser.end()
 
-    parser.child = cast(SandboxedChild, Child())
+    parser.child = cast(SandboxedChild, EndingChild())
     parser.end()
-    assert ended == ["ended"]
+    assert calls == ["ended"]

@@ -1,4 +1,4 @@
-"""Packages that bring parts: found by their entry points, each taken whole or left out alone."""
+"""Packages with parts: found by their entry points, each loaded as a whole or left out alone."""
 
 import json
 import subprocess
@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from anoncup.plugins import BUILT_IN, discovered
-from tests.support.plugin_installation import install
+from anoncup.plugins import BUILT_IN, discover_plugins
+from tests.support.plugin_installation import install_package
 
-PART = """
+PART_CODE = """
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
-from anoncup.lazy import deferred_in
-by = deferred_in(__name__)
+from anoncup.lazy import lazy_in
+by = lazy_in(__name__)
 def coins(name="coins"):
     return {"microdata": {name: Measure(name, 1, by("compute"), weighs=True, reads_secret=False)}}
 def compute(release):
     return 0.25
 """
-FINE = f"{PART}\nPLUGIN = Plugin(api=0, measures=coins())\n"
-BROKEN = {
+WORKING_CODE = f"{PART_CODE}\nPLUGIN = Plugin(api=0, measures=coins())\n"
+BROKEN_PLUGINS = {
     "import nothing_that_there_is": "ModuleNotFoundError: No module named 'nothing_that_there_is'",
     "raise SystemExit(3)": "SystemExit: 3",
     "PLUGIN = 7": "coins:PLUGIN is no Plugin",
@@ -54,95 +54,100 @@ BROKEN = {
 }
 
 
-def listed(folder: Path) -> list[dict[str, object]]:
-    return json.loads(said(folder, "-m", "anoncup.cli", "plugins", "--json"))  # type: ignore[no-any-return]
+def list_packages(folder: Path) -> list[dict[str, object]]:
+    return json.loads(run_python(folder, "-m", "anoncup.cli", "plugins", "--json"))  # type: ignore[no-any-return]
 
 
-def said(folder: Path, *words: str | Path, environment: Mapping[str, str] | None = None) -> str:
-    """What Python says with these packages installed besides."""
-    done = subprocess.run(
-        [sys.executable, *words],
+def run_python(folder: Path, *arguments: str | Path, environment: Mapping[str, str] | None = None) -> str:
+    """Return the output of Python with the packages of the folder."""
+    completed = subprocess.run(
+        [sys.executable, *arguments],
         env={"PYTHONPATH": str(folder), **(environment or {})},
         capture_output=True,
         encoding="utf-8",
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout
 
 
 @pytest.fixture
-def on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder whose packages this process imports, and forgets afterwards."""
+def import_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder on the import path, whose modules are unloaded afterwards."""
     monkeypatch.syspath_prepend(tmp_path)
-    before = set(sys.modules)
+    modules_before = set(sys.modules)
     yield tmp_path
-    for name in set(sys.modules) - before:
+    for name in set(sys.modules) - modules_before:
         if (getattr(sys.modules[name], "__file__", None) or "").startswith(str(tmp_path)):
             del sys.modules[name]
 
 
-def test_a_packages_parts_join_their_track_and_the_track_stays_as_it_was(on_path: Path) -> None:
-    install(on_path, "coins", FINE)
-    before = dict(BUILT_IN["microdata"].measures)
-    found = discovered(BUILT_IN)
-    assert found.tracks["microdata"].measures.keys() - before.keys() == {"coins"}
-    assert BUILT_IN["microdata"].measures == before
-    assert found.tracks["transactions"] is BUILT_IN["transactions"]
-    (package,) = found.packages
+def test_a_packages_parts_join_their_track_and_the_track_stays_as_it_was(import_folder: Path) -> None:
+    install_package(import_folder, "coins", WORKING_CODE)
+    measures_before = dict(BUILT_IN["microdata"].measures)
+    plugins = discover_plugins(BUILT_IN)
+    assert plugins.tracks["microdata"].measures.keys() - measures_before.keys() == {"coins"}
+    assert BUILT_IN["microdata"].measures == measures_before
+    assert plugins.tracks["transactions"] is BUILT_IN["transactions"]
+    (package,) = plugins.packages
     assert (package.name, package.version, package.broken) == ("coins", "1.0", "")
-    assert found.bringer("microdata.measures.coins") is package
-    assert found.bringer("microdata.measures.mean_mae") is None
+    assert plugins.find_provider("microdata.measures.coins") is package
+    assert plugins.find_provider("microdata.measures.mean_mae") is None
 
 
-@pytest.mark.parametrize(("code", "why"), BROKEN.items())
+@pytest.mark.parametrize(("code", "reason"), BROKEN_PLUGINS.items())
 def test_a_package_that_does_not_fit_is_left_out_whole_and_says_why(
-    on_path: Path, code: str, why: str
+    import_folder: Path, code: str, reason: str
 ) -> None:
-    install(on_path, "coins", f"{PART}\n{code}\n")
-    install(on_path, "others", FINE.replace("coins", "others"))
-    found = discovered(BUILT_IN)
-    assert {one.name: one.broken for one in found.packages} == {"coins": why, "others": ""}
-    assert found.tracks["microdata"].measures.keys() - BUILT_IN["microdata"].measures.keys() == {"others"}
+    install_package(import_folder, "coins", f"{PART_CODE}\n{code}\n")
+    install_package(import_folder, "others", WORKING_CODE.replace("coins", "others"))
+    plugins = discover_plugins(BUILT_IN)
+    assert {package.name: package.broken for package in plugins.packages} == {"coins": reason, "others": ""}
+    assert plugins.tracks["microdata"].measures.keys() - BUILT_IN["microdata"].measures.keys() == {"others"}
 
 
-def test_of_two_packages_that_bring_the_same_the_first_is_taken(tmp_path: Path) -> None:
-    install(tmp_path, "a_coins", FINE)
-    install(tmp_path, "b_coins", FINE)
-    first, second = listed(tmp_path)
+def test_the_first_of_two_packages_with_the_same_part_is_taken(tmp_path: Path) -> None:
+    install_package(tmp_path, "a_coins", WORKING_CODE)
+    install_package(tmp_path, "b_coins", WORKING_CODE)
+    first, second = list_packages(tmp_path)
     assert (first["name"], first["parts"]) == ("a-coins", ["microdata.measures.coins"])
     assert (second["name"], second["parts"], second["broken"]) == ("b-coins", [], "there is coins already")
 
 
 def test_a_track_may_come_from_one_package_and_its_measure_from_another(tmp_path: Path) -> None:
     track = "from dataclasses import replace\nfrom anoncup.tracks.microdata import MICRODATA\n"
-    made = "PLUGIN = Plugin(api=0, tracks={'chess': replace(MICRODATA, name='chess')})\n"
-    install(tmp_path, "z_chess", track + PART + made)
-    install(tmp_path, "a_coins", FINE.replace('{"microdata"', '{"chess"'))
-    assert [one["parts"] for one in listed(tmp_path)] == [["chess.measures.coins"], ["tracks.chess"]]
+    plugin = "PLUGIN = Plugin(api=0, tracks={'chess': replace(MICRODATA, name='chess')})\n"
+    install_package(tmp_path, "z_chess", track + PART_CODE + plugin)
+    install_package(tmp_path, "a_coins", WORKING_CODE.replace('{"microdata"', '{"chess"'))
+    assert [package["parts"] for package in list_packages(tmp_path)] == [
+        ["chess.measures.coins"],
+        ["tracks.chess"],
+    ]
 
 
 @pytest.mark.full
 def test_a_broken_package_stops_neither_the_list_nor_a_competition_file(tmp_path: Path) -> None:
-    install(tmp_path, "coins", "import nothing_that_there_is")
-    (found,) = listed(tmp_path)
-    assert found["broken"] == "ModuleNotFoundError: No module named 'nothing_that_there_is'"
+    install_package(tmp_path, "coins", "import nothing_that_there_is")
+    (package,) = list_packages(tmp_path)
+    assert package["broken"] == "ModuleNotFoundError: No module named 'nothing_that_there_is'"
     program = "from anoncup import parse_competition, template; parse_competition(template(2015))"
-    said(tmp_path, "-c", program)
+    run_python(tmp_path, "-c", program)
 
 
 def test_what_packages_import_loads_no_numbers() -> None:
     modules = "anoncup.tracks.plugin, anoncup.tracks.parts, anoncup.tracks.model, anoncup.rules.parameters"
-    said(Path(), "-c", f"import {modules}, sys; assert not {{'numpy', 'pandas'}} & set(sys.modules)")
+    run_python(Path(), "-c", f"import {modules}, sys; assert not {{'numpy', 'pandas'}} & set(sys.modules)")
 
 
 @pytest.mark.full
 def test_the_library_has_all_that_it_names() -> None:
-    said(Path(), "-c", "from anoncup import *; import anoncup; assert set(anoncup.__all__) <= set(globals())")
+    run_python(
+        Path(), "-c", "from anoncup import *; import anoncup; assert set(anoncup.__all__) <= set(globals())"
+    )
 
 
 REQUIRES = "[requires]\ncoins = "
-ASKED = f"""
+REQUIRES_PROGRAM = f"""
 import sys
 from anoncup.errors import InvalidCompetition
 from anoncup.competition.parser import parse_competition
@@ -155,7 +160,7 @@ except InvalidCompetition as problem:
 
 
 @pytest.mark.parametrize(
-    ("version", "wanted", "told"),
+    ("version", "specifier", "expected"),
     [
         ("1.0", '">=0.3"', "{'coins': '>=0.3'}"),
         ("1.0rc1", '">=0.3"', "{'coins': '>=0.3'}"),
@@ -175,14 +180,14 @@ except InvalidCompetition as problem:
     ],
 )
 def test_a_file_that_needs_a_package_is_refused_where_it_is_not_installed_like_that(
-    tmp_path: Path, version: str, wanted: str, told: str
+    tmp_path: Path, version: str, specifier: str, expected: str
 ) -> None:
     if version:
-        install(tmp_path, "coins", FINE, version=version)
-    assert said(tmp_path, "-c", ASKED, wanted).startswith(told)
+        install_package(tmp_path, "coins", WORKING_CODE, version=version)
+    assert run_python(tmp_path, "-c", REQUIRES_PROGRAM, specifier).startswith(expected)
 
 
 def test_a_package_that_does_not_work_is_not_what_a_file_needs(tmp_path: Path) -> None:
-    install(tmp_path, "coins", "import nothing_that_there_is")
-    found = said(tmp_path, "-c", ASKED, '">=0"')
-    assert found == "package_broken requires.coins: the package coins is installed, but does not work\n"
+    install_package(tmp_path, "coins", "import nothing_that_there_is")
+    output = run_python(tmp_path, "-c", REQUIRES_PROGRAM, '">=0"')
+    assert output == "package_broken requires.coins: the package coins is installed, but does not work\n"

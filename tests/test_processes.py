@@ -1,4 +1,4 @@
-"""The supervisor, with real child processes that are really killed."""
+"""The supervisor with real child processes, which tests kill."""
 
 import logging
 import os
@@ -19,16 +19,16 @@ from app.processes import supervisor as processes
 from app.processes.supervisor import (
     Program,
     Supervisor,
+    build_scheduler_program,
+    build_web_program,
+    build_worker_programs,
     check_port_is_free,
-    owned_signals,
     run,
-    scheduler_program,
-    supervised,
+    stop_on_signals,
+    supervise,
     wait_until_healthy,
-    web_program,
-    worker_programs,
 )
-from tests.support.wait import PATIENCE_S, eventually
+from tests.support.wait import TIMEOUT_S, poll_until
 
 pytestmark = pytest.mark.full
 
@@ -36,16 +36,17 @@ SLEEP = ["/bin/sleep", "600"]
 STUBBORN = [sys.executable, "-c", "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(600)"]
 FAMILY = ["/bin/sh", "-c", "sleep 601 & echo $!; wait"]
 
-COMMAND = """
+SUPERVISOR_PROGRAM = """
 import signal, sys
 for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
     signal.signal(number, lambda *_: None)  # nohup, or a shell's background, may have it ignore them
-from app.processes.supervisor import Program, owned_signals, supervised
+from app.processes.supervisor import Program, stop_on_signals, supervise
 programs = [
-    Program(name=str(number), command=eval(command), grace=1.0) for number, command in enumerate(sys.argv[1:])
+    Program(name=str(number), command=eval(command), grace_s=1.0)
+    for number, command in enumerate(sys.argv[1:])
 ]
-with owned_signals():
-    with supervised(programs) as supervisor:
+with stop_on_signals():
+    with supervise(programs) as supervisor:
         print(*supervisor.pids().values(), flush=True)
         supervisor.wait()
 print("tidy", flush=True)
@@ -53,26 +54,26 @@ print("tidy", flush=True)
 
 
 @contextmanager
-def command(*programs: list[str]) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
-    """Another process that supervises the programs, and their process numbers."""
+def start_supervisor(*programs: list[str]) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """Start a process that supervises the programs. Yield it and their process numbers."""
     with subprocess.Popen(
-        [sys.executable, "-c", COMMAND, *map(repr, programs)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", SUPERVISOR_PROGRAM, *map(repr, programs)], stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout
         pids = [int(pid) for pid in process.stdout.readline().split()]
-        # Only then the launcher has become the program, with its own answer to signals.
-        assert eventually(lambda: all(b"child_process" not in command_line(pid) for pid in pids))
+        # By then the launcher has become the program, with its own handling of signals.
+        assert poll_until(lambda: all(b"child_process" not in read_command_line(pid) for pid in pids))
         try:
             yield process, pids
         finally:
             process.kill()
 
 
-def command_line(pid: int) -> bytes:
+def read_command_line(pid: int) -> bytes:
     return Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
-def ignores(pid: int, number: signal.Signals) -> bool:
+def is_ignoring(pid: int, number: signal.Signals) -> bool:
     (mask,) = re.findall(r"SigIgn:\t(\w+)", Path(f"/proc/{pid}/status").read_text())
     return bool(int(mask, 16) >> (number - 1) & 1)
 
@@ -84,11 +85,11 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def all_end(pids: list[int]) -> bool:
-    return eventually(lambda: not any(is_running(pid) for pid in pids))
+def wait_for_end(pids: list[int]) -> bool:
+    return poll_until(lambda: not any(is_running(pid) for pid in pids))
 
 
-def checked(supervisor: Supervisor, condition: Callable[[], bool]) -> Callable[[], bool]:
+def check_before(supervisor: Supervisor, condition: Callable[[], bool]) -> Callable[[], bool]:
     def check_first() -> bool:
         supervisor.check()
         return condition()
@@ -98,92 +99,92 @@ def checked(supervisor: Supervisor, condition: Callable[[], bool]) -> Callable[[
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_the_children_and_then_the_command(number: signal.Signals) -> None:
-    with command(SLEEP, SLEEP) as (process, pids):
+    with start_supervisor(SLEEP, SLEEP) as (process, pids):
         assert len(pids) == 2
         process.send_signal(number)
-        output, _ = process.communicate(timeout=PATIENCE_S)
+        output, _ = process.communicate(timeout=TIMEOUT_S)
         assert (output, process.returncode) == ("tidy\n", 0)
-        assert all_end(pids)
+        assert wait_for_end(pids)
 
 
 def test_a_second_ctrl_c_leaves_no_orphans_even_of_a_program_that_ignores_sigterm() -> None:
-    with command(STUBBORN, SLEEP) as (process, pids):
-        assert eventually(lambda: ignores(pids[0], signal.SIGTERM))
+    with start_supervisor(STUBBORN, SLEEP) as (process, pids):
+        assert poll_until(lambda: is_ignoring(pids[0], signal.SIGTERM))
         process.send_signal(signal.SIGINT)
-        assert eventually(lambda: not is_running(pids[1]))
+        assert poll_until(lambda: not is_running(pids[1]))
         for _ in range(2):  # while it waits for the other
             process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=PATIENCE_S)
+        output, _ = process.communicate(timeout=TIMEOUT_S)
         assert (output, process.returncode) == ("tidy\n", 0)
-        assert all_end(pids)
+        assert wait_for_end(pids)
 
 
 def test_kill_9_of_the_command_ends_its_children() -> None:
-    with command(SLEEP, SLEEP) as (process, pids):
+    with start_supervisor(SLEEP, SLEEP) as (process, pids):
         process.kill()
-        assert all_end(pids)
+        assert wait_for_end(pids)
 
 
 def test_a_killed_child_is_started_again_and_said_so(caplog: pytest.LogCaptureFixture) -> None:
-    with supervised([Program(name="web", command=SLEEP)]) as supervisor:
+    with supervise([Program(name="web", command=SLEEP)]) as supervisor:
         first = supervisor.pids()["web"]
         os.kill(first, signal.SIGKILL)
         with caplog.at_level(logging.WARNING):
-            assert eventually(checked(supervisor, lambda: supervisor.pids()["web"] != first))
+            assert poll_until(check_before(supervisor, lambda: supervisor.pids()["web"] != first))
         second = supervisor.pids()["web"]
         assert is_running(second)
     assert "web ended (status -9); starting it again" in caplog.text
-    assert all_end([first, second])
+    assert wait_for_end([first, second])
 
 
 def test_what_a_killed_child_had_started_goes_with_it(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    with supervised([Program(name="worker", command=FAMILY, log=log)]) as supervisor:
-        assert eventually(lambda: log.exists() and log.read_text().endswith("\n"))
+    with supervise([Program(name="worker", command=FAMILY, log=log)]) as supervisor:
+        assert poll_until(lambda: log.exists() and log.read_text().endswith("\n"))
         pool = int(log.read_text())
         os.kill(supervisor.pids()["worker"], signal.SIGKILL)
-        assert eventually(checked(supervisor, lambda: not is_running(pool)))
+        assert poll_until(check_before(supervisor, lambda: not is_running(pool)))
 
 
 def test_what_a_child_had_started_goes_when_it_is_stopped(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    with supervised([Program(name="worker", command=FAMILY, log=log)]):
-        assert eventually(lambda: log.exists() and log.read_text().endswith("\n"))
-    assert all_end([int(log.read_text())])
+    with supervise([Program(name="worker", command=FAMILY, log=log)]):
+        assert poll_until(lambda: log.exists() and log.read_text().endswith("\n"))
+    assert wait_for_end([int(log.read_text())])
 
 
 def test_a_child_that_keeps_ending_is_tried_ever_more_slowly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "FIRST_PAUSE", 0.05)
-    monkeypatch.setattr(processes, "LONGEST_PAUSE", 0.2)
+    monkeypatch.setattr(processes, "MIN_RESTART_PAUSE_S", 0.05)
+    monkeypatch.setattr(processes, "MAX_RESTART_PAUSE_S", 0.2)
     log, pauses = tmp_path / "log", list[str]()
     monkeypatch.setattr(processes.logger, "warning", lambda _, text: pauses.append(text))
     program = Program(name="worker", command=["/bin/echo", "tried"], log=log)
-    with supervised([program]) as supervisor:
-        assert eventually(checked(supervisor, lambda: len(pauses) == 5))
+    with supervise([program]) as supervisor:
+        assert poll_until(check_before(supervisor, lambda: len(pauses) == 5))
     assert [re.findall(r"in ([\d.]+) s", text)[0] for text in pauses] == ["0.1", "0.1", "0.2", "0.2", "0.2"]
     assert log.read_text().count("tried") == 5
     assert str(log) in pauses[0]
 
 
 def test_a_child_that_ran_steadily_starts_from_the_first_pause_again() -> None:
-    with supervised([Program(name="web", command=SLEEP)]) as supervisor:
+    with supervise([Program(name="web", command=SLEEP)]) as supervisor:
         child = supervisor._children["web"]
         child.pause = 8.0
-        assert processes._next_pause(child, child.started + 5) == 10.0
-        assert processes._next_pause(child, child.started + 31) == processes.FIRST_PAUSE
+        assert processes._next_pause(child, child.started_at + 5) == 10.0
+        assert processes._next_pause(child, child.started_at + 31) == processes.MIN_RESTART_PAUSE_S
 
 
 def test_a_lost_server_ends_the_supervision_and_the_children() -> None:
-    def lost() -> None:
+    def raise_unavailable() -> None:
         raise Unavailable("Postgres ended")
 
-    with supervised([Program(name="web", command=SLEEP)], also=lost) as supervisor:
+    with supervise([Program(name="web", command=SLEEP)], on_check=raise_unavailable) as supervisor:
         pid = supervisor.pids()["web"]
         with pytest.raises(Unavailable, match="Postgres ended"):
             supervisor.wait()
-    assert all_end([pid])
+    assert wait_for_end([pid])
 
 
 def test_a_child_gets_its_environment_and_log(tmp_path: Path) -> None:
@@ -191,18 +192,18 @@ def test_a_child_gets_its_environment_and_log(tmp_path: Path) -> None:
     program = Program(
         name="web", command=["/bin/sh", "-c", "echo $CUP $HOME; echo oops >&2"], env={"CUP": "anon"}, log=log
     )
-    with supervised([program]):
-        assert eventually(lambda: log.exists() and log.read_text() == f"anon {os.environ['HOME']}\noops\n")
+    with supervise([program]):
+        assert poll_until(lambda: log.exists() and log.read_text() == f"anon {os.environ['HOME']}\noops\n")
 
 
-def test_signals_are_given_back() -> None:
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    with owned_signals():
-        assert signal.getsignal(signal.SIGTERM) is not before[signal.SIGTERM]
+def test_signal_handlers_are_restored() -> None:
+    handlers_before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    with stop_on_signals():
+        assert signal.getsignal(signal.SIGTERM) is not handlers_before[signal.SIGTERM]
         os.kill(os.getpid(), signal.SIGTERM)
-        eventually(lambda: False)
+        poll_until(lambda: False)
         pytest.fail("the signal did not end the body")
-    assert {number: signal.getsignal(number) for number in before} == before
+    assert {number: signal.getsignal(number) for number in handlers_before} == handlers_before
 
 
 def test_a_taken_port_is_refused_and_a_free_one_is_not() -> None:
@@ -218,24 +219,24 @@ def test_an_address_of_another_machine_is_refused() -> None:
         check_port_is_free("192.0.2.1", 8000)
 
 
-def free_port() -> int:
+def find_free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
 
 
-def web_answering(folder: Path, port: int) -> Program:
-    """A web server that serves a folder."""
-    serve = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1", "-d", str(folder)]
-    return Program(name="web", command=serve, log=folder / "web.log")
+def build_file_server(folder: Path, port: int) -> Program:
+    """Return a program that serves a folder over HTTP."""
+    serve_command = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1", "-d", str(folder)]
+    return Program(name="web", command=serve_command, log=folder / "web.log")
 
 
 def test_waits_until_the_web_server_is_ready_and_says_what_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    monkeypatch.setattr(readiness, "SAID_EVERY", 0.0)
-    port = free_port()
-    with supervised([web_answering(tmp_path, port)]) as supervisor, caplog.at_level(logging.INFO):
+    monkeypatch.setattr(readiness, "LOG_INTERVAL_S", 0.0)
+    port = find_free_port()
+    with supervise([build_file_server(tmp_path, port)]) as supervisor, caplog.at_level(logging.INFO):
 
         def check() -> None:
             supervisor.check_start()
@@ -249,17 +250,17 @@ def test_waits_until_the_web_server_is_ready_and_says_what_for(
 def test_a_program_that_keeps_ending_before_it_is_ready_is_explained_by_its_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "LONGEST_PAUSE", 0.0)
-    broken = [sys.executable, "-c", "import nowhere"]
+    monkeypatch.setattr(processes, "MAX_RESTART_PAUSE_S", 0.0)
+    broken_command = [sys.executable, "-c", "import nowhere"]
     programs = [
         Program(name="worker", command=SLEEP),
-        Program(name="web", command=broken, log=tmp_path / "web.log"),
+        Program(name="web", command=broken_command, log=tmp_path / "web.log"),
     ]
     with (
-        supervised(programs) as supervisor,
+        supervise(programs) as supervisor,
         pytest.raises(Unavailable, match=r"(?s)web has ended 5 times.*web\.log.*No module named 'nowhere'"),
     ):
-        wait_until_healthy(f"http://127.0.0.1:{free_port()}/readyz", check=supervisor.check_start)
+        wait_until_healthy(f"http://127.0.0.1:{find_free_port()}/readyz", check=supervisor.check_start)
 
 
 def test_a_program_that_is_run_to_its_end_passes_its_failure_on(capfd: pytest.CaptureFixture[str]) -> None:
@@ -278,31 +279,41 @@ def test_a_program_that_is_run_to_its_end_goes_with_what_it_needs(tmp_path: Path
 
     with pytest.raises(Unavailable, match="Postgres ended"):
         run(Program(name="the demo", command=FAMILY, log=log), check=check)
-    assert all_end([int(log.read_text())])
+    assert wait_for_end([int(log.read_text())])
 
 
 def test_the_programs_of_one_machine_keep_to_their_places(tmp_path: Path) -> None:
-    web = web_program(host="127.0.0.1", port=8123, env={"REDIS_URL": "redis+socket:///x"})
+    web = build_web_program(host="127.0.0.1", port=8123, env={"REDIS_URL": "redis+socket:///x"})
     assert web.command == [sys.executable, "-m", "app.cli.web_server", "127.0.0.1", "8123"]
-    (worker, reports), clock = worker_programs(), scheduler_program(env={})
+    (worker, reports), clock = build_worker_programs(), build_scheduler_program(env={})
     assert worker.command[:3] == reports.command[:3] == [sys.executable, "-m", "workers.pool"]
     assert clock.command == [sys.executable, "-m", "workers.clock"]
-    assert [one.name for one in (web, worker, reports, clock)] == ["web", "worker", "reports", "scheduler"]
+    assert [program.name for program in (web, worker, reports, clock)] == [
+        "web",
+        "worker",
+        "reports",
+        "scheduler",
+    ]
 
 
-def test_reports_have_a_program_of_their_own_unless_they_are_all_that_is_asked_for() -> None:
-    def jobs(*queues: str) -> dict[str, str]:
-        made = worker_programs(queues=queues, jobs=3)
-        return {one.name: one.command[one.command.index("--concurrency") + 1] for one in made}
+def test_reports_have_their_own_program_unless_only_reports_are_requested() -> None:
+    def read_concurrency(*queues: str) -> dict[str, str]:
+        programs = build_worker_programs(queues=queues, jobs=3)
+        return {
+            program.name: program.command[program.command.index("--concurrency") + 1] for program in programs
+        }
 
-    assert jobs("scores", "guesses", "reports") == {"worker": "3", "reports": "1"}
-    assert jobs("scores") == jobs("guesses") == {"worker": "3"}
-    assert jobs("reports") == {"reports": "3"}
-    nodes = [one.command[one.command.index("--hostname") + 1] for one in worker_programs(name="7")]
+    assert read_concurrency("scores", "guesses", "reports") == {"worker": "3", "reports": "1"}
+    assert read_concurrency("scores") == read_concurrency("guesses") == {"worker": "3"}
+    assert read_concurrency("reports") == {"reports": "3"}
+    nodes = [
+        program.command[program.command.index("--hostname") + 1]
+        for program in build_worker_programs(name="7")
+    ]
     assert nodes == ["celery-7@%h", "reports-7@%h"]
 
 
-OPEN_FILES = """
+OPEN_FILES_PROGRAM = """
 import resource, sys
 from app.cli.web_server import allow_open_files
 resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), int(sys.argv[2])))
@@ -312,8 +323,10 @@ print(*resource.getrlimit(resource.RLIMIT_NOFILE))
 
 
 @pytest.mark.parametrize(
-    ("soft", "hard", "wanted", "then"), [(128, 512, 256, 256), (128, 200, 256, 200), (300, 512, 256, 300)]
+    ("soft", "hard", "wanted", "expected"), [(128, 512, 256, 256), (128, 200, 256, 200), (300, 512, 256, 300)]
 )
-def test_the_web_server_raises_the_limit_of_open_files(soft: int, hard: int, wanted: int, then: int) -> None:
-    command = [sys.executable, "-c", OPEN_FILES, str(soft), str(hard), str(wanted)]
-    assert subprocess.check_output(command, text=True).split() == [str(then), str(hard)]
+def test_the_web_server_raises_the_limit_of_open_files(
+    soft: int, hard: int, wanted: int, expected: int
+) -> None:
+    command = [sys.executable, "-c", OPEN_FILES_PROGRAM, str(soft), str(hard), str(wanted)]
+    assert subprocess.check_output(command, text=True).split() == [str(expected), str(hard)]

@@ -1,4 +1,4 @@
-"""What a command says of its progress where there is no terminal."""
+"""Progress of commands without a terminal."""
 
 import threading
 
@@ -7,39 +7,39 @@ import pytest
 from anoncup.cli import terminal
 
 
-class Lines:
-    """An error channel that is no terminal and tells when a line has come."""
+class RecordedStderr:
+    """An error stream that is no terminal and notifies waiting threads of writes."""
 
     def __init__(self) -> None:
         self.text = ""
-        self.came = threading.Condition()
+        self.text_written = threading.Condition()
 
     def write(self, text: str) -> int:
-        with self.came:
+        with self.text_written:
             self.text += text
-            self.came.notify_all()
+            self.text_written.notify_all()
         return len(text)
 
     def flush(self) -> None:
-        """Nothing waits."""
+        """Nothing is buffered."""
 
     def isatty(self) -> bool:
         return False
 
     def wait_for(self, part: str, *, times: int = 1) -> None:
-        with self.came:
-            assert self.came.wait_for(lambda: self.text.count(part) >= times, timeout=60), self.text
+        with self.text_written:
+            assert self.text_written.wait_for(lambda: self.text.count(part) >= times, timeout=60), self.text
 
 
-def listening(monkeypatch: pytest.MonkeyPatch) -> Lines:
-    """To be called in the test itself: pytest puts its own channel in place after the fixtures."""
-    lines = Lines()
+def capture_stderr(monkeypatch: pytest.MonkeyPatch) -> RecordedStderr:
+    """Replace stderr. Called in the test itself, because pytest sets its own stream after the fixtures."""
+    lines = RecordedStderr()
     monkeypatch.setattr("sys.stderr", lines)
     return lines
 
 
-def test_a_long_step_is_said_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    errors = listening(monkeypatch)
+def test_a_long_step_is_reported_repeatedly(monkeypatch: pytest.MonkeyPatch) -> None:
+    errors = capture_stderr(monkeypatch)
     monkeypatch.setattr(terminal, "LINE_EVERY_S", 0.001)
     with terminal.progress_bar("threshold") as progress:
         errors.wait_for("threshold (")
@@ -49,22 +49,22 @@ def test_a_long_step_is_said_again_and_again(monkeypatch: pytest.MonkeyPatch) ->
         errors.wait_for("threshold: queued (")
 
 
-def test_what_is_quick_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    errors = listening(monkeypatch)
+def test_a_quick_step_prints_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    errors = capture_stderr(monkeypatch)
     with terminal.progress_bar("scoring") as progress:
         progress(1, 1, "all")
     assert errors.text == ""
 
 
-def test_nobody_listening_stops_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    errors = listening(monkeypatch)
+def test_a_closed_stderr_does_not_stop_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    errors = capture_stderr(monkeypatch)
     monkeypatch.setattr(terminal, "LINE_EVERY_S", 0.001)
-    gone = threading.Event()
+    write_failed = threading.Event()
 
     def refuse(text: str) -> int:
-        gone.set()
+        write_failed.set()
         raise BrokenPipeError
 
     monkeypatch.setattr(errors, "write", refuse)
     with terminal.progress_bar("scoring"):
-        assert gone.wait(60)
+        assert write_failed.wait(60)

@@ -1,4 +1,4 @@
-"""A package's track without distances and counts, from a terminal: the same numbers, and no threshold."""
+"""Local commands on a package's track without distances, counts and threshold."""
 
 import json
 import subprocess
@@ -9,30 +9,30 @@ from typing import Any
 import pytest
 
 from tests.support import small_track
-from tests.support.plugin_installation import install
-from tests.support.small_track import written
+from tests.support.plugin_installation import install_package
+from tests.support.small_track import format_column
 
 pytestmark = pytest.mark.full
 
-CONTEST = ("--competition", "competition.toml", "--original", "numbers.csv")
-SENT = ("--list", "list.csv", "--secret", "secret.csv")
+CONTEST_OPTIONS = ("--competition", "competition.toml", "--original", "numbers.csv")
+RELEASE_OPTIONS = ("--list", "list.csv", "--secret", "secret.csv")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The release that ``tests.scoring.test_small_track`` works out by hand."""
-    made = tmp_path_factory.mktemp("small")
-    install(made, "small_track", "from tests.support.small_track import PLUGIN")
-    (made / "competition.toml").write_text(small_track.text())
-    (made / "numbers.csv").write_bytes(written("number", [10, 20, 30, 40]))
-    (made / "list.csv").write_bytes(written("number", [10, 20, 5]))
-    (made / "secret.csv").write_bytes(written("member", [1, 0, 1, 1]))
-    return made
+    """A folder with the release whose scores ``tests.tracks.test_small_track`` computes by hand."""
+    new_folder = tmp_path_factory.mktemp("small")
+    install_package(new_folder, "small_track", "from tests.support.small_track import PLUGIN")
+    (new_folder / "competition.toml").write_text(small_track.build_competition_toml())
+    (new_folder / "numbers.csv").write_bytes(format_column("number", [10, 20, 30, 40]))
+    (new_folder / "list.csv").write_bytes(format_column("number", [10, 20, 5]))
+    (new_folder / "secret.csv").write_bytes(format_column("member", [1, 0, 1, 1]))
+    return new_folder
 
 
-def run(folder: Path, *words: str, status: int = 0) -> str:
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "anoncup.cli", *words],
+def run_anoncup(folder: Path, *arguments: str, status: int = 0) -> str:
+    completed = subprocess.run(
+        [sys.executable, "-P", "-m", "anoncup.cli", *arguments],
         cwd=folder,
         env={"PYTHONPATH": str(folder), "COLUMNS": "120"},
         capture_output=True,
@@ -40,43 +40,45 @@ def run(folder: Path, *words: str, status: int = 0) -> str:
         check=False,
         timeout=120,
     )
-    assert done.returncode == status, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stdout + done.stderr
+    assert completed.returncode == status, completed.stdout + completed.stderr
+    assert "Traceback" not in completed.stderr
+    return completed.stdout + completed.stderr
 
 
 def test_a_score_has_risks_and_details_and_no_distance(folder: Path) -> None:
-    found: dict[str, Any] = json.loads(run(folder, "score", *CONTEST, *SENT, "--json"))
-    assert found["excessive"] is None
-    assert (found["utility"], found["security"]) == (1.0, 1.0)
-    assert found["attackers"]["everybody"] == {
+    content: dict[str, Any] = json.loads(
+        run_anoncup(folder, "score", *CONTEST_OPTIONS, *RELEASE_OPTIONS, "--json")
+    )
+    assert content["excessive"] is None
+    assert (content["utility"], content["security"]) == (1.0, 1.0)
+    assert content["attackers"]["everybody"] == {
         "rate": 0.75, "version": 1, "baseline": 0.5, "risk": 0.5, "details": {"sure": 1.0}
     }  # fmt: skip
-    shown = run(folder, "score", *CONTEST, *SENT, "--methods")
-    assert "seen: risk 1, member 0.25, first 1" in shown
-    assert "everybody: risk 0.5, sure 1" in shown
-    assert "distance" not in shown
-    assert "threshold" not in shown
+    output = run_anoncup(folder, "score", *CONTEST_OPTIONS, *RELEASE_OPTIONS, "--methods")
+    assert "seen: risk 1, member 0.25, first 1" in output
+    assert "everybody: risk 0.5, sure 1" in output
+    assert "distance" not in output
+    assert "threshold" not in output
 
 
 def test_a_check_says_nothing_of_distances(folder: Path) -> None:
-    found = json.loads(run(folder, "check", *CONTEST, *SENT, "--json"))
-    assert found == {"verdict": "accepted", "violations": [], "warnings": [], "excessive": None}
+    content = json.loads(run_anoncup(folder, "check", *CONTEST_OPTIONS, *RELEASE_OPTIONS, "--json"))
+    assert content == {"verdict": "accepted", "violations": [], "warnings": [], "excessive": None}
 
 
 def test_there_is_no_advice(folder: Path) -> None:
-    said = run(folder, "threshold", *CONTEST, status=2)
-    assert "the small track has no rule against excessive anonymization" in " ".join(said.split())
+    output = run_anoncup(folder, "threshold", *CONTEST_OPTIONS, status=2)
+    assert "the small track has no rule against excessive anonymization" in " ".join(output.split())
 
 
 def test_scales_are_those_that_the_measures_say(folder: Path) -> None:
-    written = run(folder, "scales", *CONTEST)
-    assert "left_out = 0.5" in written
-    assert "shift = 30.0" in written
+    scaled_file = run_anoncup(folder, "scales", *CONTEST_OPTIONS)
+    assert "left_out = 0.5" in scaled_file
+    assert "shift = 30.0" in scaled_file
 
 
 def test_an_attacker_writes_a_guess_at_each_question(folder: Path) -> None:
-    run(folder, "attack", *CONTEST, "--list", "list.csv", "--into", "guesses")
+    run_anoncup(folder, "attack", *CONTEST_OPTIONS, "--list", "list.csv", "--into", "guesses")
     files = {file.name: file.read_text() for file in (folder / "guesses").iterdir()}
     assert files == {
         "seen.member.csv": "score\n1.0\n1.0\n0.0\n0.0\n",

@@ -1,5 +1,4 @@
-"""Files by their hash, in a folder and in a bucket: whole or not at all, checked when read, and said when the
-place fails."""
+"""The store of files by their hash, in a folder and in a bucket: complete, checked when read, with errors."""
 
 import threading
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from app.config import Settings
 from app.db.models import Submission
 from app.db.transaction import transaction
 from app.http import uploads
-from app.storage import Store, bucket, digest_of, opened
+from app.storage import Store, bucket, compute_digest, open_store
 from tests.support.arena import Arena
 from tests.support.s3_server import BUCKET, S3Server
 
@@ -25,143 +24,147 @@ from tests.support.s3_server import BUCKET, S3Server
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     """An empty store of each kind."""
     if request.param == "folder":
-        return opened(str(tmp_path))
+        return open_store(str(tmp_path))
     request.getfixturevalue("s3")
-    return opened(f"s3://{BUCKET}/{uuid4()}")
+    return open_store(f"s3://{BUCKET}/{uuid4()}")
 
 
-def harm(store: Store, digest: str, content: bytes = b"harmed") -> None:
-    store.place.replace(f"blobs/{digest[:2]}/{digest}", BytesIO(content))
+def damage_file(store: Store, digest: str, content: bytes = b"harmed") -> None:
+    store.backend.replace(f"blobs/{digest[:2]}/{digest}", BytesIO(content))
 
 
-def code_of(call: Callable[[], object]) -> str:
-    """What the store says is wrong."""
-    with pytest.raises((NotFound, Unavailable)) as caught:
+def catch_error_code(call: Callable[[], object]) -> str:
+    """Return the code of the error that the call raises."""
+    with pytest.raises((NotFound, Unavailable)) as raised:
         call()
-    return caught.value.code
+    return raised.value.code
 
 
 LARGE = b"0123456789abcdef" * (1 << 20)
-"""More than is held in memory while it is checked."""
+"""Larger than what is held in memory during a check."""
 
 
 @pytest.mark.parametrize("content", [b"", b"content", LARGE], ids=["empty", "small", "large"])
 def test_what_is_put_is_got(store: Store, content: bytes) -> None:
-    digest = store.put(content)
-    assert digest == digest_of(content)
+    digest = store.save(content)
+    assert digest == compute_digest(content)
     assert store.get(digest) == content
-    assert b"".join(store.pieces(digest)) == content
-    assert store.holds(digest)
+    assert b"".join(store.read_chunks(digest)) == content
+    assert store.contains(digest)
 
 
 def test_an_open_file_is_put_from_its_start(store: Store) -> None:
     file = BytesIO(b"line\n" * 100_000)
     file.seek(7)
-    assert store.get(store.put_file(file)) == file.getvalue()
+    assert store.get(store.save_file(file)) == file.getvalue()
 
 
 def test_the_same_content_may_be_put_by_many_at_once(store: Store) -> None:
-    threads = [threading.Thread(target=store.put, args=(b"same" * 10_000,)) for _ in range(8)]
+    threads = [threading.Thread(target=store.save, args=(b"same" * 10_000,)) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert store.get(digest_of(b"same" * 10_000)) == b"same" * 10_000
+    assert store.get(compute_digest(b"same" * 10_000)) == b"same" * 10_000
 
 
 def test_what_is_there_is_not_written_again(store: Store) -> None:
     name = "blobs/na/name"
-    assert store.place.create(name, BytesIO(b"first"))
-    assert not store.place.create(name, BytesIO(b"second"))
-    with store.place.open(name) as file:
+    assert store.backend.create(name, BytesIO(b"first"))
+    assert not store.backend.create(name, BytesIO(b"second"))
+    with store.backend.open(name) as file:
         file.seek(0)
         assert file.read() == b"first"
 
 
 def test_a_file_that_is_not_there_is_said_to_be_lost(store: Store) -> None:
-    store.put(b"another")
-    assert code_of(lambda: store.get(digest_of(b"never put"))) == "file_lost"
-    assert code_of(lambda: next(store.pieces(digest_of(b"never put")))) == "file_lost"
-    assert not store.holds(digest_of(b"never put"))
+    store.save(b"another")
+    assert catch_error_code(lambda: store.get(compute_digest(b"never put"))) == "file_lost"
+    assert catch_error_code(lambda: next(store.read_chunks(compute_digest(b"never put")))) == "file_lost"
+    assert not store.contains(compute_digest(b"never put"))
 
 
 def test_what_is_removed_is_gone_and_may_be_removed_again(store: Store) -> None:
-    digest = store.put(b"content")
+    digest = store.save(b"content")
     store.remove(digest)
     store.remove(digest)
-    assert not store.holds(digest)
+    assert not store.contains(digest)
 
 
 @pytest.mark.parametrize("damage", [b"", b"c0ntent", b"content and more"])
 def test_a_damaged_file_is_never_served_and_is_mended_when_it_is_put_again(
     store: Store, damage: bytes
 ) -> None:
-    digest = store.put(b"content")
-    harm(store, digest, damage)
-    assert code_of(lambda: store.get(digest)) == "file_damaged"
-    assert code_of(lambda: store.open(digest)) == "file_damaged"
-    assert code_of(lambda: next(store.pieces(digest))) == "file_damaged"
-    store.put(b"content")
+    digest = store.save(b"content")
+    damage_file(store, digest, damage)
+    assert catch_error_code(lambda: store.get(digest)) == "file_damaged"
+    assert catch_error_code(lambda: store.open(digest)) == "file_damaged"
+    assert catch_error_code(lambda: next(store.read_chunks(digest))) == "file_damaged"
+    store.save(b"content")
     assert store.get(digest) == b"content"
 
 
 def test_a_store_that_answers_passes_its_check_however_often(store: Store) -> None:
-    store.check()
-    store.check()
+    store.check_writable()
+    store.check_writable()
 
 
 def test_a_place_of_another_kind_is_refused() -> None:
     for name in ("gs://bucket", "s3://", "s3:///prefix", "file:///tmp"):
         with pytest.raises(InvalidInput):
-            opened(name)
+            open_store(name)
 
 
 def test_the_layout_of_a_folder_is_the_one_that_installations_have(tmp_path: Path) -> None:
-    digest = opened(str(tmp_path)).put(b"content")
+    digest = open_store(str(tmp_path)).save(b"content")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [
         tmp_path / "blobs" / digest[:2] / digest
     ]
 
 
 def test_a_file_in_a_folder_is_for_its_group_too_and_for_nobody_else(tmp_path: Path) -> None:
-    digest = opened(str(tmp_path)).put(b"content")
+    digest = open_store(str(tmp_path)).save(b"content")
     assert (tmp_path / "blobs" / digest[:2] / digest).stat().st_mode & 0o777 == 0o640
 
 
 def test_a_disk_that_fails_in_the_middle_leaves_no_piece(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(_: int) -> None:
+    def raise_disk_full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("os.fsync", full)
-    assert code_of(lambda: opened(str(tmp_path)).put(b"content")) == "storage_unavailable"
+    monkeypatch.setattr("os.fsync", raise_disk_full)
+    assert catch_error_code(lambda: open_store(str(tmp_path)).save(b"content")) == "storage_unavailable"
     assert [path for path in (tmp_path / "blobs").rglob("*") if path.is_file()] == []
 
 
 def test_a_folder_that_is_no_folder_is_unavailable(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    store = opened(str(tmp_path / "file"))
-    for call in everything(store):
-        assert code_of(call) == "storage_unavailable"
+    store = open_store(str(tmp_path / "file"))
+    for call in list_operations(store):
+        assert catch_error_code(call) == "storage_unavailable"
 
 
-def everything(store: Store) -> list[Callable[[], object]]:
-    """Every way to use a store."""
-    digest = digest_of(b"content")
+def list_operations(store: Store) -> list[Callable[[], object]]:
+    """Return a call of every operation of a store."""
+    digest = compute_digest(b"content")
     return [
         lambda: store.get(digest),
-        lambda: store.holds(digest),
-        lambda: store.put(b"content"),
+        lambda: store.contains(digest),
+        lambda: store.save(b"content"),
         lambda: store.remove(digest),
-        store.check,
+        store.check_writable,
     ]
 
 
 def test_a_bucket_that_is_not_there_is_not_mistaken_for_lost_files(s3: S3Server) -> None:
-    store = opened("s3://another/prefix")
-    for call in (lambda: store.get(digest_of(b"content")), lambda: store.put(b"content"), store.check):
-        assert code_of(call) == "storage_unavailable"
+    store = open_store("s3://another/prefix")
+    for call in (
+        lambda: store.get(compute_digest(b"content")),
+        lambda: store.save(b"content"),
+        store.check_writable,
+    ):
+        assert catch_error_code(call) == "storage_unavailable"
 
 
 @pytest.mark.parametrize("name", ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])
@@ -169,46 +172,46 @@ def test_credentials_that_the_store_does_not_know_are_said_before_anything_is_lo
     s3: S3Server, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv(name, "wrong")
-    for call in everything(opened(f"s3://{BUCKET}/{uuid4()}")):
-        assert code_of(call) == "storage_unavailable"
+    for call in list_operations(open_store(f"s3://{BUCKET}/{uuid4()}")):
+        assert catch_error_code(call) == "storage_unavailable"
 
 
 @pytest.mark.full
 def test_a_bucket_that_goes_away_is_unavailable_and_comes_back_with_all_it_had(s3: S3Server) -> None:
-    store = opened(f"s3://{BUCKET}/{uuid4()}")
-    digest = store.put(b"content")
+    store = open_store(f"s3://{BUCKET}/{uuid4()}")
+    digest = store.save(b"content")
     s3.kill()
-    for call in everything(store):
-        assert code_of(call) == "storage_unavailable"
+    for call in list_operations(store):
+        assert catch_error_code(call) == "storage_unavailable"
     s3.start()
     assert store.get(digest) == b"content"
 
 
 def test_a_bucket_that_hangs_is_given_up(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its connections are accepted and nothing comes: without a limit this test would not end."""
-    monkeypatch.setitem(bucket.CLIENT, "read_timeout", timedelta(seconds=1))
-    store = opened(f"s3://{BUCKET}/{uuid4()}")
-    digest = store.put(b"content")
+    """Connections are accepted, but nothing answers: without a time limit this test would not end."""
+    monkeypatch.setitem(bucket.CLIENT_OPTIONS, "read_timeout", timedelta(seconds=1))
+    store = open_store(f"s3://{BUCKET}/{uuid4()}")
+    digest = store.save(b"content")
     s3.hang()
     try:
-        assert code_of(lambda: store.get(digest)) == "storage_unavailable"
-        assert code_of(lambda: store.put(b"more")) == "storage_unavailable"
+        assert catch_error_code(lambda: store.get(digest)) == "storage_unavailable"
+        assert catch_error_code(lambda: store.save(b"more")) == "storage_unavailable"
     finally:
-        s3.go_on()
+        s3.resume()
     assert store.get(digest) == b"content"
 
 
 def test_an_upload_on_a_full_disk_is_answered_503_and_nothing_is_stored(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(_: int) -> None:
+    def raise_disk_full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    arena.team("red")
-    with monkeypatch.context() as broken:
-        broken.setattr("os.fsync", full)
-        answer = arena.submit("red", seed=77_777)
-    assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
+    arena.get_team_token("red")
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", raise_disk_full)
+        response = arena.submit("red", seed=77_777)
+    assert (response.status_code, response.json()["code"]) == (503, "storage_unavailable")
     with transaction() as session:
         assert session.scalars(select(func.count()).select_from(Submission)).one() == 0
     assert arena.submit("red", seed=77_777).status_code == 202
@@ -217,17 +220,17 @@ def test_an_upload_on_a_full_disk_is_answered_503_and_nothing_is_stored(
 def test_an_upload_without_a_sealing_key_is_answered_503_and_nothing_is_stored(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arena.team("red")
+    arena.get_team_token("red")
     keyless = settings.model_copy(update={"sealing_key_file": None})
     monkeypatch.setattr(uploads, "get_settings", lambda: keyless)
-    answer = arena.submit("red", seed=78)
-    assert (answer.status_code, answer.json()["code"]) == (503, "sealing_unavailable")
+    response = arena.submit("red", seed=78)
+    assert (response.status_code, response.json()["code"]) == (503, "sealing_unavailable")
     with transaction() as session:
         assert session.scalars(select(func.count()).select_from(Submission)).one() == 0
 
 
 def test_the_names_below_a_folder_are_listed_and_no_others(store: Store) -> None:
-    assert store.place.names("waiting/") == []
+    assert store.backend.list_names("waiting/") == []
     for name in ("waiting/b/2", "waiting/a/1", "waitings/c", "blobs/aa/x"):
-        assert store.place.create(name, BytesIO(b"content"))
-    assert store.place.names("waiting/") == ["waiting/a/1", "waiting/b/2"]
+        assert store.backend.create(name, BytesIO(b"content"))
+    assert store.backend.list_names("waiting/") == ["waiting/a/1", "waiting/b/2"]

@@ -1,4 +1,4 @@
-"""Makes threshold reports, and the moves of rehearsals: claim, work in the limited child, record."""
+"""Celery task that makes threshold reports and the moves of rehearsals in the scoring child."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -10,32 +10,37 @@ from app.db.transaction import transaction
 from app.services.jobs.queue import ADVISE, celery
 from app.services.originals import threshold_reports
 from workers import child_manager, lease_runner, rehearse
-from workers.child_manager import Step, Verdict
-from workers.jobs import Inquiry
-from workers.readiness import FOR_REPORTS, FOR_SECRETS
+from workers.child_manager import JobResult, ProgressStep
+from workers.jobs import AdviceJob
+from workers.readiness import REPORT_READINESS, SCORING_READINESS
 
 
 @celery.task(name=ADVISE, throws=(Unavailable,))
-@lease_runner.left_to_sweep()
+@lease_runner.leave_to_sweep()
 def advise(*_: str) -> None:
-    """Make the move that is fairly next, else the report: a move takes seconds, a report minutes. Safe to
-    ring twice, and to kill."""
-    if not FOR_REPORTS.admitted():
-        return  # the sweep asks again, and somebody else may hear it
-    if FOR_SECRETS.is_fit() and rehearse.play():
+    """Make the next rehearsal move, or else the next threshold report.
+
+    Moves come first because they take seconds and reports take minutes. Running the task twice or killing it
+    does no harm.
+    """
+    if not REPORT_READINESS.wait_until_ready():
+        return  # the sweep sends the message again, and another worker may receive it
+    if SCORING_READINESS.is_ready() and rehearse.make_next_move():
         return
     settings = get_settings()
     lease = timedelta(seconds=settings.lease_s)
     with transaction() as session:
-        claimed = threshold_reports.claim_next(session, lease=lease, attempts=settings.scoring_attempts)
-    if claimed is None:
-        return  # another worker was there first
-    inquiry = Inquiry(claimed.competition_file, claimed.original, claimed.question)
+        claim = threshold_reports.claim_next(session, lease=lease, attempts=settings.scoring_attempts)
+    if claim is None:
+        return  # another worker has claimed it
+    job = AdviceJob(claim.competition_file, claim.original, claim.question)
 
-    def do(on_step: Callable[[Step], None]) -> Verdict:
-        return child_manager.evaluate(inquiry, settings, on_step=on_step)
+    def make_report(on_step: Callable[[ProgressStep], None]) -> JobResult:
+        return child_manager.run(job, settings, on_step=on_step)
 
-    found = lease_runner.done(do, ThresholdReport, claimed.report_id, claimed.attempt, fitness=FOR_REPORTS)
-    if found is not None:
+    result = lease_runner.run(
+        make_report, ThresholdReport, claim.report_id, claim.attempt, readiness=REPORT_READINESS
+    )
+    if result is not None:
         with transaction() as session:
-            threshold_reports.record(session, claimed, found.content)
+            threshold_reports.record(session, claim, result.content)

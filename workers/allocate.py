@@ -1,4 +1,4 @@
-"""Draws in the walled child, with keys that follow from the seed: it never gets the seed itself."""
+"""Draw the files allocated to a team. The sandboxed child gets keys derived from the seed, never the seed."""
 
 from hashlib import sha256
 
@@ -9,75 +9,93 @@ from app.config import Settings
 from app.crypto import sealing
 from app.db.transaction import transaction
 from app.services.attacks import allocation
-from app.services.attacks.allocation import Undrawn
-from app.services.contests.contest import read_file
-from app.services.contests.sealed_inputs import Box, Means
-from app.storage import store
+from app.services.attacks.allocation import AllocationRequest
+from app.services.contests.contest import parse_stored_rules
+from app.services.contests.sealed_inputs import DrawInputs, SealedBox
+from app.storage import get_store
 from workers import child_manager
-from workers.jobs import Aids, Drawing
+from workers.jobs import AllocateJob, WorkerInputs
 
-MOST_ATTEMPTS = 2_000
-"""Attempts at files that no other team has; then there are none left. In the second half a team may have
-what the baselines have: they consume no allocation."""
+MAX_ATTEMPTS = 2_000
+"""Attempts at drawing files that no other team has, before the allocation counts as exhausted.
+
+In the second half of the attempts a team may get the same files as a baseline: baselines use up nothing.
+"""
 
 
-def draw(undrawn: Undrawn, settings: Settings) -> None:
-    """Draw files that no other team has and note them, or note that there are none left."""
-    rules = read_file(undrawn.competition_file)
-    rule = TRACKS[rules.track].draw
-    shared = rule is None or not rule.each_team or rule.shared(rules)
-    for attempt in range(MOST_ATTEMPTS):
-        avoid_baselines = attempt < MOST_ATTEMPTS // 2
-        files = drawn(undrawn, settings, attempt)
-        if not shared and is_taken(undrawn, files, avoid_baselines=avoid_baselines):
+def allocate_files(request: AllocationRequest, settings: Settings) -> None:
+    """Draw files that no other team has and record them, or record that none are left."""
+    rules = parse_stored_rules(request.competition_file)
+    rule = TRACKS[rules.track].allocation
+    shared = rule is None or not rule.per_team or rule.allows_shared(rules)
+    for attempt in range(MAX_ATTEMPTS):
+        avoid_baselines = attempt < MAX_ATTEMPTS // 2
+        files = draw_files(request, settings, attempt)
+        if not shared and _is_taken(request, files, avoid_baselines=avoid_baselines):
             continue
-        stored = {name: store().put(content.encode()) for name, content in files.items()}
+        stored = {name: get_store().save(content.encode()) for name, content in files.items()}
         with transaction() as session:
             if allocation.record_allocation(
-                session, undrawn, stored, attempt, shared=shared, avoid_baselines=avoid_baselines
+                session, request, stored, attempt, may_repeat=shared, avoid_baselines=avoid_baselines
             ):
                 return
     with transaction() as session:
-        allocation.note_exhausted(session, undrawn, MOST_ATTEMPTS)
+        allocation.record_exhausted(session, request, MAX_ATTEMPTS)
 
 
-def is_taken(undrawn: Undrawn, files: dict[str, str], *, avoid_baselines: bool) -> bool:
-    """Whether another team has exactly these files."""
+def _is_taken(request: AllocationRequest, files: dict[str, str], *, avoid_baselines: bool) -> bool:
+    """Return whether another team has exactly these files."""
     digests = {name: sha256(content.encode()).hexdigest() for name, content in files.items()}
     with transaction() as session:
         return digests in allocation.list_allocated_files(
-            session, undrawn.competition_id, with_baselines=avoid_baselines
+            session, request.competition_id, with_baselines=avoid_baselines
         )
 
 
-def drawn(undrawn: Undrawn, settings: Settings, attempt: int) -> dict[str, str]:
-    told = aids(undrawn.competition_file, undrawn.means, settings, attempt=attempt)
-    asked = Drawing(undrawn.competition_file, undrawn.original, undrawn.names, told)
-    found: dict[str, str] = child_manager.evaluate(asked, settings, warm=False).content["files"]
-    return found
+def draw_files(request: AllocationRequest, settings: Settings, attempt: int) -> dict[str, str]:
+    inputs = build_worker_inputs(request.competition_file, request.draw_inputs, settings, attempt=attempt)
+    job = AllocateJob(request.competition_file, request.original, request.file_names, inputs)
+    files: dict[str, str] = child_manager.run(job, settings, warm=False).content["files"]
+    return files
 
 
-def aids(file: str, means: Means | None, settings: Settings, *, attempt: int | None = None) -> Aids:
-    """What a child is told of seed and truth; both are opened here and go to it through a pipe only."""
-    draw = TRACKS[read_file(file).track].draw
-    if draw is None or means is None:
-        return Aids()
-    truth = {name: opened_box(box, settings).decode("latin-1") for name, box in means.truth.items()}
-    if means.seed is None:
-        return Aids(truth)
-    seed, at = opened_seed(means.seed, settings), means.attempt if attempt is None else attempt
-    return Aids(truth, {one: seeds.key_for(seed, one, means.team, at).hex() for one in draw.drawn_for})
+def build_worker_inputs(
+    competition_file: str, draw_inputs: DrawInputs | None, settings: Settings, *, attempt: int | None = None
+) -> WorkerInputs:
+    """Return the organizers' files and the keys derived from the seed, for the child.
+
+    Seed and files are opened in this process. They reach the child only through its pipe.
+    """
+    rule = TRACKS[parse_stored_rules(competition_file).track].allocation
+    if rule is None or draw_inputs is None:
+        return WorkerInputs()
+    truth_files = {
+        name: _open_box(box, settings).decode("latin-1") for name, box in draw_inputs.organizer_files.items()
+    }
+    if draw_inputs.seed is None:
+        return WorkerInputs(truth_files)
+    seed, attempt_number = (
+        open_seed(draw_inputs.seed, settings),
+        draw_inputs.attempt if attempt is None else attempt,
+    )
+    return WorkerInputs(
+        truth_files,
+        {
+            purpose: seeds.derive_key(seed, purpose, draw_inputs.team, attempt_number).hex()
+            for purpose in rule.generator_purposes
+        },
+    )
 
 
-def opened_seed(box: Box, settings: Settings) -> bytes:
-    """The seed, if it is what was committed to."""
-    seed = opened_box(box, settings)
-    if seeds.commitment(seed) != box.commitment:
+def open_seed(box: SealedBox, settings: Settings) -> bytes:
+    """Return the opened seed; raise Unavailable if it does not match its commitment."""
+    seed = _open_box(box, settings)
+    if seeds.commit_to_seed(seed) != box.commitment:
         raise Unavailable("a seed does not match its commitment", code="secret_unreadable")
     return seed
 
 
-def opened_box(box: Box, settings: Settings) -> bytes:
+def _open_box(box: SealedBox, settings: Settings) -> bytes:
     return sealing.open_sealed(
         settings.opening_keys_dir, key_id=box.key_id, box=box.sealed, submission_id=box.bound_to
     )

@@ -1,10 +1,9 @@
-"""The scoring child: one per worker process, with a memory and a time limit, kept between submissions.
+"""Manages the scoring child: one per worker process, with memory and time limits, kept between jobs.
 
-An upload that exhausts memory or time ends its child, not the worker, and the submission ends in ERROR
-with the reason. The child has no database, no queue, no keys and no store: what it needs of the store it
-asks its parent for, by digest, and gets nothing that its work does not name. It is sandboxed, and what it
-says is believed no more than an upload. It is ended when it has been asked nothing for a while, for it holds
-the numbers and the originals in memory.
+An upload that exhausts memory or time ends the child, not the worker, and its submission ends in ERROR with
+the reason. The child is sandboxed and has no database, queue, keys or store. It fetches files from its parent
+by digest, and gets only those that its job names. Its answers are validated like uploads. It is ended when
+idle, because it holds the originals and derived numbers in memory.
 """
 
 import time
@@ -21,58 +20,64 @@ from anoncup.errors import CompetitionUnavailable, DomainError, InvalidCompetiti
 from anoncup.messages import Message
 from app.config import Settings
 from app.crypto import sealing
-from app.processes.sandboxed_child import DIED, ChildDied, ChildMisbehaved, OutOfTime, SandboxedChild
-from app.storage import store
-from workers.jobs import Drawing, Inquiry, OfRelease, Sampling, Trial, Work
+from app.processes.sandboxed_child import (
+    DIED_MESSAGE,
+    ChildDiedError,
+    ChildProtocolError,
+    ChildTimeoutError,
+    SandboxedChild,
+)
+from app.storage import get_store
+from workers.jobs import AdviceJob, AllocateJob, Job, JudgeJob, ReleaseJob, SampleJob
 
-__all__ = ["DIED", "ChildDied", "ScoringFailed", "Step", "Verdict", "evaluate", "keeper"]
+__all__ = ["DIED_MESSAGE", "ChildDiedError", "JobResult", "ProgressStep", "ScoringError", "manager", "run"]
 
 log = structlog.get_logger(__name__)
 
 PROGRAM = "workers.scorer"
 
-HEARTBEAT_S = 3.0
-LONGEST_NAME, LONGEST_TRACE, MOST_STEPS = 100, 10_000, 10_000
+_HEARTBEAT_S = 3.0
+MAX_NAME_LENGTH, MAX_TRACE_LENGTH, MAX_STEPS = 100, 10_000, 10_000
 
-CRASHED = Message("scoring failed with an internal error; the operators have been told")
+CRASH_MESSAGE = Message("scoring failed with an internal error; the operators have been told")
 
 
-class ScoringFailed(DomainError):
+class ScoringError(DomainError):
     """The evaluation cannot be finished; the message is for the team."""
 
     code = "scoring_failed"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ProgressStep:
     number: int
-    of: int
+    total: int
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the child found (a verdict, a report, files, a count of rows) and the version of its rules."""
+class JobResult:
+    """The child's result (a verdict, report, outcome or files) and the version of its scoring code."""
 
     content: dict[str, Any]
-    scorer: str
+    scorer_version: str
 
 
-class Keeper:
-    """Holds this process's child, and replaces it when it has ended or has scored enough."""
+class ChildManager:
+    """Holds this process's child, and replaces it when it has ended or has done enough jobs."""
 
     def __init__(self) -> None:
         self.child: SandboxedChild | None = None
-        self.scored = 0
-        """How many pieces of work the child has done."""
+        self.job_count = 0
+        """Jobs that the child has done."""
         self.lock = Lock()
-        """Of who speaks with it, or ends it."""
-        self.rest: Timer | None = None
+        """Held while talking to the child or ending it."""
+        self.idle_timer: Timer | None = None
 
-    def ready(self, settings: Settings, *, warm: bool = True) -> SandboxedChild:
-        """A child that runs, ``warm`` if that is wanted."""
-        if self.rest is not None:
-            self.rest.cancel()
+    def get_child(self, settings: Settings, *, warm: bool = True) -> SandboxedChild:
+        """Return a running child. ``warm`` demands one that has loaded the compiled loops."""
+        if self.idle_timer is not None:
+            self.idle_timer.cancel()
         child = self.child
         if child is not None and (not child.is_quiet() or warm > child.warm):
             self.discard()
@@ -81,138 +86,157 @@ class Keeper:
             self.child = SandboxedChild(PROGRAM, setting=settings.sandbox, memory_mb=memory_mb, warm=warm)
         return self.child
 
-    def leave(self, child: SandboxedChild, settings: Settings) -> None:
-        """It has done its work. Nobody but us ends one that was taken over and has left a thread behind."""
-        self.scored += 1
-        if self.scored >= settings.scoring_recycle_after:
+    def release(self, child: SandboxedChild, settings: Settings) -> None:
+        """Keep the child for the next job, and end it later if idle or now if it has done enough jobs.
+
+        A compromised child may have left a thread behind, so only its end is certain to stop it.
+        """
+        self.job_count += 1
+        if self.job_count >= settings.scoring_recycle_after:
             self.discard()
             return
-        self.rest = Timer(settings.scoring_idle_s, self.end_idle, [child, self.scored])
-        self.rest.daemon = True
-        self.rest.start()
+        self.idle_timer = Timer(settings.scoring_idle_s, self.end_if_idle, [child, self.job_count])
+        self.idle_timer.daemon = True
+        self.idle_timer.start()
 
-    def end_idle(self, child: SandboxedChild, scored: int) -> None:
+    def end_if_idle(self, child: SandboxedChild, job_count: int) -> None:
         with self.lock:
-            if self.child is child and self.scored == scored:
+            if self.child is child and self.job_count == job_count:
                 self.discard()
 
     def discard(self) -> None:
         if self.child is not None:
             self.child.end()
-            self.child, self.scored = None, 0
+            self.child, self.job_count = None, 0
 
 
-keeper = Keeper()
+manager = ChildManager()
 
 
-def evaluate(
-    work: Work, settings: Settings, *, on_step: Callable[[Step], None] = lambda _: None, warm: bool = True
-) -> Verdict:
-    """The verdict on a submission, the report on a question, a target's files, or how often a guess is right.
+def run(
+    job: Job,
+    settings: Settings,
+    *,
+    on_step: Callable[[ProgressStep], None] = lambda _: None,
+    warm: bool = True,
+) -> JobResult:
+    """Run a job in the scoring child and return its result.
 
-    ``on_step`` is called at each step and every few seconds between. ``warm`` is for a child that is started.
-    ScoringFailed: it cannot be scored; ChildDied, and NotFound or Unavailable of the store: it may be tried
-    again. An unfinished child is ended, for what it would still say belongs to no later submission.
+    ``on_step`` is called at each step and every few seconds between steps. With ``warm``, the child loads the
+    compiled loops before its first job. Raises ScoringError if the job cannot be done, and ChildDiedError,
+    NotFound or Unavailable if it may be tried again. A child that has not finished is ended, since its later
+    output would be taken for the answer to the next job.
     """
-    with keeper.lock:
-        child = keeper.ready(settings, warm=warm)
+    with manager.lock:
+        child = manager.get_child(settings, warm=warm)
         try:
-            verdict = spoken_with(child, work, settings, on_step)
-        except CompetitionUnavailable:  # its last word: it is ready for another
-            keeper.leave(child, settings)
+            result = _run_with_deadline(child, job, settings, on_step)
+        except CompetitionUnavailable:  # the child has finished and is ready for the next job
+            manager.release(child, settings)
             raise
         except BaseException:
-            keeper.discard()
+            manager.discard()
             raise
-        keeper.leave(child, settings)
-        return verdict
+        manager.release(child, settings)
+        return result
 
 
-def spoken_with(
-    child: SandboxedChild, work: Work, settings: Settings, on_step: Callable[[Step], None]
-) -> Verdict:
+def _run_with_deadline(
+    child: SandboxedChild, job: Job, settings: Settings, on_step: Callable[[ProgressStep], None]
+) -> JobResult:
     deadline = time.monotonic() + settings.scoring_time_limit_s
     try:
-        child.send({"kind": type(work).__name__, **asdict(work)}, deadline=deadline)
-        return converse(child, work, settings, on_step, deadline)
-    except OutOfTime:
-        raise ScoringFailed(
+        child.send({"kind": type(job).__name__, **asdict(job)}, deadline=deadline)
+        return _serve_until_result(child, job, settings, on_step, deadline)
+    except ChildTimeoutError:
+        raise ScoringError(
             "scoring took longer than the limit of {limit} s",
             code="time_limit",
             limit=settings.scoring_time_limit_s,
         ) from None
-    except ChildMisbehaved:
-        raise ScoringFailed(CRASHED) from None
+    except ChildProtocolError:
+        raise ScoringError(CRASH_MESSAGE) from None
 
 
-def converse(
-    child: SandboxedChild, work: Work, settings: Settings, on_step: Callable[[Step], None], deadline: float
-) -> Verdict:
-    """Hand over what the child asks for, until it has found its verdict."""
-    step = Step(0, 0, "")
+def _serve_until_result(
+    child: SandboxedChild,
+    job: Job,
+    settings: Settings,
+    on_step: Callable[[ProgressStep], None],
+    deadline: float,
+) -> JobResult:
+    """Hand over the files that the child asks for, until it sends its result."""
+    step = ProgressStep(0, 0, "")
     while time.monotonic() < deadline:
-        patience = min(HEARTBEAT_S, max(0.0, deadline - time.monotonic()))
-        match child.read(patience, longest=work.longest):
-            case {"verdict": dict(verdict), "scorer": str(scorer)} if is_name(scorer) and work.admits(
-                verdict
-            ):
-                return Verdict(verdict, scorer)
-            case {"fetch": str(digest)} if digest in work.fetched:
-                content = content_of(digest, work, settings)
+        timeout_s = min(_HEARTBEAT_S, max(0.0, deadline - time.monotonic()))
+        match child.read(timeout_s, max_bytes=job.max_answer_bytes):
+            case {"verdict": dict(verdict), "scorer": str(scorer_version)} if _is_valid_name(
+                scorer_version
+            ) and job.validates(verdict):
+                return JobResult(verdict, scorer_version)
+            case {"fetch": str(digest)} if digest in job.fetchable_digests:
+                content = read_content(digest, job, settings)
                 child.send({"length": len(content)}, content=content, deadline=deadline)
-            case {"step": int(number), "of": int(of), "name": str(name)} if is_step(number, of, name):
-                step = Step(number, of, name)
+            case {"step": int(number), "of": int(total), "name": str(name)} if _is_valid_step(
+                number, total, name
+            ):
+                step = ProgressStep(number, total, name)
             case {"unreadable": True}:
-                raise unreadable(work)
+                raise _make_unreadable_error(job)
             case {"failed": str(reason), "trace": str(trace)}:
-                raise failed(reason, trace, settings)
-            case dict(unknown):
-                log.error("child_says_what_it_must_not", says=[loggable(key)[:100] for key in unknown][:5])
-                raise ScoringFailed(CRASHED)
+                raise _make_scoring_error(reason, trace, settings)
+            case dict(message):
+                log.error(
+                    "child_says_what_it_must_not", says=[_escape_surrogates(key)[:100] for key in message][:5]
+                )
+                raise ScoringError(CRASH_MESSAGE)
         on_step(step)
-    raise OutOfTime
+    raise ChildTimeoutError
 
 
-def content_of(digest: str, work: Work, settings: Settings) -> bytes:
-    """What the store has under that digest, opened if it is of a release that is kept sealed."""
-    content = store().get(digest)
-    if not isinstance(work, OfRelease) or work.sealed_for is None or digest not in work.files.values():
+def read_content(digest: str, job: Job, settings: Settings) -> bytes:
+    """Return a stored file by digest, decrypted if it belongs to a sealed release."""
+    content = get_store().get(digest)
+    if not isinstance(job, ReleaseJob) or job.sealed_for is None or digest not in job.files.values():
         return content
-    return sealing.open_file(settings.opening_keys_dir, submission_id=UUID(work.sealed_for), content=content)
+    return sealing.open_file(settings.opening_keys_dir, submission_id=UUID(job.sealed_for), content=content)
 
 
-def is_step(number: int, of: int, name: str) -> bool:
-    return not isinstance(number, bool) and 0 <= number <= of <= MOST_STEPS and is_name(name)
+def _is_valid_step(number: int, total: int, name: str) -> bool:
+    return not isinstance(number, bool) and 0 <= number <= total <= MAX_STEPS and _is_valid_name(name)
 
 
-def unreadable(work: Work) -> CompetitionUnavailable | ScoringFailed:
-    """Why the competition's file cannot be read. If a child were believed, its work would wait for ever."""
+def _make_unreadable_error(job: Job) -> CompetitionUnavailable | ScoringError:
+    """Return the error for a competition file that the child could not read.
+
+    The file is parsed here again: a compromised child could otherwise postpone a job for ever.
+    """
     try:
-        if isinstance(work, OfRelease | Inquiry | Trial | Drawing | Sampling):
-            parse_competition(work.competition_file)
+        if isinstance(job, ReleaseJob | AdviceJob | JudgeJob | AllocateJob | SampleJob):
+            parse_competition(job.competition_file)
     except InvalidCompetition as problem:
         return CompetitionUnavailable(
             "the competition's file cannot be read: {reason}", reason=problem.message
         )
     log.error("child_says_what_is_not_so")
-    return ScoringFailed(CRASHED)
+    return ScoringError(CRASH_MESSAGE)
 
 
-def is_name(text: str) -> bool:
-    return len(text) <= LONGEST_NAME and text.isprintable()
+def _is_valid_name(text: str) -> bool:
+    return len(text) <= MAX_NAME_LENGTH and text.isprintable()
 
 
-def failed(reason: str, trace: str, settings: Settings) -> ScoringFailed:
+def _make_scoring_error(reason: str, trace: str, settings: Settings) -> ScoringError:
     if reason == "memory":
-        return ScoringFailed(
+        return ScoringError(
             "scoring needed more memory than the limit of {limit} MB",
             code="memory_limit",
             limit=settings.scoring_memory_mb,
         )
-    log.error("scoring_crashed", trace=loggable(trace[:LONGEST_TRACE]))
-    return ScoringFailed(CRASHED)
+    log.error("scoring_crashed", trace=_escape_surrogates(trace[:MAX_TRACE_LENGTH]))
+    return ScoringError(CRASH_MESSAGE)
 
 
-def loggable(text: str) -> str:
-    """Halves of characters cannot be written on a terminal, and a log that fails leaves the work undone."""
+def _escape_surrogates(text: str) -> str:
+    """Escape lone surrogates: they cannot be encoded, and a failing log call would leave the job undone."""
     return text.encode("utf-8", "backslashreplace").decode()

@@ -1,7 +1,7 @@
-"""The clock, a process of its own: it turns phases, looks for lost work and beats.
+"""The clock process: advances competitions through their phases, sweeps for lost jobs and sends heartbeats.
 
-It needs no worker and no queue, and it reads no numbers: what takes long in a turn is done by children, so
-that neither a backlog nor another competition's turn delays the next one.
+It needs no worker and no queue, and does not load numpy. Child processes do the long work of a transition, so
+that neither a backlog nor another competition delays the next transition.
 
 usage: python -m workers.clock
 """
@@ -24,203 +24,215 @@ from anoncup.errors import DatabaseUnavailable, DomainError, Unavailable
 from app import logs
 from app.config import Settings, get_settings
 from app.crypto import deadline_signing
-from app.db.models import WitnessedEnd
-from app.db.privileges import warn_of_might
+from app.db.models import ObservedDeadline
+from app.db.privileges import warn_if_overprivileged
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
-from app.services.contests import guess_terms, observed_deadlines
+from app.services.contests import observed_deadlines, upload_terms
 from app.services.jobs import health, queue, requeue
 from app.storage import staging
 from workers import sandbox
-from workers.transition_pool import Crew
+from workers.transition_pool import TransitionPool
 
 log = structlog.get_logger(__name__)
 
-LOCK_WAIT = "1s"
-"""How long a step waits for a competition that somebody else holds: the others are waiting behind it."""
-TIDY_EVERY_S = 3600.0
-LAST_ROUND_S = 5
-"""How long the last round may still take; then the process is killed, and its children end with it."""
-BEATS = 6
-"""So often it beats in the time after which it would count as standing still."""
-LONGEST_PAUSE = 60.0
-"""Seconds until a competition that could not be turned is tried again; they double from one round."""
+_LOCK_TIMEOUT = "1s"
+"""How long a step waits for a locked competition. It is short because all others wait meanwhile."""
+_TIDY_INTERVAL_S = 3600.0
+_SHUTDOWN_TIMEOUT_S = 5
+"""Seconds that the last round may take after a signal; then SIGALRM kills the process and its children."""
+_BEATS_PER_STALE_PERIOD = 6
+"""Heartbeats within the time after which the clock would count as stopped."""
+_MAX_RETRY_DELAY_S = 60.0
+"""Maximum seconds before a failed competition is tried again. The delay doubles, starting with one round."""
 
 
-class Hands(Protocol):
-    """Who does the long work of a turn."""
+class TransitionRunner(Protocol):
+    """Runs the long work of transitions."""
 
-    def send(self, competition_id: UUID) -> None:
-        """Have it done, soon, unless somebody is at it."""
+    def submit(self, competition_id: UUID) -> None:
+        """Start the competition's long work, unless it is running."""
 
-    def failed(self) -> list[UUID]:
-        """Competitions whose work has ended without success since it was last asked."""
+    def pop_failed(self) -> list[UUID]:
+        """Return the competitions whose work has failed since the last call."""
 
-    def dismiss(self) -> None:
-        """End what still runs."""
+    def stop(self) -> None:
+        """End all running work."""
 
 
 @dataclass(slots=True)
-class Pause:
-    """A competition is left alone until then; the next pause lasts twice as long."""
+class RetryDelay:
+    """A competition that failed is tried again at ``retry_at``; the next delay is twice as long."""
 
-    until: float
-    length: float
+    retry_at: float
+    delay_s: float
 
 
 @dataclass(slots=True)
 class Clock:
-    """Goes round about every second. What fails is said, and never ends it."""
+    """Runs a round about every second. Errors are logged and never end the loop."""
 
     settings: Settings
-    hands: Hands
-    pauses: dict[UUID, Pause] = field(default_factory=dict)
-    unreadable: frozenset[UUID] = frozenset()
-    unsigned: set[UUID] = field(default_factory=set)
-    keyed: bool = True
-    swept: float = float("-inf")
-    tidied: float = float("-inf")
-    beaten: float = float("-inf")
-    trouble: str | None = None
+    runner: TransitionRunner
+    retry_delays: dict[UUID, RetryDelay] = field(default_factory=dict)
+    unreadable_ids: frozenset[UUID] = frozenset()
+    unsigned_ids: set[UUID] = field(default_factory=set)
+    has_signing_key: bool = True
+    last_sweep: float = float("-inf")
+    last_tidy: float = float("-inf")
+    last_beat: float = float("-inf")
+    last_problem: str | None = None
 
-    def run(self, ends_within: Callable[[float], bool]) -> None:
-        """``ends_within``: wait so many seconds, and tell whether to end."""
+    def run(self, wait_for_shutdown: Callable[[float], bool]) -> None:
+        """Run rounds until ``wait_for_shutdown``, which waits for the given seconds, returns True."""
         pause = 0.0
-        while not ends_within(pause):
+        while not wait_for_shutdown(pause):
             started = time.monotonic()
-            self.round()
+            self.run_round()
             pause = max(0.0, started + self.settings.clock_every_s - time.monotonic())
-        self.hands.dismiss()
+        self.runner.stop()
 
-    def round(self) -> None:
-        """Turn, sweep, beat; of a trouble that lasts, the first round tells and the last."""
+    def run_round(self) -> None:
+        """Advance, sweep and beat. A lasting problem is logged when it begins and when it ends."""
         try:
-            self.turn_all()
-            self.sweep_in_time()
+            self.advance_due_competitions()
+            self.sweep_if_due()
         except Exception as problem:
-            self.tell(problem)
+            self.log_problem(problem)
             return
-        if self.trouble is not None:
-            log.info("clock_goes_again", after=self.trouble)
-            self.trouble = None
+        if self.last_problem is not None:
+            log.info("clock_goes_again", after=self.last_problem)
+            self.last_problem = None
 
-    def tell(self, problem: Exception) -> None:
-        found = described(problem)
-        if found["reason"] != self.trouble:
-            log.error("clock_hindered", **found)
-            self.trouble = found["reason"]
+    def log_problem(self, problem: Exception) -> None:
+        fields = _describe_problem(problem)
+        if fields["reason"] != self.last_problem:
+            log.error("clock_hindered", **fields)
+            self.last_problem = fields["reason"]
 
-    def turn_all(self) -> None:
-        """Turn every competition that is due; one that cannot be turned does not hold up the others."""
-        for competition_id in self.hands.failed():
+    def advance_due_competitions(self) -> None:
+        """Advance every competition that is due. One that fails does not hold up the others."""
+        for competition_id in self.runner.pop_failed():
             self.postpone(competition_id)
         with transaction() as session:
-            found = contest_lifecycle.due(session)
-        self.note_unreadable(found.unreadable)
-        has_key = self.has_key()
-        if has_key:
-            self.note_unsigned(found.unsigned)
-        for competition_id in dict.fromkeys([*found.unwitnessed, *found.due] if has_key else found.due):
-            if competition_id not in self.pauses or self.pauses[competition_id].until <= time.monotonic():
-                self.guarded(competition_id)
-        self.beat_in_time()
+            due_work = contest_lifecycle.find_due_work(session)
+        self.log_unreadable(due_work.unreadable)
+        can_sign = self.check_signing_key()
+        if can_sign:
+            self.record_unsigned(due_work.unsigned)
+        for competition_id in dict.fromkeys(
+            [*due_work.unobserved, *due_work.due] if can_sign else due_work.due
+        ):
+            if (
+                competition_id not in self.retry_delays
+                or self.retry_delays[competition_id].retry_at <= time.monotonic()
+            ):
+                self.try_advance(competition_id)
+        self.beat_if_due()
 
-    def guarded(self, competition_id: UUID) -> None:
+    def try_advance(self, competition_id: UUID) -> None:
         try:
-            if turn(competition_id, keyed=self.keyed):
-                self.hands.send(competition_id)
+            if _advance_competition(competition_id, has_signing_key=self.has_signing_key):
+                self.runner.submit(competition_id)
             else:
-                self.pauses.pop(competition_id, None)
+                self.retry_delays.pop(competition_id, None)
         except Exception as problem:
             if isinstance(problem, DatabaseUnavailable):
                 raise
-            log.error("turning_failed", competition=str(competition_id), **described(problem))
+            log.error("turning_failed", competition=str(competition_id), **_describe_problem(problem))
             self.postpone(competition_id)
 
     def postpone(self, competition_id: UUID) -> None:
-        last = self.pauses.get(competition_id)
-        length = min(2 * last.length, LONGEST_PAUSE) if last else self.settings.clock_every_s
-        self.pauses[competition_id] = Pause(time.monotonic() + length, length)
+        previous = self.retry_delays.get(competition_id)
+        delay_s = min(2 * previous.delay_s, _MAX_RETRY_DELAY_S) if previous else self.settings.clock_every_s
+        self.retry_delays[competition_id] = RetryDelay(time.monotonic() + delay_s, delay_s)
 
-    def note_unreadable(self, found: dict[UUID, str]) -> None:
-        for competition_id in found.keys() - self.unreadable:
-            log.error("competition_unreadable", competition=str(competition_id), reason=found[competition_id])
-        self.unreadable = frozenset(found)
+    def log_unreadable(self, reasons: dict[UUID, str]) -> None:
+        for competition_id in reasons.keys() - self.unreadable_ids:
+            log.error(
+                "competition_unreadable", competition=str(competition_id), reason=reasons[competition_id]
+            )
+        self.unreadable_ids = frozenset(reasons)
 
-    def has_key(self) -> bool:
-        """Whether this process can witness; said once if not: phases turn, but nothing is revealed."""
-        held = bool(observed_deadlines.ring().keys)
-        if self.keyed and not held:
-            log.error("cannot_witness", reason=deadline_signing.MISSING)
-        self.keyed = held
-        return held
+    def check_signing_key(self) -> bool:
+        """Return whether this process can sign deadlines, and log once if it cannot.
 
-    def note_unsigned(self, found: Sequence[WitnessedEnd]) -> None:
-        """Somebody who has no key has written what only this clock may write: it does not count."""
-        new = [one for one in found if one.id not in self.unsigned]
+        Without the key, phases advance but nothing is revealed.
+        """
+        can_sign = bool(observed_deadlines.load_keys().keys)
+        if self.has_signing_key and not can_sign:
+            log.error("cannot_witness", reason=deadline_signing.NO_SIGNING_KEY)
+        self.has_signing_key = can_sign
+        return can_sign
+
+    def record_unsigned(self, deadlines: Sequence[ObservedDeadline]) -> None:
+        """Record observed deadlines without a valid signature. No clock wrote them, so they do not count."""
+        new = [deadline for deadline in deadlines if deadline.id not in self.unsigned_ids]
         if new:
             with transaction() as session:
-                observed_deadlines.note_unsigned(session, new)
-            self.unsigned |= {one.id for one in new}
+                observed_deadlines.audit_unsigned(session, new)
+            self.unsigned_ids |= {deadline.id for deadline in new}
 
-    def beat_in_time(self) -> None:
-        """Not each round: every commit ends what is kept of boards."""
-        if time.monotonic() >= self.beaten + self.settings.clock_stale_s / BEATS:
+    def beat_if_due(self) -> None:
+        """Send a heartbeat if one is due. Not in every round: each commit invalidates cached boards."""
+        if time.monotonic() >= self.last_beat + self.settings.clock_stale_s / _BEATS_PER_STALE_PERIOD:
             with transaction() as session:
-                health.beat(session, health.TURN)
-            self.beaten = time.monotonic()
+                health.record_heartbeat(session, health.TRANSITION_TASK)
+            self.last_beat = time.monotonic()
 
-    def sweep_in_time(self) -> None:
-        if time.monotonic() >= self.swept + self.settings.sweep_every_s:
+    def sweep_if_due(self) -> None:
+        if time.monotonic() >= self.last_sweep + self.settings.sweep_every_s:
             sweep()
-            self.swept = time.monotonic()
-        if time.monotonic() >= self.tidied + TIDY_EVERY_S:
-            self.tidied = time.monotonic()
-            tidy()
+            self.last_sweep = time.monotonic()
+        if time.monotonic() >= self.last_tidy + _TIDY_INTERVAL_S:
+            self.last_tidy = time.monotonic()
+            remove_stale_files()
 
 
-def described(problem: Exception) -> dict[str, Any]:
-    """For the log: a reason, and of what nobody expected the place."""
+def _describe_problem(problem: Exception) -> dict[str, Any]:
+    """Return log fields: the reason, and the traceback of an unexpected error."""
     if isinstance(problem, DomainError):
         return {"reason": str(problem)}
     return {"reason": type(problem).__qualname__, "exc_info": problem}
 
 
-def turn(competition_id: UUID, *, keyed: bool) -> bool:
-    """Every quick step that is due now; True if long work stands before the next one.
+def _advance_competition(competition_id: UUID, *, has_signing_key: bool) -> bool:
+    """Take every quick step that is due; return True if long work must be done before the next one.
 
-    Safe to run twice at once, and to kill at any point.
+    Running it concurrently or killing it at any point does no harm.
     """
-    if keyed:
-        step(observed_deadlines.witness, competition_id)
-    step(guess_terms.note, competition_id)
-    while step(contest_lifecycle.next_step, competition_id):
+    if has_signing_key:
+        run_step(observed_deadlines.observe_deadline, competition_id)
+    run_step(upload_terms.record_terms, competition_id)
+    while run_step(contest_lifecycle.take_next_step, competition_id):
         pass
     with transaction() as session:
-        return contest_lifecycle.awaits_work(session, competition_id)
+        return contest_lifecycle.has_long_work(session, competition_id)
 
 
-def step(do: Callable[[Session, UUID], bool], competition_id: UUID) -> bool:
+def run_step(action: Callable[[Session, UUID], bool], competition_id: UUID) -> bool:
     with transaction() as session:
-        session.execute(text(f"SET LOCAL lock_timeout = '{LOCK_WAIT}'"))
-        return do(session, competition_id)
+        session.execute(text(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'"))
+        return action(session, competition_id)
 
 
 def sweep() -> None:
-    """Ring again for lost evaluations, guesses and reports. Safe to run twice at once."""
-    waiting = queue.depths()
+    """Send messages again for lost evaluations, guesses and reports. Concurrent runs do no harm."""
+    queue_depths = queue.count_messages_by_task()
     with transaction() as session:
-        found = {} if waiting is None else requeue.ask_again(session, waiting=waiting)
+        ring_counts = (
+            {} if queue_depths is None else requeue.requeue_unattended(session, waiting_messages=queue_depths)
+        )
     with transaction() as session:
-        health.beat(session, health.SWEEP)
-    if found:
-        log.info("asked_again", rings=found)
+        health.record_heartbeat(session, health.SWEEP_TASK)
+    if ring_counts:
+        log.info("asked_again", rings=ring_counts)
 
 
-def tidy() -> None:
-    """Take away files that wait for nobody. What fails is tried again with the next."""
+def remove_stale_files() -> None:
+    """Remove old staged files. A failure is logged and tried again an interval later."""
     try:
-        removed = staging.remove_old()
+        removed = staging.remove_expired()
     except Unavailable as problem:
         log.warning("not_tidied", reason=str(problem))
         return
@@ -228,8 +240,8 @@ def tidy() -> None:
         log.info("tidied", files=removed)
 
 
-def ready_to_witness(private_folder: Path | None) -> None:
-    """Make the key that ends are signed with, where the private keys are and it is not."""
+def ensure_signing_key(private_folder: Path | None) -> None:
+    """Create the key that signs observed deadlines if the folder of private keys lacks it."""
     if private_folder is None or not private_folder.is_dir():
         return
     try:
@@ -238,34 +250,34 @@ def ready_to_witness(private_folder: Path | None) -> None:
         log.warning("signing_key_not_made", reason=problem.strerror)
 
 
-def owned_end() -> Callable[[float], bool]:
-    """Have SIGINT, SIGTERM and SIGHUP end the clock after the round that runs.
+def _install_shutdown_handlers() -> Callable[[float], bool]:
+    """Make SIGINT, SIGTERM and SIGHUP end the clock after the current round, and return the wait function.
 
-    An exception out of a handler could be lost wherever one is ignored, and with it the request. A round that
-    hangs, as on a database that stands still, is broken off.
+    The handlers raise no exception, because code that ignores exceptions would lose the request. A round that
+    hangs, for example on a stalled database, is killed by SIGALRM.
     """
-    heard, rung = socket.socketpair()
-    rung.setblocking(False)
-    signal.set_wakeup_fd(rung.fileno())
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
-            signal.signal(number, lambda *_: signal.alarm(LAST_ROUND_S))
+    receiver, sender = socket.socketpair()
+    sender.setblocking(False)
+    signal.set_wakeup_fd(sender.fileno())
+    for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(signal_number) is not signal.SIG_IGN:  # ignored under nohup
+            signal.signal(signal_number, lambda *_: signal.alarm(_SHUTDOWN_TIMEOUT_S))
 
-    def ends_within(seconds: float, _open: socket.socket = rung) -> bool:
-        return bool(select.select([heard], [], [], seconds)[0])
+    def wait_for_shutdown(seconds: float, _keep_open: socket.socket = sender) -> bool:
+        return bool(select.select([receiver], [], [], seconds)[0])
 
-    return ends_within
+    return wait_for_shutdown
 
 
 def main() -> None:
     logs.configure()
-    warn_of_might()
+    warn_if_overprivileged()
     settings = get_settings()
-    ready_to_witness(settings.opening_keys_dir)
-    ends_within = owned_end()
+    ensure_signing_key(settings.opening_keys_dir)
+    wait_for_shutdown = _install_shutdown_handlers()
     log.info("clock_starts", every_s=settings.clock_every_s, sweep_every_s=settings.sweep_every_s)
-    sandbox.announce(settings.sandbox)  # its children read files too
-    Clock(settings, Crew()).run(ends_within)
+    sandbox.announce(settings.sandbox)  # the clock's children read uploaded files too
+    Clock(settings, TransitionPool()).run(wait_for_shutdown)
 
 
 if __name__ == "__main__":

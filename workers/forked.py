@@ -1,7 +1,7 @@
-"""The workers of one machine and its clock, forked from a process that has imported what they share.
+"""Run the workers of one machine, and its clock, as forks of a process that has imported shared modules.
 
-What is imported before the fork is in memory once. Each then runs as the program that it also is by itself,
-with an environment and a log of its own, and is started again when it ends.
+Modules imported before the fork are in memory once. Each fork then runs its usual program with its own
+environment and log, and is restarted when it ends.
 
 usage: python -m workers.forked [--queues NAMES] [--jobs N] [--grace S] [--name TEXT] [--logs FOLDER]
     [--clock]
@@ -28,18 +28,18 @@ from app import logs
 from app.processes import child_process
 from app.processes.child_folders import remove_orphans
 from app.processes.supervisor import (
-    CLOCKS_DATABASE,
+    CLOCK_DATABASE_VARIABLE,
     QUEUES,
-    STEADY_AFTER,
+    STEADY_AFTER_S,
     Program,
     Supervisor,
-    owned_signals,
-    scheduler_program,
-    supervised,
-    worker_programs,
+    build_scheduler_program,
+    build_worker_programs,
+    stop_on_signals,
+    supervise,
 )
 
-SHARED = (
+_SHARED_MODULES = (
     "workers.main",
     "workers.transition_pool",
     "app.services.jobs.health",
@@ -47,7 +47,7 @@ SHARED = (
     "app.services.jobs.requeue",
     "sqlalchemy.dialects.postgresql.psycopg",
     "kombu.transport.redis",
-    # What Celery imports when it starts: the worker, its pool, what the pool's processes call …
+    # Celery imports these when it starts: the worker, its pool and what the pool's processes call.
     "celery.apps.worker",
     "celery.app.amqp",
     "celery.app.control",
@@ -65,22 +65,22 @@ SHARED = (
     "billiard.sharedctypes",
     "kombu.pidbox",
 )
-"""Imported before the fork. What is missing here is missing from nothing: whoever needs it imports it."""
-PR_SET_NAME = 15
+"""Modules imported before the fork. A module missing here is still imported by the programs that need it."""
+_PR_SET_NAME = 15
 
-forking = multiprocessing.get_context("fork")
+_fork_context = multiprocessing.get_context("fork")
 
 
 class Fork:
-    """A program in a fork of this process, with what a supervisor asks of a ``subprocess.Popen``."""
+    """A program in a fork of this process, with the part of ``subprocess.Popen`` that a supervisor uses."""
 
     def __init__(self, program: Program) -> None:
-        self.process = forking.Process(target=become, args=(program, os.getpid()))
+        self.process = _fork_context.Process(target=_run_program, args=(program, os.getpid()))
         self.process.start()
         assert self.process.pid is not None  # noqa: S101  # it has been started
         self.pid = self.process.pid
-        # As the child does for itself: whoever is the first, the group is there for both.
-        group_of_its_own(self.pid)
+        # The child does the same. Whichever is first, the group exists for both.
+        _set_own_process_group(self.pid)
 
     @property
     def returncode(self) -> int | None:
@@ -99,21 +99,21 @@ class Fork:
         self.process.terminate()
 
 
-def group_of_its_own(pid: int) -> None:
-    """What is stopped takes along all that it started."""
+def _set_own_process_group(pid: int) -> None:
+    """Give the process a group of its own, so that stopping it also stops all that it started."""
     if os.getpgid(pid) != pid:
         os.setpgid(pid, pid)
 
 
-def become(program: Program, parent: int) -> None:
+def _run_program(program: Program, parent_pid: int) -> None:
     """Run a command ``python -m MODULE …`` as if this process had been started with it."""
-    group_of_its_own(os.getpid())
-    child_process.end_with_parent(parent, program.orphaned)
-    # For ps and top: the command line stays that of the process that was forked.
-    ctypes.CDLL(None).prctl(PR_SET_NAME, program.name.encode(), 0, 0, 0)
-    give_back_signals()
+    _set_own_process_group(os.getpid())
+    child_process.end_with_parent(parent_pid, program.orphan_signal)
+    # For ps and top: the command line stays that of the parent.
+    ctypes.CDLL(None).prctl(_PR_SET_NAME, program.name.encode(), 0, 0, 0)
+    _reset_signal_handlers()
     if program.log is not None:
-        with child_process.opened_log(program.log) as log:
+        with child_process.open_log(program.log) as log:
             os.dup2(log.fileno(), sys.stdout.fileno())
             os.dup2(log.fileno(), sys.stderr.fileno())
     os.environ.update(program.env)
@@ -123,24 +123,24 @@ def become(program: Program, parent: int) -> None:
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
-def give_back_signals() -> None:
-    """As a program finds them that was started anew."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            usual = signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL
-            signal.signal(number, usual)
+def _reset_signal_handlers() -> None:
+    """Restore the default handlers that a newly started program would have."""
+    for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(signal_number) is not signal.SIG_IGN:
+            default_handler = signal.default_int_handler if signal_number is signal.SIGINT else signal.SIG_DFL
+            signal.signal(signal_number, default_handler)
 
 
 def load() -> None:
-    """Import what is shared, and keep the collector from writing on it."""
-    gc.disable()  # what it would free now leaves holes that every fork fills with copies
-    for module in SHARED:
+    """Import the shared modules and keep the garbage collector from writing to their memory pages."""
+    gc.disable()  # memory freed now would leave holes, which every fork would fill with copied pages
+    for module in _SHARED_MODULES:
         import_module(module)
     configure_mappers()
     gc.freeze()
 
 
-def asked(words: Sequence[str]) -> Namespace:
+def _parse_arguments(arguments: Sequence[str]) -> Namespace:
     parser = ArgumentParser(prog="python -m workers.forked")
     parser.add_argument("--queues", default=",".join(QUEUES))
     parser.add_argument("--jobs", type=int, default=1)
@@ -148,44 +148,49 @@ def asked(words: Sequence[str]) -> Namespace:
     parser.add_argument("--name", default="")
     parser.add_argument("--logs", type=Path)
     parser.add_argument("--clock", action="store_true")
-    return parser.parse_args(words)
+    return parser.parse_args(arguments)
 
 
-def come_up(supervisor: Supervisor) -> None:
-    """Unavailable if one ends again and again: whoever waits for the service hears of it by our end."""
-    steady = time.monotonic() + STEADY_AFTER
-    while time.monotonic() < steady:
+def _wait_until_steady(supervisor: Supervisor) -> None:
+    """Watch the programs until they have run for a while; raise Unavailable if one keeps ending.
+
+    This process then ends, which tells the process that waits for the service.
+    """
+    steady_at = time.monotonic() + STEADY_AFTER_S
+    while time.monotonic() < steady_at:
         supervisor.check_start()
         time.sleep(0.1)
 
 
-def clock_program(logs: Path | None) -> Program:
-    """In a database role of its own, if it is told one."""
-    env = {"DATABASE_URL": os.environ[CLOCKS_DATABASE]} if CLOCKS_DATABASE in os.environ else {}
-    return scheduler_program(env=env, log=logs and logs / "scheduler.log")
+def _build_clock_program(logs: Path | None) -> Program:
+    """Return the clock program, with its own database role if the environment names one."""
+    env = (
+        {"DATABASE_URL": os.environ[CLOCK_DATABASE_VARIABLE]} if CLOCK_DATABASE_VARIABLE in os.environ else {}
+    )
+    return build_scheduler_program(env=env, log=logs and logs / "scheduler.log")
 
 
 def main() -> None:
-    wanted = asked(sys.argv[1:])
-    programs = worker_programs(
-        queues=wanted.queues.split(","),
-        jobs=wanted.jobs,
-        logs=wanted.logs,
-        grace=wanted.grace,
-        name=wanted.name,
+    options = _parse_arguments(sys.argv[1:])
+    programs = build_worker_programs(
+        queues=options.queues.split(","),
+        jobs=options.jobs,
+        logs=options.logs,
+        grace_s=options.grace,
+        name=options.name,
     )
-    if wanted.clock:
-        programs.append(clock_program(wanted.logs))
+    if options.clock:
+        programs.append(_build_clock_program(options.logs))
     load()
     logs.configure()
     try:
-        with owned_signals(), supervised(programs, start=Fork) as supervisor:
-            come_up(supervisor)
+        with stop_on_signals(), supervise(programs, start=Fork) as supervisor:
+            _wait_until_steady(supervisor)
             supervisor.wait()
     except Unavailable as problem:
         sys.exit(str(problem))
     finally:
-        remove_orphans()  # of children whose worker was killed, after which no other was started
+        remove_orphans()  # folders of scoring children whose worker was killed and not replaced
 
 
 if __name__ == "__main__":

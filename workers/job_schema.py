@@ -1,4 +1,4 @@
-"""The forms of what a scoring child finds: what is stored must be readable, for one row breaks a board."""
+"""Schemas of the scoring child's answers. They are strict because one unreadable row would break a board."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -9,113 +9,131 @@ from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationE
 from typing_extensions import TypedDict
 
 from anoncup import schemas
-from anoncup.messages import PARTS, Message
+from anoncup.messages import STORED_KEYS, Message
 from anoncup.plugins import TRACKS
-from anoncup.schemas.fields import Admitted
+from anoncup.schemas.fields import ChildConstraint
 from anoncup.tracks.parts import Attacker, Measure
 
-DEEPEST, LONGEST_TEXT, LARGEST = 8, 10_000, 2**63
+MAX_DEPTH, MAX_TEXT_LENGTH, INTEGER_LIMIT = 8, 10_000, 2**63
 T = TypeVar("T")
 
 
-def storable(text: str) -> str:
-    """ValueError: the database has no place for NUL and halves of characters."""
+def _require_storable(text: str) -> str:
+    """Return the text; raise ValueError if it has NUL or lone surrogates, which PostgreSQL cannot store."""
     if "\0" in text:
         raise ValueError("NUL")
     text.encode()
     return text
 
 
-Text: TypeAlias = Annotated[str, Field(max_length=LONGEST_TEXT), AfterValidator(storable)]
-Count: TypeAlias = Annotated[int, Field(ge=0, lt=LARGEST)]
-"""Larger ones are no floats, and pictures are drawn of floats."""
-EXACT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+_StorableText: TypeAlias = Annotated[
+    str, Field(max_length=MAX_TEXT_LENGTH), AfterValidator(_require_storable)
+]
+_StorableCount: TypeAlias = Annotated[int, Field(ge=0, lt=INTEGER_LIMIT)]
+"""A non-negative integer below 2**63. Charts convert counts to floats."""
+_STRICT_CONFIG = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 
-@with_config(EXACT)
+@with_config(_STRICT_CONFIG)
 class PluralForm(TypedDict):
-    one: Text
-    many: Text
-    by: Text
+    one: _StorableText
+    many: _StorableText
+    by: _StorableText
 
 
-@with_config(EXACT)
+@with_config(_STRICT_CONFIG)
 class MessageForm(TypedDict):
-    template: Text
-    values: "Values"
+    template: _StorableText
+    values: "MessageFormValues"
     plural: NotRequired[PluralForm]
 
 
-One: TypeAlias = int | float | Text | MessageForm | None
-Values: TypeAlias = Annotated[dict[Text, One | list[One]], Field(max_length=20)]
+_MessageFormValue: TypeAlias = int | float | _StorableText | MessageForm | None
+MessageFormValues: TypeAlias = Annotated[
+    dict[_StorableText, _MessageFormValue | list[_MessageFormValue]], Field(max_length=20)
+]
 
 
-@with_config(EXACT)
+@with_config(_STRICT_CONFIG)
 class FilesForm(TypedDict):
-    files: dict[Text, str]
+    files: dict[_StorableText, str]
 
 
-KINDS: tuple[tuple[object, Any], ...] = (
-    (str, Text),
-    (int, Count),
+_WIRE_TYPES: tuple[tuple[object, Any], ...] = (
+    (str, _StorableText),
+    (int, _StorableCount),
     (int | float, float),
-    (dict[str, Any], Values),
+    (dict[str, Any], MessageFormValues),
 )
-"""What stands for a type of the wire; pairs, for not all types can be hashed."""
+"""Replacements for types of the API schemas, as pairs because some types cannot be hashed."""
 
 
-def form_of(declared: type[schemas.Form]) -> Any:
-    """A type of the wire as a child must say it: nothing missing, nothing more, nothing null in vain."""
+def build_form(model: type[schemas.Form]) -> Any:
+    """Return a strict TypedDict for an API model: no missing or extra keys, and no None in optional keys."""
     fields = {}
-    for name, field in declared.model_fields.items():
-        asked = asked_of(field.metadata)
-        if asked.told:
-            kind = bounded(field.annotation if field.is_required() else never_null(field.annotation), asked)
-            fields[name] = kind if asked.needed or field.is_required() else NotRequired[kind]
-    return with_config(EXACT)(TypedDict(f"{declared.__name__}Form", fields))  # type: ignore[operator]
+    for name, field in model.model_fields.items():
+        constraint = _find_constraint(field.metadata)
+        if constraint.sent_by_child:
+            field_type = _apply_bounds(
+                field.annotation if field.is_required() else _remove_none(field.annotation), constraint
+            )
+            fields[name] = (
+                field_type if constraint.required or field.is_required() else NotRequired[field_type]
+            )
+    return with_config(_STRICT_CONFIG)(TypedDict(f"{model.__name__}Form", fields))  # type: ignore[operator]
 
 
-def asked_of(said: Iterable[object]) -> Admitted:
-    return next((one for one in said if isinstance(one, Admitted)), Admitted())
+def _find_constraint(metadata: Iterable[object]) -> ChildConstraint:
+    return next((item for item in metadata if isinstance(item, ChildConstraint)), ChildConstraint())
 
 
-def never_null(kind: Any) -> Any:
-    others = tuple(one for one in get_args(kind) if one is not NoneType)
-    return Union[others] if NoneType in get_args(kind) else kind  # noqa: UP007  # of as many as there are
+def _remove_none(annotation: Any) -> Any:
+    members = tuple(member for member in get_args(annotation) if member is not NoneType)
+    return Union[members] if NoneType in get_args(annotation) else annotation  # noqa: UP007  # any number of members
 
 
-def bounded(kind: Any, asked: Admitted) -> Any:
-    return Annotated[exactly(kind), Field(**asked.within)]
+def _apply_bounds(annotation: Any, constraint: ChildConstraint) -> Any:
+    return Annotated[_convert_type(annotation), Field(**constraint.limits)]
 
 
-def exactly(kind: Any) -> Any:
-    """The type of a field as JSON has it and a row can hold it."""
-    return next((admitted for declared, admitted in KINDS if declared == kind), None) or composed(kind)
+def _convert_type(annotation: Any) -> Any:
+    """Return the JSON form of a field's type, limited to values that the database can store."""
+    return next(
+        (converted for declared, converted in _WIRE_TYPES if declared == annotation), None
+    ) or _convert_composite(annotation)
 
 
-def composed(kind: Any) -> Any:
-    origin, parts = get_origin(kind), get_args(kind)
+def _convert_composite(annotation: Any) -> Any:
+    origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return bounded(parts[0], asked_of(parts[1:]))
+        return _apply_bounds(parts[0], _find_constraint(parts[1:]))
     if origin in {Union, UnionType}:
-        return Union[tuple(map(exactly, parts))]  # noqa: UP007  # of as many as there are
+        return Union[tuple(map(_convert_type, parts))]  # noqa: UP007  # any number of members
     if origin is tuple and parts[-1] is not ...:
-        return Annotated[list[exactly(parts[0])], Field(min_length=len(parts), max_length=len(parts))]  # type: ignore[misc]
+        return Annotated[list[_convert_type(parts[0])], Field(min_length=len(parts), max_length=len(parts))]  # type: ignore[misc]
     if origin in {list, tuple}:
-        return list[exactly(parts[0])]  # type: ignore[misc]
+        return list[_convert_type(parts[0])]  # type: ignore[misc]
     if origin is dict:
-        return dict[Text, exactly(parts[1])]  # type: ignore[misc]
-    return form_of(kind) if isinstance(kind, type) and issubclass(kind, schemas.Form) else kind
+        return dict[_StorableText, _convert_type(parts[1])]  # type: ignore[misc]
+    return (
+        build_form(annotation)
+        if isinstance(annotation, type) and issubclass(annotation, schemas.Form)
+        else annotation
+    )
 
 
-VERDICT, FILES = TypeAdapter(form_of(schemas.Verdict)), TypeAdapter(FilesForm)
-OutcomeForm = with_config(EXACT)(TypedDict("OutcomeForm", {"outcome": form_of(schemas.Judged)}))  # type: ignore[operator]
+VERDICT, FILES = TypeAdapter(build_form(schemas.Verdict)), TypeAdapter(FilesForm)
+OutcomeForm = with_config(_STRICT_CONFIG)(
+    TypedDict(  # type: ignore[operator]
+        "OutcomeForm", {"outcome": build_form(schemas.GuessOutcome)}
+    )
+)
 OUTCOME = TypeAdapter(OutcomeForm)
-TEXT: TypeAdapter[str] = TypeAdapter(Text)
-MESSAGE = TypeAdapter(MessageForm)
+TEXT: TypeAdapter[str] = TypeAdapter(_StorableText)
+_MESSAGE = TypeAdapter(MessageForm)
 
 
-def has_form(adapter: TypeAdapter[T], content: Any) -> bool:
+def matches(adapter: TypeAdapter[T], content: Any) -> bool:
     try:
         adapter.validate_python(content)
     except ValidationError:
@@ -123,65 +141,73 @@ def has_form(adapter: TypeAdapter[T], content: Any) -> bool:
     return True
 
 
-def is_message(content: dict[str, Any]) -> bool:
-    return has_form(MESSAGE, content) and is_plain(content)
+def _is_message(content: dict[str, Any]) -> bool:
+    return matches(_MESSAGE, content) and is_plain_json(content)
 
 
-def says(content: Mapping[str, Any], text: str, before: str = "") -> bool:
-    """Whether a sentence is what its template and values make, if there is one; ``before`` their names."""
-    said = {part: content[before + part] for part in PARTS if before + part in content}
-    if text not in content:
-        return not said
-    return is_message(said) and content[text] == str(Message.from_json(said))
+def _has_matching_text(content: Mapping[str, Any], text_key: str, prefix: str = "") -> bool:
+    """Return whether ``text_key`` has exactly the text that its template and values produce.
+
+    The keys of template and values start with ``prefix``. Without a text there must be none of them.
+    """
+    parts = {part: content[prefix + part] for part in STORED_KEYS if prefix + part in content}
+    if text_key not in content:
+        return not parts
+    return _is_message(parts) and content[text_key] == str(Message.from_json(parts))
 
 
-def is_verdict(content: dict[str, Any]) -> bool:
-    """Numbers of one track's measures and attackers, in this version of them; rejected if for a reason."""
-    if not has_form(VERDICT, content):
+def is_valid_verdict(content: dict[str, Any]) -> bool:
+    """Return whether a verdict is consistent, with current versions of one track's measures and attackers.
+
+    It must be "rejected" exactly if it has violations.
+    """
+    if not matches(VERDICT, content):
         return False
-    result = "rejected" if content["violations"] else "accepted"
-    violations = all(says(each, "message") for each in content["violations"])
-    noted = content["attackers"].values()
-    notes = all(says(each, "note", "note_") for each in noted)
+    expected_verdict = "rejected" if content["violations"] else "accepted"
+    violations = all(_has_matching_text(entry, "message") for entry in content["violations"])
+    attacker_results = content["attackers"].values()
+    notes = all(_has_matching_text(entry, "note", "note_") for entry in attacker_results)
     return (
-        content["verdict"] == result
+        content["verdict"] == expected_verdict
         and violations
         and notes
         and any(
-            are_of(content["measures"], track.measures)
-            and are_of(content["attackers"], track.attackers)
+            _has_versions_of(content["measures"], track.measures)
+            and _has_versions_of(content["attackers"], track.attackers)
             and (content["excessive"] is None) == (not track.distances)
             for track in TRACKS.values()
         )
     )
 
 
-def are_of(found: Mapping[str, dict[str, Any]], known: Mapping[str, Measure | Attacker]) -> bool:
-    return found.keys() == known.keys() and all(
-        found[name]["version"] == each.version for name, each in known.items()
+def _has_versions_of(
+    results: Mapping[str, dict[str, Any]], registry: Mapping[str, Measure | Attacker]
+) -> bool:
+    return results.keys() == registry.keys() and all(
+        results[name]["version"] == entry.version for name, entry in registry.items()
     )
 
 
-def are_files(content: dict[str, Any]) -> bool:
-    return has_form(FILES, content)
+def is_valid_files(content: dict[str, Any]) -> bool:
+    return matches(FILES, content)
 
 
-def is_outcome(content: dict[str, Any], *, most: int) -> bool:
-    """``most``: of that many things a guess may be right about one each."""
-    return has_form(OUTCOME, content) and content["outcome"].get("correct", 0) <= most
+def is_valid_outcome(content: dict[str, Any], *, max_correct: int) -> bool:
+    """Return whether a guess's outcome is valid. It can be right about at most ``max_correct`` items."""
+    return matches(OUTCOME, content) and content["outcome"].get("correct", 0) <= max_correct
 
 
-def is_plain(value: Any, depth: int = 0) -> bool:
-    """Numbers that are floats too, and short texts, nested a little."""
+def is_plain_json(value: Any, depth: int = 0) -> bool:
+    """Return whether a JSON value has only finite numbers, short texts and a few levels of nesting."""
     match value:
-        case dict() | list() if depth == DEEPEST:
+        case dict() | list() if depth == MAX_DEPTH:
             return False
         case list():
-            return all(is_plain(each, depth + 1) for each in value)
+            return all(is_plain_json(item, depth + 1) for item in value)
         case dict():
-            return all(is_plain(each, depth + 1) for pair in value.items() for each in pair)
+            return all(is_plain_json(item, depth + 1) for pair in value.items() for item in pair)
         case str():
-            return has_form(TEXT, value)
+            return matches(TEXT, value)
         case int() | float():
-            return abs(value) < (LARGEST if isinstance(value, int) else math.inf)
+            return abs(value) < (INTEGER_LIMIT if isinstance(value, int) else math.inf)
     return value is None

@@ -1,4 +1,4 @@
-"""What a scoring child is asked, what it may fetch for it, and what an answer looks like."""
+"""The jobs of the scoring child: their inputs, the files it may fetch, and the check of its answers."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -6,159 +6,166 @@ from typing import Any, ClassVar, Protocol
 
 from workers import job_schema
 
-LONGEST, LONGEST_FILES = 2**22, 2**28
-"""Bytes of an answer: more than the longest verdict has, yet few, for each may become thirty in the memory of
-who reads it; and more than a target's files."""
+MAX_ANSWER_BYTES, MAX_FILES_ANSWER_BYTES = 2**22, 2**28
+"""Maximum bytes of an answer without and with files.
+
+The first exceeds the longest verdict but stays small: parsing may take thirty bytes of memory for each byte.
+"""
 
 
-class Work(Protocol):
-    """A dataclass whose name says of what kind it is, and whose fields are sent."""
+class Job(Protocol):
+    """A dataclass that is sent to the child. Its class name is the kind of job."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
-    def longest(self) -> int:
-        """The bytes that a line of the child's may have."""
+    def max_answer_bytes(self) -> int:
+        """Return the maximum bytes of one line of the child's."""
 
     @property
-    def fetched(self) -> Collection[str]:
-        """The SHA-256 of what the child may ask for."""
+    def fetchable_digests(self) -> Collection[str]:
+        """Return the SHA-256 digests of the files that the child may fetch."""
 
-    def admits(self, content: dict[str, Any]) -> bool:
-        """Whether that can be an answer, by its form: nothing tells whether it is true."""
+    def validates(self, content: dict[str, Any]) -> bool:
+        """Return whether an answer has a valid form. This does not show that it is true."""
 
 
 @dataclass(frozen=True, slots=True)
-class Aids:
-    """What only workers have besides. ``truth``: the bytes of each file that organizers hold, as Latin-1;
-    ``keys``: by purpose what a team's draws follow from, in hexadecimal (``anoncup.tracks.generators``)."""
+class WorkerInputs:
+    """Inputs that only workers have.
+
+    ``truth`` has the content of each organizers' file, decoded as Latin-1. ``keys`` has, by purpose, the
+    hexadecimal key that a team's random draws are derived from (``anoncup.tracks.generators``).
+    """
 
     truth: dict[str, str] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class OfOriginal:
-    """What is asked about a competition's data: its files, by their SHA-256."""
+class OriginalJob:
+    """A job about a competition's original data. ``original`` maps file names to SHA-256 digests."""
 
     competition_file: str
     original: dict[str, str]
 
     @property
-    def longest(self) -> int:
-        return LONGEST
+    def max_answer_bytes(self) -> int:
+        return MAX_ANSWER_BYTES
 
     @property
-    def fetched(self) -> Collection[str]:
+    def fetchable_digests(self) -> Collection[str]:
         return set(self.original.values())
 
 
 @dataclass(frozen=True, slots=True)
-class OfRelease(OfOriginal):
-    """What is asked about a release, too: its files, by their SHA-256.
+class ReleaseJob(OriginalJob):
+    """A job about a release as well. ``files`` maps its file names to SHA-256 digests.
 
-    ``sealed_for``: the submission that its files are sealed for, if they are.
+    ``sealed_for`` is the id of the submission that the files are sealed for, or None.
     """
 
     files: dict[str, str]
     sealed_for: str | None = field(default=None, kw_only=True)
 
     @property
-    def fetched(self) -> Collection[str]:
+    def fetchable_digests(self) -> Collection[str]:
         return {*self.original.values(), *self.files.values()}
 
 
 @dataclass(frozen=True, slots=True)
-class Request(OfRelease):
-    """A submission to be scored, with its secret in clear."""
+class ScoreJob(ReleaseJob):
+    """Score a submission. ``secret`` is in clear text."""
 
     secret: str
-    aids: Aids = field(default_factory=Aids)
+    inputs: WorkerInputs = field(default_factory=WorkerInputs)
 
-    def admits(self, content: dict[str, Any]) -> bool:
-        return job_schema.is_verdict(content)
+    def validates(self, content: dict[str, Any]) -> bool:
+        return job_schema.is_valid_verdict(content)
 
 
 @dataclass(frozen=True, slots=True)
-class Rewriting(OfRelease):
-    """A release of which files ``names`` are to be written, as others get them.
+class TargetFilesJob(ReleaseJob):
+    """Write the target files ``names`` of a release, as other teams get them.
 
-    ``secret``: in clear, where what they get depends on it.
+    ``secret`` is in clear text, and given only if the files depend on it.
     """
 
     names: tuple[str, ...]
     secret: str | None = None
-    aids: Aids = field(default_factory=Aids)
+    inputs: WorkerInputs = field(default_factory=WorkerInputs)
 
     @property
-    def longest(self) -> int:
-        return LONGEST_FILES
+    def max_answer_bytes(self) -> int:
+        return MAX_FILES_ANSWER_BYTES
 
-    def admits(self, content: dict[str, Any]) -> bool:
-        return job_schema.are_files(content) and content["files"].keys() == set(self.names)
+    def validates(self, content: dict[str, Any]) -> bool:
+        return job_schema.is_valid_files(content) and content["files"].keys() == set(self.names)
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing(OfOriginal):
-    """Files ``names`` that are to be drawn from the original and what workers have besides."""
+class AllocateJob(OriginalJob):
+    """Draw the files ``names`` from the original and the workers' inputs."""
 
     names: tuple[str, ...]
-    aids: Aids
+    inputs: WorkerInputs
 
     @property
-    def longest(self) -> int:
-        return LONGEST_FILES
+    def max_answer_bytes(self) -> int:
+        return MAX_FILES_ANSWER_BYTES
 
-    def admits(self, content: dict[str, Any]) -> bool:
-        return job_schema.are_files(content) and content["files"].keys() == set(self.names)
+    def validates(self, content: dict[str, Any]) -> bool:
+        return job_schema.is_valid_files(content) and content["files"].keys() == set(self.names)
 
 
 @dataclass(frozen=True, slots=True)
-class Sampling(OfOriginal):
-    """A sample method's release, with its secret: the files ``names``."""
+class SampleJob(OriginalJob):
+    """Make a release with a sample method: the files ``names``, including its secret."""
 
     method: str
     seed: int
     names: tuple[str, ...]
 
     @property
-    def longest(self) -> int:
-        return LONGEST_FILES
+    def max_answer_bytes(self) -> int:
+        return MAX_FILES_ANSWER_BYTES
 
-    def admits(self, content: dict[str, Any]) -> bool:
-        return job_schema.are_files(content) and content["files"].keys() == set(self.names)
+    def validates(self, content: dict[str, Any]) -> bool:
+        return job_schema.is_valid_files(content) and content["files"].keys() == set(self.names)
 
 
 @dataclass(frozen=True, slots=True)
-class Attack(OfRelease):
-    """A target on which a built-in attacker is to guess: a file for each question of ``names`` that it
-    answers."""
+class AttackJob(ReleaseJob):
+    """Attack a target with a built-in attacker.
+
+    The answer has a file for each question of ``names`` that the attacker answers.
+    """
 
     attacker: str
     seed: int
     names: tuple[str, ...]
 
     @property
-    def longest(self) -> int:
-        return LONGEST_FILES
+    def max_answer_bytes(self) -> int:
+        return MAX_FILES_ANSWER_BYTES
 
-    def admits(self, content: dict[str, Any]) -> bool:
-        return job_schema.are_files(content) and content["files"].keys() <= set(self.names)
+    def validates(self, content: dict[str, Any]) -> bool:
+        return job_schema.is_valid_files(content) and content["files"].keys() <= set(self.names)
 
 
 @dataclass(frozen=True, slots=True)
-class Inquiry(OfOriginal):
-    """A question to the advisor about a competition's data."""
+class AdviceJob(OriginalJob):
+    """Answer a question about a competition's data for a threshold report."""
 
     question: dict[str, Any]
 
-    def admits(self, content: dict[str, Any]) -> bool:
-        return job_schema.is_plain(content)
+    def validates(self, content: dict[str, Any]) -> bool:
+        return job_schema.is_plain_json(content)
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """A guess to be held against a target's secret."""
+class JudgeJob:
+    """Compare a guess with a target's secret. ``guess`` is a SHA-256 digest."""
 
     competition_file: str
     original: dict[str, str]
@@ -166,15 +173,15 @@ class Trial:
     secret: str
     question: str
     sizes: dict[str, int]
-    aids: Aids = field(default_factory=Aids)
+    inputs: WorkerInputs = field(default_factory=WorkerInputs)
 
     @property
-    def longest(self) -> int:
-        return LONGEST
+    def max_answer_bytes(self) -> int:
+        return MAX_ANSWER_BYTES
 
     @property
-    def fetched(self) -> Collection[str]:
+    def fetchable_digests(self) -> Collection[str]:
         return {self.guess, *self.original.values()}
 
-    def admits(self, content: dict[str, Any]) -> bool:
-        return job_schema.is_outcome(content, most=max(self.sizes.values()))
+    def validates(self, content: dict[str, Any]) -> bool:
+        return job_schema.is_valid_outcome(content, max_correct=max(self.sizes.values()))

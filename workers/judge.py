@@ -1,4 +1,4 @@
-"""Judges guesses: claim, have the child hold the guess against the opened secret, record."""
+"""Celery task that judges guesses: the child compares each guess with the opened secret."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -9,51 +9,56 @@ from app.crypto import sealing
 from app.db.models import Guess
 from app.db.transaction import transaction
 from app.services.attacks import guesses
-from app.services.attacks.guesses import Claim
+from app.services.attacks.guesses import GuessClaim
 from app.services.jobs.queue import JUDGE, celery
 from workers import child_manager, lease_runner
-from workers.allocate import aids
-from workers.child_manager import Step, Verdict
-from workers.jobs import Trial
-from workers.readiness import FOR_SECRETS
+from workers.allocate import build_worker_inputs
+from workers.child_manager import JobResult, ProgressStep
+from workers.jobs import JudgeJob
+from workers.readiness import SCORING_READINESS
 
 
 @celery.task(name=JUDGE, throws=(Unavailable,))
-@lease_runner.left_to_sweep()
+@lease_runner.leave_to_sweep()
 def judge(*_: str) -> None:
-    """Judge the guess that is fairly next. Safe to ring twice, and to kill."""
-    if not FOR_SECRETS.admitted():
-        return  # the sweep asks again, and somebody else may hear it
+    """Claim the next guess by fair order, judge it and record the outcome.
+
+    Running the task twice or killing it does no harm.
+    """
+    if not SCORING_READINESS.wait_until_ready():
+        return  # the sweep sends the message again, and another worker may receive it
     settings = get_settings()
     lease = timedelta(seconds=settings.lease_s)
     with transaction() as session:
-        claimed = guesses.claim_next(session, lease=lease, attempts=settings.scoring_attempts)
-    if claimed is None:
-        return  # another worker was there first
+        claim = guesses.claim_next(session, lease=lease, attempts=settings.scoring_attempts)
+    if claim is None:
+        return  # another worker has claimed it
 
-    def do(on_step: Callable[[Step], None]) -> Verdict:
-        return child_manager.evaluate(trial_of(claimed, settings), settings, on_step=on_step)
+    def evaluate_guess(on_step: Callable[[ProgressStep], None]) -> JobResult:
+        return child_manager.run(_build_job(claim, settings), settings, on_step=on_step)
 
-    found = lease_runner.done(do, Guess, claimed.guess_id, claimed.attempt, fitness=FOR_SECRETS)
-    if found is not None:
+    result = lease_runner.run(
+        evaluate_guess, Guess, claim.guess_id, claim.attempt, readiness=SCORING_READINESS
+    )
+    if result is not None:
         with transaction() as session:
-            guesses.record(session, claimed, outcome=found.content["outcome"])
+            guesses.record(session, claim, outcome=result.content["outcome"])
 
 
-def trial_of(claimed: Claim, settings: Settings) -> Trial:
-    """What the child is told; the secret is opened here and goes to it through a pipe only."""
+def _build_job(claim: GuessClaim, settings: Settings) -> JudgeJob:
+    """Return the job for the child. The opened secret reaches the child only through its pipe."""
     secret = sealing.open_sealed(
         settings.opening_keys_dir,
-        key_id=claimed.key_id,
-        box=claimed.sealed,
-        submission_id=claimed.submission_id,
+        key_id=claim.key_id,
+        box=claim.sealed,
+        submission_id=claim.submission_id,
     )
-    return Trial(
-        competition_file=claimed.competition_file,
-        original=claimed.original,
-        guess=claimed.file,
+    return JudgeJob(
+        competition_file=claim.competition_file,
+        original=claim.original,
+        guess=claim.file,
         secret=secret.decode(),
-        question=claimed.question,
-        sizes=dict(claimed.sizes),
-        aids=aids(claimed.competition_file, claimed.means, settings),
+        question=claim.question,
+        sizes=dict(claim.sizes),
+        inputs=build_worker_inputs(claim.competition_file, claim.draw_inputs, settings),
     )

@@ -1,4 +1,4 @@
-"""Work in the limited child under a lease: keep the claim while it runs, and say how it went wrong."""
+"""Run a job in the scoring child under a lease: renew the lease meanwhile, and record failures."""
 
 import math
 import time
@@ -14,127 +14,145 @@ from celery.exceptions import Ignore
 from anoncup.errors import CompetitionUnavailable, DatabaseUnavailable, DomainError, NotFound, Unavailable
 from app.config import get_settings
 from app.db.models import ThresholdReport
-from app.db.models.declarations import Work
+from app.db.models.declarations import LeasedJob
 from app.db.transaction import transaction
 from app.services.jobs import leases
-from workers.child_manager import ChildDied, ScoringFailed, Step
-from workers.readiness import Fitness
+from workers.child_manager import ChildDiedError, ProgressStep, ScoringError
+from workers.readiness import Readiness
 
 log = structlog.get_logger(__name__)
 
-KEY_MISSING = "opening_key_missing"
-WANTING = {KEY_MISSING, "storage_unavailable", "file_lost", "file_damaged"}
-"""What may be wanting on one worker and not on another."""
+_KEY_MISSING = "opening_key_missing"
+LOCAL_PROBLEM_CODES = {_KEY_MISSING, "storage_unavailable", "file_lost", "file_damaged"}
+"""Error codes of problems that one worker may have and another may not."""
 
-TOLD_EVERY_S = 0.2
-"""Nobody looks more often; the steps of a small table are quicker than writing them down."""
+RENEW_INTERVAL_S = 0.2
+"""Progress is written at most this often: the steps of a small table take less time than a write."""
 
 T = TypeVar("T")
 
 
-class LostClaim(Exception):  # not an error: another worker goes on
-    """The lease ran out and another worker has taken over."""
+class LeaseLost(Exception):
+    """The lease ran out and another worker has taken the job over. This is not an error."""
 
 
 @contextmanager
-def left_to_sweep() -> Iterator[None]:
-    """Work whose database is lost waits for the sweep. That is logged already: Celery says "ignored" only."""
+def leave_to_sweep() -> Iterator[None]:
+    """Leave a job to the sweep when the database is unavailable.
+
+    Raises Celery's ``Ignore``, since the failure has been logged.
+    """
     try:
         yield
     except DatabaseUnavailable:
         raise Ignore from None
 
 
-def done(
-    do: Callable[[Callable[[Step], None]], T],
-    kind: type[Work],
-    identifier: UUID,
+def run(
+    task: Callable[[Callable[[ProgressStep], None]], T],
+    model: type[LeasedJob],
+    job_id: UUID,
     attempt: int,
     *,
-    fitness: Fitness,
-    progress: Callable[[Step], dict[str, Any]] = lambda _: {},
+    readiness: Readiness,
+    progress_columns: Callable[[ProgressStep], dict[str, Any]] = lambda _: {},
 ) -> T | None:
-    """What ``do`` found; None if it could not be finished, which is noted on the work.
+    """Return the result of ``task``, or None after recording on the job why it could not be finished.
 
-    ``fitness``: of this process for such work; ``progress``: the columns that a step fills.
+    ``readiness`` is that of this process for the job. ``progress_columns`` returns the columns to update at a
+    step.
     """
     try:
-        found = do(renewal(kind, identifier, attempt, progress))
-        fitness.refresh()
-        return found
-    except ScoringFailed as problem:
-        end_in_error(kind, identifier, attempt, problem)
-    except LostClaim:
-        log.info("claim_lost", work=kind.__name__, id=str(identifier), attempt=attempt)
+        result = task(make_renewal(model, job_id, attempt, progress_columns))
+        readiness.reset_backoff()
+        return result
+    except ScoringError as problem:
+        _end_in_error(model, job_id, attempt, problem)
+    except LeaseLost:
+        log.info("claim_lost", work=model.__name__, id=str(job_id), attempt=attempt)
     except CompetitionUnavailable as problem:
-        leave_unreadable(kind, identifier, attempt, problem)
+        postpone(model, job_id, attempt, problem)
     except (NotFound, Unavailable) as problem:
-        if problem.code in WANTING:
-            turn_away(kind, identifier, attempt, problem, fitness)
+        if problem.code in LOCAL_PROBLEM_CODES:
+            _decline(model, job_id, attempt, problem, readiness)
         else:
-            give_back(kind, identifier, attempt, problem)
-    except ChildDied as problem:
-        give_back(kind, identifier, attempt, problem)
+            _give_back(model, job_id, attempt, problem)
+    except ChildDiedError as problem:
+        _give_back(model, job_id, attempt, problem)
     return None
 
 
-def renewal(
-    kind: type[Work], identifier: UUID, attempt: int, progress: Callable[[Step], dict[str, Any]]
-) -> Callable[[Step], None]:
-    """Called at every step and every few seconds between them: keeps the claim, or stops the work."""
-    lease = timedelta(seconds=get_settings().lease_s)
-    told, of = -math.inf, 0
+def make_renewal(
+    model: type[LeasedJob],
+    job_id: UUID,
+    attempt: int,
+    progress_columns: Callable[[ProgressStep], dict[str, Any]],
+) -> Callable[[ProgressStep], None]:
+    """Return a function that renews the lease, or raises LeaseLost.
 
-    def renew(step: Step) -> None:
-        nonlocal told, of
-        if (of or not step.of) and time.monotonic() < told + TOLD_EVERY_S:
+    It is called at every step and every few seconds between steps.
+    """
+    lease = timedelta(seconds=get_settings().lease_s)
+    renewed_at, total = -math.inf, 0
+
+    def renew(step: ProgressStep) -> None:
+        nonlocal renewed_at, total
+        if (total or not step.total) and time.monotonic() < renewed_at + RENEW_INTERVAL_S:
             return
-        told, of = time.monotonic(), step.of
+        renewed_at, total = time.monotonic(), step.total
         with transaction() as session:
-            held = leases.renew(session, kind, identifier, attempt, lease=lease, **progress(step))
-        if not held:
-            raise LostClaim
+            is_held = leases.renew(session, model, job_id, attempt, lease=lease, **progress_columns(step))
+        if not is_held:
+            raise LeaseLost
 
     return renew
 
 
-def turn_away(
-    kind: type[Work], identifier: UUID, attempt: int, problem: NotFound | Unavailable, fitness: Fitness
+def _decline(
+    model: type[LeasedJob], job_id: UUID, attempt: int, problem: NotFound | Unavailable, readiness: Readiness
 ) -> None:
-    """Something is wanting: here, where it costs the work nothing, or in the store itself."""
-    here = fitness.wanting()
-    log.warning("work_turned_away", work=kind.__name__, id=str(identifier), reason=str(problem), here=here)
+    """Put the job back because something is missing.
+
+    A problem of this worker costs the job no attempt. Otherwise the file is missing from the store, and the
+    job fails after ``lost_after_s``.
+    """
+    local_problem = readiness.find_problem()
+    log.warning(
+        "work_turned_away", work=model.__name__, id=str(job_id), reason=str(problem), here=local_problem
+    )
     patience = timedelta(seconds=get_settings().lost_after_s)
     with transaction() as session:
-        if here is not None or problem.code == KEY_MISSING:
-            leases.excuse(session, kind, identifier, attempt, problem.statement)
+        if local_problem is not None or problem.code == _KEY_MISSING:
+            leases.release_uncounted(session, model, job_id, attempt, problem.coded_message)
         else:
-            leases.miss(session, kind, identifier, attempt, problem.statement, patience=patience)
-    fitness.rest()
+            leases.release_for_missing_file(
+                session, model, job_id, attempt, problem.coded_message, max_wait=patience
+            )
+    readiness.back_off()
 
 
-def leave_unreadable(
-    kind: type[Work], identifier: UUID, attempt: int, problem: CompetitionUnavailable
-) -> None:
-    """Its organizers can put the file right, and nothing is lost until then; a report has a copy of its own,
-    which nobody can."""
-    if kind is ThresholdReport:
-        end_in_error(kind, identifier, attempt, problem)
+def postpone(model: type[LeasedJob], job_id: UUID, attempt: int, problem: CompetitionUnavailable) -> None:
+    """Postpone a job whose competition file cannot be read, until the organizers correct the file.
+
+    A threshold report has its own copy of the file, which nobody can correct, so it ends in an error.
+    """
+    if model is ThresholdReport:
+        _end_in_error(model, job_id, attempt, problem)
         return
-    log.error("competition_unreadable", work=kind.__name__, id=str(identifier), reason=str(problem))
+    log.error("competition_unreadable", work=model.__name__, id=str(job_id), reason=str(problem))
     with transaction() as session:
-        leases.excuse(session, kind, identifier, attempt, problem.statement)
+        leases.release_uncounted(session, model, job_id, attempt, problem.coded_message)
 
 
-def end_in_error(kind: type[Work], identifier: UUID, attempt: int, problem: DomainError) -> None:
-    log.error("scoring_failed", work=kind.__name__, id=str(identifier), reason=str(problem))
+def _end_in_error(model: type[LeasedJob], job_id: UUID, attempt: int, problem: DomainError) -> None:
+    log.error("scoring_failed", work=model.__name__, id=str(job_id), reason=str(problem))
     with transaction() as session:
-        leases.fail(session, kind, identifier, attempt, problem.statement)
+        leases.fail(session, model, job_id, attempt, problem.coded_message)
 
 
-def give_back(kind: type[Work], identifier: UUID, attempt: int, problem: DomainError) -> None:
-    """A part was away or the child was killed: the sweep tries again, up to the cap of attempts."""
-    if not isinstance(problem, DatabaseUnavailable):  # which is logged already
-        log.warning("scoring_postponed", work=kind.__name__, id=str(identifier), reason=str(problem))
+def _give_back(model: type[LeasedJob], job_id: UUID, attempt: int, problem: DomainError) -> None:
+    """Give the job back after an outage or a killed child. The sweep tries again, up to the attempt limit."""
+    if not isinstance(problem, DatabaseUnavailable):  # that one is logged already
+        log.warning("scoring_postponed", work=model.__name__, id=str(job_id), reason=str(problem))
     with transaction() as session:
-        leases.give_back(session, kind, identifier, attempt, problem.statement)
+        leases.release(session, model, job_id, attempt, problem.coded_message)

@@ -1,6 +1,6 @@
-"""The long work of a turn: writes the targets' files, opens the secrets for the reveal.
+"""The long work of a transition: allocates files, writes the targets' files, opens secrets for the reveal.
 
-It holds keys, and so reads no stranger's file itself: the walled child does.
+This process holds private keys, so it parses no uploaded file: the sandboxed child does.
 
 usage: python -m workers.lifecycle COMPETITION_ID
 """
@@ -21,135 +21,139 @@ from app.config import Settings, get_settings
 from app.crypto import sealing
 from app.db.transaction import transaction
 from app.services.attacks import allocation, contest_lifecycle
-from app.services.attacks.contest_lifecycle import Unrevealed, Unwritten
+from app.services.attacks.contest_lifecycle import SealedTarget, TargetWithoutFiles
 from app.services.contests import sealed_inputs
-from app.services.contests.contest import read_file
-from app.services.contests.sealed_inputs import Box
-from app.storage import store
+from app.services.contests.contest import parse_stored_rules
+from app.services.contests.sealed_inputs import SealedBox
+from app.storage import get_store
 from workers import child_manager
-from workers.allocate import aids, draw, opened_seed
-from workers.jobs import Aids, Rewriting
-from workers.readiness import FOR_REPORTS, FOR_SECRETS
+from workers.allocate import allocate_files, build_worker_inputs, open_seed
+from workers.jobs import TargetFilesJob, WorkerInputs
+from workers.readiness import REPORT_READINESS, SCORING_READINESS
 
 log = structlog.get_logger(__name__)
 
-T = TypeVar("T", Unwritten, Unrevealed)
+T = TypeVar("T", TargetWithoutFiles, SealedTarget)
 
 
 def main() -> None:
     logs.configure()
     try:
-        done = work(UUID(sys.argv[1]))
+        is_complete = run_long_work(UUID(sys.argv[1]))
     finally:
-        child_manager.keeper.discard()
-    sys.exit(0 if done else 1)
+        child_manager.manager.discard()
+    sys.exit(0 if is_complete else 1)
 
 
-def work(competition_id: UUID) -> bool:
-    """All that stands before the competition's next step; False if something could not be done.
+def run_long_work(competition_id: UUID) -> bool:
+    """Do all work that the competition's next step needs; return False if some of it failed.
 
-    Safe to run twice at once, and to kill at any point.
+    Running it concurrently or killing it at any point does no harm.
     """
     settings = get_settings()
     with transaction() as session:
-        unwritten = contest_lifecycle.unwritten(session, competition_id)
-        unrevealed = contest_lifecycle.unrevealed(session, competition_id)
-        seed = contest_lifecycle.unopened_seed(session, competition_id)
-        undrawn = allocation.undrawn(session, competition_id)
-    reason = (FOR_SECRETS if unrevealed or seed or undrawn else FOR_REPORTS).wanting()
+        targets_without_files = contest_lifecycle.list_targets_without_files(session, competition_id)
+        sealed_targets = contest_lifecycle.list_sealed_targets(session, competition_id)
+        seed = contest_lifecycle.find_unopened_seed(session, competition_id)
+        allocation_request = allocation.load_request(session, competition_id)
+    reason = (
+        SCORING_READINESS if sealed_targets or seed or allocation_request else REPORT_READINESS
+    ).find_problem()
     if reason is not None:
         log.error("takes_no_work", competition=str(competition_id), reason=reason)
         return False
-    drawn = done(lambda: draw_all(competition_id, settings), competition=competition_id)
-    written = each(unwritten, lambda target: write(target, settings))
-    opened = each(unrevealed, lambda target: open_secret(target, settings))
+    has_allocated = _try_action(lambda: _allocate_all(competition_id, settings), competition=competition_id)
+    has_written = _try_all(targets_without_files, lambda target: write_target_files(target, settings))
+    has_revealed = _try_all(sealed_targets, lambda target: reveal_secret(target, settings))
     if seed is not None:
-        opened &= done(lambda: open_seed(competition_id, seed, settings), competition=competition_id)
-    return drawn and written and opened
+        has_revealed &= _try_action(
+            lambda: reveal_seed(competition_id, seed, settings), competition=competition_id
+        )
+    return has_allocated and has_written and has_revealed
 
 
-def draw_all(competition_id: UUID, settings: Settings) -> None:
-    """Draw what is to be drawn, one after the other: what a team gets depends on who came before."""
+def _allocate_all(competition_id: UUID, settings: Settings) -> None:
+    """Allocate files to teams one after the other: what a team gets depends on the teams before it."""
     while True:
         with transaction() as session:
-            undrawn = allocation.undrawn(session, competition_id)
-        if undrawn is None:
+            request = allocation.load_request(session, competition_id)
+        if request is None:
             return
-        draw(undrawn, settings)
+        allocate_files(request, settings)
 
 
-def each(targets: Iterable[T], do: Callable[[T], None]) -> bool:
-    """Whether all of them could be done; one that cannot does not hold up the others."""
-    tried = [done(partial(do, target), target=target.target_id) for target in targets]
-    return all(tried)
+def _try_all(targets: Iterable[T], action: Callable[[T], None]) -> bool:
+    """Do the action for each target; return whether all succeeded. A failure does not stop the others."""
+    results = [_try_action(partial(action, target), target=target.target_id) for target in targets]
+    return all(results)
 
 
-def done(do: Callable[[], None], **what: UUID) -> bool:
-    """Whether it could be done; if not, the log has the reason."""
+def _try_action(action: Callable[[], None], **ids: UUID) -> bool:
+    """Do the action; log a domain error and return False for it."""
     try:
-        do()
+        action()
     except DomainError as problem:
-        named = {kind: str(one) for kind, one in what.items()}
-        log.error("turning_failed", **named, reason=str(problem))
+        log_fields = {name: str(identifier) for name, identifier in ids.items()}
+        log.error("turning_failed", **log_fields, reason=str(problem))
         return False
     return True
 
 
-def write(target: Unwritten, settings: Settings) -> None:
-    """A target's files as the service itself writes them: no trace of the uploaded bytes."""
-    track = track_of(target)
-    asked = Rewriting(
+def write_target_files(target: TargetWithoutFiles, settings: Settings) -> None:
+    """Have the child write a target's files anew, without a trace of the uploaded bytes, and store them."""
+    track = _read_track(target)
+    job = TargetFilesJob(
         target.competition_file,
         dict(target.original),
         target.files,
-        names=track.target_files,
-        secret=None if track.published is None else secret_of(target, settings),
+        names=track.target_file_names,
+        secret=None if track.target_files_of is None else _open_target_secret(target, settings),
         sealed_for=str(target.submission_id) if track.seals_release else None,
-        aids=aids_of(target, track, settings),
+        inputs=_build_target_inputs(target, track, settings),
     )
-    found = child_manager.evaluate(asked, settings, warm=False).content["files"]
-    files = {name: store().put(content.encode()) for name, content in found.items()}
+    texts = child_manager.run(job, settings, warm=False).content["files"]
+    files = {name: get_store().save(content.encode()) for name, content in texts.items()}
     with transaction() as session:
-        contest_lifecycle.written(session, target.target_id, files)
+        contest_lifecycle.record_files(session, target.target_id, files)
 
 
-def aids_of(target: Unwritten, track: Track, settings: Settings) -> Aids:
-    """What its files may depend on besides."""
-    if track.published is None or track.draw is None:
-        return Aids()
+def _build_target_inputs(target: TargetWithoutFiles, track: Track, settings: Settings) -> WorkerInputs:
+    """Return the organizers' files and keys that the target's files may depend on."""
+    if track.target_files_of is None or track.allocation is None:
+        return WorkerInputs()
     with transaction() as session:
-        means = sealed_inputs.means(session, target.competition_id, target.team_id)
-    return aids(target.competition_file, means, settings)
+        draw_inputs = sealed_inputs.load_draw_inputs(session, target.competition_id, target.team_id)
+    return build_worker_inputs(target.competition_file, draw_inputs, settings)
 
 
-def track_of(target: Unwritten) -> Track:
-    return TRACKS[read_file(target.competition_file).track]
+def _read_track(target: TargetWithoutFiles) -> Track:
+    return TRACKS[parse_stored_rules(target.competition_file).track]
 
 
-def secret_of(target: Unwritten, settings: Settings) -> str:
+def _open_target_secret(target: TargetWithoutFiles, settings: Settings) -> str:
     secret = sealing.open_sealed(
         settings.opening_keys_dir, key_id=target.key_id, box=target.sealed, submission_id=target.submission_id
     )
     return secret.decode()
 
 
-def open_seed(competition_id: UUID, seed: Box, settings: Settings) -> None:
-    """Open the seed for the reveal, if it is what was committed to."""
-    content = opened_seed(seed, settings)
+def reveal_seed(competition_id: UUID, seed: SealedBox, settings: Settings) -> None:
+    """Open the seed for the reveal; raise Unavailable if it does not match its commitment."""
+    content = open_seed(seed, settings)
     with transaction() as session:
-        allocation.opened(session, competition_id, content)
+        allocation.record_seed_opening(session, competition_id, content)
 
 
-def open_secret(target: Unrevealed, settings: Settings) -> None:
-    """Open a secret for the reveal, if it is what was committed to."""
-    opened = sealing.open_with_salt(
+def reveal_secret(target: SealedTarget, settings: Settings) -> None:
+    """Open a secret for the reveal; raise Unavailable if it does not match its commitment."""
+    salted_secret = sealing.open_with_salt(
         settings.opening_keys_dir, key_id=target.key_id, box=target.sealed, submission_id=target.submission_id
     )
-    if sealing.commitment_of(opened.salt, opened.secret) != target.commitment:
+    if sealing.compute_commitment(salted_secret.salt, salted_secret.secret) != target.commitment:
         raise Unavailable("a sealed secret does not match its commitment", code="secret_unreadable")
-    digest = store().put(opened.secret)
+    digest = get_store().save(salted_secret.secret)
     with transaction() as session:
-        contest_lifecycle.opened(session, target.target_id, salt=opened.salt, secret=digest)
+        contest_lifecycle.record_opening(session, target.target_id, salt=salted_secret.salt, secret=digest)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The Celery application with its tasks, and what each of a worker's processes does when it starts."""
+"""The Celery application with its tasks, and the signal handlers that set up a worker's processes."""
 
 import ctypes
 import os
@@ -17,20 +17,20 @@ from celery.worker.control import inspect_command
 
 from app import logs
 from app.config import get_settings
-from app.db.privileges import warn_of_might
+from app.db.privileges import warn_if_overprivileged
 from app.processes import parser_process
 from app.processes.supervisor import QUEUES
-from app.services.jobs.queue import DUTIES, SANDBOX, celery
+from app.services.jobs.queue import DUTIES_QUERY, SANDBOX_QUERY, celery
 from workers import advise, child_manager, judge, readiness, sandbox, score
 
 __all__ = ["advise", "celery", "judge", "score"]
 
-PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG = 1
 
 
 @setup_logging.connect
-def log_as_the_others(**_: Any) -> None:
-    """Celery sets up no logging of its own where this is connected."""
+def configure_logging(**_: Any) -> None:
+    """Configure logging as in all other processes. Celery leaves logging alone once this is connected."""
     logs.configure()
 
 
@@ -39,47 +39,47 @@ def announce_sandbox(**_: Any) -> None:
     sandbox.announce(get_settings().sandbox)
 
 
-@inspect_command(name=SANDBOX)
+@inspect_command(name=SANDBOX_QUERY)
 def report_sandbox(_: Any) -> dict[str, Any]:
-    """Tell administrators, who see no log, how this worker's children are sandboxed."""
+    """Return how this worker's children are sandboxed, for administrators who cannot see the log."""
     setting = get_settings().sandbox
-    return {"standing": sandbox.standing(setting), "complete": sandbox.choose(setting).is_complete}
+    return {"standing": sandbox.describe(setting), "complete": sandbox.choose(setting).is_complete}
 
 
-@inspect_command(name=DUTIES)
+@inspect_command(name=DUTIES_QUERY)
 def report_duties(state: Any) -> dict[str, Any]:
-    """Tell organizers which kinds of work this worker does, and what it lacks for them."""
+    """Return the kinds of jobs that this worker does and what it lacks for them, for organizers."""
     consumed = state.app.amqp.queues.consume_from
     kinds = [kind for kind, queue in QUEUES.items() if queue in consumed]
-    return {"kinds": kinds, "lacks": readiness.missing(kinds)}
+    return {"kinds": kinds, "lacks": readiness.find_missing(kinds)}
 
 
 @worker_process_shutdown.connect
-def leave_nothing(**_: Any) -> None:
-    """The scoring child's folder goes with it."""
-    child_manager.keeper.discard()
+def discard_child(**_: Any) -> None:
+    """End the scoring child, which also removes its folder."""
+    child_manager.manager.discard()
 
 
 @worker_init.connect
-def warn(**_: Any) -> None:
-    warn_of_might()
+def check_database_privileges(**_: Any) -> None:
+    warn_if_overprivileged()
 
 
 @worker_process_init.connect
-def stand_back(**_: Any) -> None:
-    """The web server answers while this one computes; so does what it starts."""
+def lower_priority(**_: Any) -> None:
+    """Lower the priority of this process and its children, so that the web server keeps answering."""
     os.nice(get_settings().niceness)
 
 
 @worker_process_init.connect
-def parse_in_sandbox(**_: Any) -> None:
-    """What a rehearsal's teams make is parsed as an upload is, in a process of its own."""
+def enable_parsers(**_: Any) -> None:
+    """Parse the releases and guesses of rehearsals in a sandboxed process, as uploads are."""
     parser_process.enable(get_settings())
 
 
 @worker_process_init.connect
-def end_with_the_worker(**_: Any) -> None:
-    """A pool process must not outlive a worker that was killed: nobody would stop it."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-    if os.getppid() != current_process()._parent_pid:  # it ended before the line above took effect
+def end_with_worker(**_: Any) -> None:
+    """End this pool process with its worker. If the worker was killed, nobody else would stop it."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != current_process()._parent_pid:  # the worker ended before prctl took effect
         os._exit(1)

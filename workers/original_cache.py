@@ -1,4 +1,4 @@
-"""Prepared originals, kept between submissions: a few, by competition file and content."""
+"""Cache of prepared originals by competition file and content, kept between jobs."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -8,22 +8,22 @@ from anoncup.competition.parser import parse_competition
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 
-KEPT = 2
+_CACHE_SIZE = 2
 
 Digests = tuple[tuple[str, str], ...]
 """Name and SHA-256 of each file of an original."""
-Prepared = tuple[Rules, Any, Any]
-"""A competition, its original tables and what is prepared of them; what attackers derive stays there."""
+LoadedOriginal = tuple[Rules, Any, Any]
+"""The rules, the original tables, and the tables prepared for scoring, which also cache derived values."""
 
 
-def originals(fetch: Callable[[str], bytes]) -> Callable[[Digests, str], Prepared]:
-    """From the digests of an original and a competition file to what is prepared of them."""
+def make_original_loader(fetch: Callable[[str], bytes]) -> Callable[[Digests, str], LoadedOriginal]:
+    """Return a cached function that loads and prepares an original, fetching its files with ``fetch``."""
 
-    @lru_cache(maxsize=KEPT)
-    def prepared(digests: Digests, competition_file: str) -> Prepared:
+    @lru_cache(maxsize=_CACHE_SIZE)
+    def load_original(digests: Digests, competition_file: str) -> LoadedOriginal:
         rules = parse_competition(competition_file)
         track = TRACKS[rules.track]
         tables, _ = track.parse_original({name: fetch(digest) for name, digest in digests}, rules)
         return rules, tables, track.prepare(tables, rules)
 
-    return prepared
+    return load_original

@@ -1,7 +1,7 @@
-"""The program of a parser: calls in, results and refusals out. See ``app.processes.parser_process``.
+"""The program of a parser child: reads calls, returns results or errors (``app.processes.parser_process``).
 
-It enters the sandbox before it reads the first call, and ends if it cannot. Its store is its parent, which
-gives it the files that the call may read.
+It enters the sandbox before it reads the first call, and ends if it cannot. It reads stored files through its
+parent, which gives it only the files that the call may read.
 """
 
 import pickle
@@ -15,14 +15,14 @@ from typing import IO, Any, cast
 from pydantic import BaseModel
 
 from anoncup.errors import DomainError
-from anoncup.geometry.kernels.compilation import Compiled, LoopsNotLoaded
+from anoncup.geometry.kernels.compilation import CompiledLoop, LoopsUnavailable
 from app import storage
 from app.processes import memory
 from app.processes.child_entry import Pipe
-from app.processes.parser_process import Raised, answer_type
-from app.storage.place import Place
+from app.processes.parser_process import CallError, build_result_model
+from app.storage.backend import StorageBackend
 
-CALLED = (
+_CALLED_MODULES = (
     "app.services.attacks.guesses",
     "app.services.originals.original_import",
     "app.services.originals.kits",
@@ -31,69 +31,72 @@ CALLED = (
     "app.services.organizing.baselines",
     "app.services.submissions.uploads",
 )
-"""Modules of the functions that are called: they load the tracks, also those of packages, which the sandbox
-may forbid to read later."""
+"""Modules of the functions that are called. They load all tracks, including those of installed packages,
+which the sandbox may hide later."""
 
 
 def prepare(*, warm: bool) -> None:
-    """``warm``: with the compiled loops, 70 MB and a second, which most uploads need none of."""
-    memory.give_back()
-    for module in CALLED:
+    """Import the called modules, and the compiled loops if ``warm``.
+
+    The loops take 70 MB and a second, and most uploads do not need them.
+    """
+    memory.return_freed_memory()
+    for module in _CALLED_MODULES:
         import_module(module)
     if warm:
         from anoncup.geometry import kernels  # noqa: PLC0415  # numpy
 
-        kernels.open_caches()
+        kernels.load_caches()
     else:
-        Compiled.refused = True
+        CompiledLoop.is_unavailable = True
 
 
 def run(pipe: Pipe) -> None:
-    storage.use(cast("Place", ParentFiles(pipe)))  # of which only reading is there
+    storage.use_backend(cast("StorageBackend", ParentFiles(pipe)))  # it can only read
     while request := pipe.receive():
-        function, arguments, named = pickle.loads(pipe.incoming.read(request["length"]))  # noqa: S301  # of our parent
-        answer(pipe, function, arguments, named)
+        function, arguments, keywords = pickle.loads(pipe.incoming.read(request["length"]))  # noqa: S301  # our parent's
+        _answer_call(pipe, function, arguments, keywords)
 
 
-def answer(
-    pipe: Pipe, function: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]
+def _answer_call(
+    pipe: Pipe, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> None:
     try:
-        kind, content = result_of(function, arguments, named)
+        kind, content = _call_function(function, arguments, keywords)
         pipe.send({kind: len(content)}, content)
-    except LoopsNotLoaded:
+    except LoopsUnavailable:
         pipe.send({"failed": "cold"})
     except MemoryError:
         pipe.send({"failed": "memory"})
     except Exception:
-        # The frames, not the message: a message may quote what must stay secret.
+        # Only the frames: an error's message may quote secrets.
         error, _, frames = sys.exc_info()
         trace = "".join(traceback.format_tb(frames)) + getattr(error, "__qualname__", "")
         pipe.send({"failed": "crash", "trace": trace})
 
 
-def result_of(
-    function: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]
+def _call_function(
+    function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[str, bytes]:
-    """Call the function. Returns the kind of the answer, and its JSON."""
+    """Call the function; return the kind of answer, "returned" or "raised", and its JSON."""
     try:
-        found = answer_type(function).model_construct(value=function(*arguments, **named))
+        result = build_result_model(function).model_construct(value=function(*arguments, **keywords))
     except DomainError as problem:
-        return "raised", to_json(Raised.from_error(problem))
-    return "returned", to_json(found)
+        return "raised", serialize(CallError.from_error(problem))
+    return "returned", serialize(result)
 
 
-def to_json(found: BaseModel) -> bytes:
-    return found.model_dump_json(warnings=False, fallback=plain_value).encode()
+def serialize(model: BaseModel) -> bytes:
+    return model.model_dump_json(warnings=False, fallback=_convert_numpy_scalar).encode()
 
 
-def plain_value(value: Any) -> Any:
-    """Return a number of numpy as one of Python; AttributeError if it is none."""
+def _convert_numpy_scalar(value: Any) -> Any:
+    """Convert a numpy scalar to a Python number; raise AttributeError for other values."""
     return value.item()
 
 
 class ParentFiles:
-    """The files of the store that the parent gives."""
+    """A read-only store whose files the parent hands over."""
 
     def __init__(self, pipe: Pipe) -> None:
         self.pipe = pipe

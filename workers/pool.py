@@ -1,4 +1,4 @@
-"""A pool of processes that do some kinds of work: Celery's worker, without all that its command line loads.
+"""A Celery worker for some queues, started without the modules that Celery's command line loads.
 
 usage: python -m workers.pool --queues NAMES --hostname NODE [--concurrency N]
 """
@@ -17,15 +17,15 @@ def main() -> None:
     parser.add_argument("--queues", required=True)
     parser.add_argument("--hostname", required=True, help="%%h stands for the name of this machine")
     parser.add_argument("--concurrency", type=int, default=1)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     logs.configure()
     worker = celery.Worker(
-        hostname=host_format(default_nodename(given.hostname)),
-        queues=given.queues,
-        concurrency=given.concurrency,
+        hostname=host_format(default_nodename(arguments.hostname)),
+        queues=arguments.queues,
+        concurrency=arguments.concurrency,
         loglevel="INFO",
         quiet=True,  # no banner: every line of the log is JSON
-        # Workers have nothing to tell each other: what is next is known to the database.
+        # Workers need not talk to each other: the database knows which job is next.
         without_gossip=True,
         without_mingle=True,
         without_heartbeat=True,

@@ -1,5 +1,7 @@
-"""Whether this process can do work: whoever lacks the store or the keys takes none, says so once, and comes
-back by itself."""
+"""Readiness of a worker process.
+
+Without store, keys or sandbox it takes no jobs. It logs that once and recovers by itself.
+"""
 
 import time
 from collections.abc import Callable, Collection
@@ -16,110 +18,120 @@ from workers import sandbox
 
 log = structlog.get_logger(__name__)
 
-BELIEVED_S = 2.0
-"""How long a good answer stands: work comes many times a second."""
-ASKED_EVERY_S = 1.0
-WAITING_S = 10.0
-"""Who is not fit holds a message for so long: thrown away at once, the others would never hear of it."""
-FIRST_REST_S, LONGEST_REST_S = 1.0, 60.0
-SHARED_BYTES = 500
+_READY_CACHE_S = 2.0
+"""Seconds for which a positive check is cached, since jobs may come many times a second."""
+POLL_INTERVAL_S = 1.0
+READY_TIMEOUT_S = 10.0
+"""Seconds that an unready process holds a message. If it discarded messages at once, it would take them all
+from the workers that are ready."""
+MIN_BACKOFF_S, MAX_BACKOFF_S = 1.0, 60.0
+_SHARED_REASON_BYTES = 500
 
 
-class Unfit(Exception):  # the name is what happened
-    """Why this process can do no work."""
+class NotReady(Exception):
+    """This process cannot do jobs; the message says why."""
 
 
 @dataclass(slots=True)
-class Fitness:
-    """Of one process, for one kind of work. ``needs``: what raises if something is wanting.
+class Readiness:
+    """Readiness of one process for one kind of job.
 
-    ``reason``: why it is not fit, said when that began.
+    Each of ``checks`` raises if something is missing. ``reason`` says why the process is not ready; it is
+    logged when it changes.
     """
 
-    needs: tuple[Callable[[], None], ...]
+    checks: tuple[Callable[[], None], ...]
     reason: str | None = None
-    shared: mmap = field(default_factory=lambda: mmap(-1, SHARED_BYTES))
-    """The reason for the process that this one was forked from, which answers for all."""
-    believed_until: float = 0.0
-    resting_until: float = 0.0
-    rest_s: float = FIRST_REST_S
+    shared_reason: mmap = field(default_factory=lambda: mmap(-1, _SHARED_REASON_BYTES))
+    """The reason, readable by the parent of the pool's processes, which answers inspect commands."""
+    valid_until: float = 0.0
+    backoff_until: float = 0.0
+    backoff_s: float = MIN_BACKOFF_S
 
-    def admitted(self) -> bool:
-        """Whether to take work now; waits a moment if not, for it may become so."""
-        deadline = time.monotonic() + WAITING_S
-        while not self.is_fit():
+    def wait_until_ready(self) -> bool:
+        """Return whether to take a job now. Waits for ``READY_TIMEOUT_S`` if the process is not ready."""
+        deadline = time.monotonic() + READY_TIMEOUT_S
+        while not self.is_ready():
             if time.monotonic() > deadline:
                 return False
-            time.sleep(ASKED_EVERY_S)
+            time.sleep(POLL_INTERVAL_S)
         return True
 
-    def is_fit(self) -> bool:
+    def is_ready(self) -> bool:
         now = time.monotonic()
-        if now < self.resting_until:
+        if now < self.backoff_until:
             return False
-        if now >= self.believed_until:
-            self.note(self.wanting())
-            self.believed_until = now + BELIEVED_S if self.reason is None else now
+        if now >= self.valid_until:
+            self.update_reason(self.find_problem())
+            self.valid_until = now + _READY_CACHE_S if self.reason is None else now
         return self.reason is None
 
-    def note(self, reason: str | None) -> None:
+    def update_reason(self, reason: str | None) -> None:
         if reason is not None and reason != self.reason:
             log.error("takes_no_work", reason=reason)
         elif reason is None and self.reason is not None:
             log.info("takes_work_again", after=self.reason)
         if reason != self.reason:
-            self.shared[:] = (reason or "").encode()[:SHARED_BYTES].ljust(SHARED_BYTES, b"\0")
+            self.shared_reason[:] = (
+                (reason or "").encode()[:_SHARED_REASON_BYTES].ljust(_SHARED_REASON_BYTES, b"\0")
+            )
         self.reason = reason
 
-    def rest(self) -> None:
-        """Leave what could not be done to others, longer each time."""
-        self.resting_until = time.monotonic() + self.rest_s
-        self.rest_s = min(2 * self.rest_s, LONGEST_REST_S)
-        self.believed_until = 0.0
+    def back_off(self) -> None:
+        """Take no jobs for a while, so that other workers get them; each time twice as long."""
+        self.backoff_until = time.monotonic() + self.backoff_s
+        self.backoff_s = min(2 * self.backoff_s, MAX_BACKOFF_S)
+        self.valid_until = 0.0
 
-    def wanting(self) -> str | None:
-        """What this process lacks at this moment; None if it lacks nothing."""
+    def find_problem(self) -> str | None:
+        """Run the checks; return what is missing, or None."""
         try:
-            for need in self.needs:
-                need()
+            for check in self.checks:
+                check()
         except DomainError as problem:
             return str(problem)
-        except Unfit as problem:
+        except NotReady as problem:
             return str(problem)
         return None
 
-    def refresh(self) -> None:
-        """Something could be done."""
-        self.rest_s = FIRST_REST_S
+    def reset_backoff(self) -> None:
+        """Start again with the shortest back-off, after a job that succeeded."""
+        self.backoff_s = MIN_BACKOFF_S
 
 
-def check_keys() -> None:
-    if not sealing.held_keys(get_settings().opening_keys_dir):
-        raise Unfit("there is no private key in ANONCUP_OPENING_KEYS_DIR")
+def _check_keys() -> None:
+    if not sealing.list_private_keys(get_settings().opening_keys_dir):
+        raise NotReady("there is no private key in ANONCUP_OPENING_KEYS_DIR")
 
 
-def check_sandbox() -> None:
+def _check_sandbox() -> None:
     settings = get_settings()
     if settings.sandbox == sandbox.REQUIRED and not sandbox.available().is_complete:
-        raise Unfit(sandbox.explain_missing())
-    private = (settings.data, settings.opening_keys_dir) if sandbox.choose(settings.sandbox).files else ()
-    for path in filter(None, private):
+        raise NotReady(sandbox.explain_missing())
+    private_paths = (
+        (settings.data, settings.opening_keys_dir) if sandbox.choose(settings.sandbox).files else ()
+    )
+    for path in filter(None, private_paths):
         if (exposing := sandbox.library_paths.find_exposing(path)) is not None:
-            raise Unfit(f"{path} lies in {exposing}, which the scoring process may read")
+            raise NotReady(f"{path} lies in {exposing}, which the scoring process may read")
 
 
-FOR_SECRETS = Fitness((check_sandbox, check_store, check_keys))
-"""For scoring and judging."""
-FOR_REPORTS = Fitness((check_sandbox, check_store))
-"""For what needs no secret."""
+SCORING_READINESS = Readiness((_check_sandbox, check_store, _check_keys))
+"""Readiness for jobs that need opened secrets: scoring, judging, allocating."""
+REPORT_READINESS = Readiness((_check_sandbox, check_store))
+"""Readiness for jobs that need no secret."""
 
 
-def missing(kinds: Collection[str]) -> str | None:
-    """Return what this worker lacks for such work, or None.
+def find_missing(kinds: Collection[str]) -> str | None:
+    """Return what this worker lacks for these kinds of jobs, or None.
 
-    Of the store and the database, its processes have noted it when work came last: a connection made here
-    would be shared by those that are forked later.
+    Store and database are not checked here, because processes forked later would share the connection. The
+    pool's processes have recorded the result of their last check.
     """
-    fitness = FOR_REPORTS if set(kinds) == {"reports"} else FOR_SECRETS
-    local = Fitness(tuple(need for need in fitness.needs if need is not check_store))
-    return local.wanting() or bytes(fitness.shared).rstrip(b"\0").decode(errors="ignore") or None
+    readiness = REPORT_READINESS if set(kinds) == {"reports"} else SCORING_READINESS
+    local_readiness = Readiness(tuple(check for check in readiness.checks if check is not check_store))
+    return (
+        local_readiness.find_problem()
+        or bytes(readiness.shared_reason).rstrip(b"\0").decode(errors="ignore")
+        or None
+    )

@@ -1,4 +1,4 @@
-"""Makes the moves of rehearsals: claim, have the walled child anonymize or attack, send what it made."""
+"""Make the moves of rehearsals: the sandboxed child anonymizes or attacks, and the result is submitted."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -6,107 +6,125 @@ from typing import TypeVar
 
 from sqlalchemy.orm import Session
 
-from anoncup.errors import Conflict, InvalidUpload, NotAllowed, TooMany
+from anoncup.errors import Conflict, Forbidden, InvalidUpload, TooManyRequests
 from anoncup.tracks.files import SECRET
 from app.config import Settings, get_settings
 from app.crypto import sealing
 from app.db.models import RehearsalMove
 from app.db.transaction import transaction
 from app.services.attacks import guesses
-from app.services.attacks.guesses import Given
+from app.services.attacks.guesses import StoredGuess
 from app.services.organizing import rehearsal_moves
-from app.services.organizing.rehearsal_moves import Claim
+from app.services.organizing.rehearsal_moves import MoveClaim
 from app.services.submissions import uploads
 from app.services.submissions.submissions import Seal
-from app.services.submissions.uploads import Upload
+from app.services.submissions.uploads import PendingRelease
 from workers import child_manager, lease_runner
-from workers.child_manager import ScoringFailed, Step
-from workers.jobs import Attack, Sampling
-from workers.readiness import FOR_SECRETS
+from workers.child_manager import ProgressStep, ScoringError
+from workers.jobs import AttackJob, SampleJob
+from workers.readiness import SCORING_READINESS
 
-OnStep = Callable[[Step], None]
+_OnStep = Callable[[ProgressStep], None]
 T = TypeVar("T")
 
 
-def play() -> bool:
-    """Make the move that is fairly next; False if none is due. Safe to do twice, and to kill."""
+def make_next_move() -> bool:
+    """Make the next rehearsal move by fair order; return False if none is due.
+
+    Running it twice or killing it does no harm.
+    """
     settings = get_settings()
     lease = timedelta(seconds=settings.lease_s)
     with transaction() as session:
-        claimed = rehearsal_moves.claim_next(session, lease=lease, attempts=settings.scoring_attempts)
-    if claimed is None:
+        claim = rehearsal_moves.claim_next(session, lease=lease, attempts=settings.scoring_attempts)
+    if claim is None:
         return False
-    if claimed.release is not None:
-        hand_in(claimed, claimed.release, settings)
-    elif claimed.guess is not None:
-        attack(claimed, claimed.guess, settings)
+    if claim.release is not None:
+        submit_release(claim, claim.release, settings)
+    elif claim.guess is not None:
+        _submit_guesses(claim, claim.guess, settings)
     return True
 
 
-def hand_in(claimed: Claim, at: uploads.Entrance, settings: Settings) -> None:
-    """A release of the team's method."""
+def submit_release(claim: MoveClaim, context: uploads.UploadContext, settings: Settings) -> None:
+    """Make a release with the team's sample method and submit it."""
 
-    def do(on_step: OnStep) -> Upload:
-        asked = Sampling(
-            claimed.scored_by, claimed.original, claimed.method, seed_of(claimed), names=at.names
+    def make_upload(on_step: _OnStep) -> PendingRelease:
+        job = SampleJob(
+            claim.scored_by, claim.original, claim.method, _derive_seed(claim), names=context.names
         )
-        made = child_manager.evaluate(asked, settings, on_step=on_step).content["files"]
-        files = {name: made[name].encode() for name in at.public}
-        return well_formed(
-            lambda: uploads.read_upload(at, files=files, secret=made[SECRET].encode(), comment=claimed.method)
+        contents = child_manager.run(job, settings, on_step=on_step).content["files"]
+        files = {name: contents[name].encode() for name in context.public_names}
+        return _read_or_fail(
+            lambda: uploads.read_upload(
+                context, files=files, secret=contents[SECRET].encode(), comment=claim.method
+            )
         )
 
-    upload = lease_runner.done(do, RehearsalMove, claimed.move_id, claimed.attempt, fitness=FOR_SECRETS)
+    upload = lease_runner.run(
+        make_upload, RehearsalMove, claim.move_id, claim.attempt, readiness=SCORING_READINESS
+    )
     if upload is not None:
-        sent(claimed, lambda session: rehearsal_moves.send(session, claimed, upload, seal_in(settings)))
-
-
-def attack(claimed: Claim, at: guesses.Entrance, settings: Settings) -> None:
-    """What a built-in attacker says of a target."""
-
-    def do(on_step: OnStep) -> list[Given]:
-        asked = Attack(
-            claimed.scored_by,
-            claimed.original,
-            dict(claimed.target),
-            attacker=claimed.method,
-            seed=seed_of(claimed),
-            names=tuple(at.asked),
-        )
-        made = child_manager.evaluate(asked, settings, on_step=on_step).content["files"]
-        return well_formed(
-            lambda: [guesses.read(content.encode(), at, question) for question, content in made.items()]
+        submit(
+            claim,
+            lambda session: rehearsal_moves.submit_release(session, claim, upload, _make_sealer(settings)),
         )
 
-    given = lease_runner.done(do, RehearsalMove, claimed.move_id, claimed.attempt, fitness=FOR_SECRETS)
-    if given is not None:
-        sent(claimed, lambda session: rehearsal_moves.guess(session, claimed, given))
+
+def _submit_guesses(claim: MoveClaim, context: guesses.GuessContext, settings: Settings) -> None:
+    """Make guesses on a target with a built-in attacker and submit them."""
+
+    def make_guesses(on_step: _OnStep) -> list[StoredGuess]:
+        job = AttackJob(
+            claim.scored_by,
+            claim.original,
+            dict(claim.target),
+            attacker=claim.method,
+            seed=_derive_seed(claim),
+            names=tuple(context.questions),
+        )
+        contents = child_manager.run(job, settings, on_step=on_step).content["files"]
+        return _read_or_fail(
+            lambda: [
+                guesses.store_guess(content.encode(), context, question)
+                for question, content in contents.items()
+            ]
+        )
+
+    stored_guesses = lease_runner.run(
+        make_guesses, RehearsalMove, claim.move_id, claim.attempt, readiness=SCORING_READINESS
+    )
+    if stored_guesses is not None:
+        submit(claim, lambda session: rehearsal_moves.submit_guesses(session, claim, stored_guesses))
 
 
-def well_formed(read: Callable[[], T]) -> T:
-    """A sample method may make what the competition's rules do not admit."""
+def _read_or_fail(read: Callable[[], T]) -> T:
+    """Return what ``read`` returns; raise ScoringError if a sample method broke the competition's rules."""
     try:
         return read()
     except InvalidUpload as problem:
-        raise ScoringFailed(problem.message, code=rehearsal_moves.REFUSED) from None
+        raise ScoringError(problem.message, code=rehearsal_moves.REFUSED) from None
 
 
-def sent(claimed: Claim, do: Callable[[Session], bool]) -> None:
-    """In one COMMIT with the end of the move, or the refusal is noted."""
+def submit(claim: MoveClaim, action: Callable[[Session], bool]) -> None:
+    """Submit and end the move in one transaction; record the refusal if there is one."""
     try:
         with transaction() as session:
-            do(session)
-    except (Conflict, NotAllowed, TooMany) as problem:
+            action(session)
+    except (Conflict, Forbidden, TooManyRequests) as problem:
         with transaction() as session:
-            rehearsal_moves.refused(session, claimed, problem)
+            rehearsal_moves.record_refusal(session, claim, problem)
 
 
-def seed_of(claimed: Claim) -> int:
-    """The same again for a move that is made again; every move has another one."""
-    return claimed.move_id.int
+def _derive_seed(claim: MoveClaim) -> int:
+    """Return the seed of a move. It differs between moves and stays the same when a move is repeated."""
+    return claim.move_id.int
 
 
-def seal_in(settings: Settings) -> Seal:
-    """As a web process would, which alone is told the public key."""
+def _make_sealer(settings: Settings) -> Seal:
+    """Return a function that seals secrets with the key in the folder of private keys.
+
+    Web processes seal too, but only they are given the public key.
+    """
     folder = settings.opening_keys_dir
-    return lambda bound_to, secret: sealing.seal_to_held(folder, bound_to=bound_to, secret=secret)
+    return lambda bound_to, secret: sealing.seal_to_newest_key(folder, bound_to=bound_to, secret=secret)

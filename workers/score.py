@@ -1,4 +1,4 @@
-"""Scores submissions: claim, evaluate in the limited child, record."""
+"""Celery task that scores submissions in the scoring child."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -10,64 +10,72 @@ from app.config import Settings, get_settings
 from app.crypto import sealing
 from app.db.models import Evaluation
 from app.db.transaction import transaction
-from app.services.contests.contest import read_file
+from app.services.contests.contest import parse_stored_rules
 from app.services.jobs.queue import SCORE, celery
 from app.services.submissions import evaluations
-from app.services.submissions.evaluations import Claim
+from app.services.submissions.evaluations import EvaluationClaim
 from workers import child_manager, lease_runner
-from workers.allocate import aids
-from workers.child_manager import Step, Verdict
-from workers.jobs import Request
-from workers.readiness import FOR_SECRETS
+from workers.allocate import build_worker_inputs
+from workers.child_manager import JobResult, ProgressStep
+from workers.jobs import ScoreJob
+from workers.readiness import SCORING_READINESS
 
 
 @celery.task(name=SCORE, throws=(Unavailable,))
-@lease_runner.left_to_sweep()
+@lease_runner.leave_to_sweep()
 def score(*_: str) -> None:
-    """Score the submission that is fairly next. Safe to ring twice, and to kill."""
-    if not FOR_SECRETS.admitted():
-        return  # the sweep asks again, and somebody else may hear it
+    """Claim the next submission by fair order, evaluate it and record the result.
+
+    Running the task twice or killing it does no harm.
+    """
+    if not SCORING_READINESS.wait_until_ready():
+        return  # the sweep sends the message again, and another worker may receive it
     settings = get_settings()
     lease = timedelta(seconds=settings.lease_s)
     with transaction() as session:
-        claimed = evaluations.claim_next(session, lease=lease, attempts=settings.scoring_attempts)
-    if claimed is None:
-        return  # another worker was there first
+        claim = evaluations.claim_next(session, lease=lease, attempts=settings.scoring_attempts)
+    if claim is None:
+        return  # another worker has claimed it
 
-    def do(on_step: Callable[[Step], None]) -> Verdict:
-        return child_manager.evaluate(request_of(claimed, settings), settings, on_step=on_step)
+    def evaluate_submission(on_step: Callable[[ProgressStep], None]) -> JobResult:
+        return child_manager.run(_build_job(claim, settings), settings, on_step=on_step)
 
-    verdict = lease_runner.done(
-        do, Evaluation, claimed.evaluation_id, claimed.attempt, fitness=FOR_SECRETS, progress=columns
+    result = lease_runner.run(
+        evaluate_submission,
+        Evaluation,
+        claim.evaluation_id,
+        claim.attempt,
+        readiness=SCORING_READINESS,
+        progress_columns=build_progress_columns,
     )
-    if verdict is not None:
+    if result is not None:
         with transaction() as session:
-            evaluations.record(session, claimed, verdict=verdict.content, scorer=verdict.scorer)
+            evaluations.record(session, claim, verdict=result.content, scorer=result.scorer_version)
 
 
-def columns(step: Step) -> dict[str, Any]:
-    """How far it is, as the team reads it."""
-    return {"step": step.number, "steps": step.of, "step_name": step.name}
+def build_progress_columns(step: ProgressStep) -> dict[str, Any]:
+    """Return the columns that show the team the progress of its evaluation."""
+    return {"step": step.number, "steps": step.total, "step_name": step.name}
 
 
-def request_of(claimed: Claim, settings: Settings) -> Request:
-    """What the child is told; the secret is opened here and goes to it through a pipe only."""
+def _build_job(claim: EvaluationClaim, settings: Settings) -> ScoreJob:
+    """Return the job for the child. The opened secret reaches the child only through its pipe."""
     secret = sealing.open_sealed(
         settings.opening_keys_dir,
-        key_id=claimed.key_id,
-        box=claimed.sealed,
-        submission_id=claimed.submission_id,
+        key_id=claim.key_id,
+        box=claim.sealed,
+        submission_id=claim.submission_id,
     )
-    return Request(
-        competition_file=claimed.competition_file,
-        original=claimed.original,
-        files=claimed.files,
+    return ScoreJob(
+        competition_file=claim.competition_file,
+        original=claim.original,
+        files=claim.files,
         secret=secret.decode(),
-        sealed_for=str(claimed.submission_id) if seals(claimed.competition_file) else None,
-        aids=aids(claimed.competition_file, claimed.means, settings),
+        sealed_for=str(claim.submission_id) if _is_release_sealed(claim.competition_file) else None,
+        inputs=build_worker_inputs(claim.competition_file, claim.draw_inputs, settings),
     )
 
 
-def seals(competition_file: str) -> bool:
-    """Whether the releases of a competition are kept sealed."""
-    return TRACKS[read_file(competition_file).track].seals_release
+def _is_release_sealed(competition_file: str) -> bool:
+    """Return whether the track stores releases sealed."""
+    return TRACKS[parse_stored_rules(competition_file).track].seals_release

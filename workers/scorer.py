@@ -1,7 +1,7 @@
-"""The program of the scoring child: requests in, steps and verdicts out.
+"""The program of the scoring child: reads jobs, and returns progress steps and results.
 
-It can reach no store: what a request names by digest it asks its parent for. It enters the sandbox before it
-reads the first request, and ends if it cannot.
+It has no access to the store: its parent hands over the files that a job names by digest. It enters the
+sandbox before it reads the first job, and ends if it cannot.
 """
 
 import secrets
@@ -16,7 +16,7 @@ from numpy.random import Generator, default_rng
 
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidCompetition
-from anoncup.evaluation.attacks import guesses_of
+from anoncup.evaluation.attacks import write_guesses
 from anoncup.evaluation.evaluate import Progress, Verdict, evaluate
 from anoncup.evaluation.fingerprint import fingerprint
 from anoncup.evaluation.samples import sample_release
@@ -24,15 +24,15 @@ from anoncup.excessive import question
 from anoncup.geometry import kernels
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tracks.generators import generator_of
-from anoncup.tracks.model import About, Track
-from workers.original_cache import Digests, Prepared, originals
+from anoncup.tracks.generators import generator_from_key
+from anoncup.tracks.model import ReleaseContext, Track
+from workers.original_cache import Digests, LoadedOriginal, make_original_loader
 
-SCORER = version("anoncup")
-"""Of the rules as a whole; each number carries its own version besides."""
+SCORER_VERSION = version("anoncup")
+"""Version of the scoring code as a whole. Each measure also has its own version."""
 
 
-class Pipe(Protocol):
+class ParentPipe(Protocol):
     """The connection to the parent, see ``app.processes.child_entry``."""
 
     def receive(self) -> Any: ...
@@ -45,169 +45,178 @@ class Pipe(Protocol):
 def prepare(*, warm: bool) -> None:
     if warm:
         kernels.load()
-    kernels.keep_nothing()
+    kernels.disable_cache_writes()
 
 
-def run(pipe: Pipe) -> None:
-    desk = Desk(pipe.fetch, originals(pipe.fetch))
+def run(pipe: ParentPipe) -> None:
+    context = JobContext(pipe.fetch, make_original_loader(pipe.fetch))
     while request := pipe.receive():
-        answer(request, desk, pipe)
+        _answer_request(request, context, pipe)
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """What every request is worked on with."""
+class JobContext:
+    """Access to files and prepared originals, shared by all jobs."""
 
     fetch: Callable[[str], bytes]
-    original: Callable[[Digests, str], Prepared]
+    load_original: Callable[[Digests, str], LoadedOriginal]
 
 
-def answer(request: dict[str, Any], desk: Desk, pipe: Pipe) -> None:
-    def report_step(number: int, of: int, name: str) -> None:
-        pipe.send({"step": number, "of": of, "name": name})
+def _answer_request(request: dict[str, Any], context: JobContext, pipe: ParentPipe) -> None:
+    def report_step(number: int, total: int, name: str) -> None:
+        pipe.send({"step": number, "of": total, "name": name})
 
     try:
-        found = WORK[request["kind"]](request, desk, report_step)
-        pipe.send({"verdict": found, "scorer": SCORER})
+        content = HANDLERS[request["kind"]](request, context, report_step)
+        pipe.send({"verdict": content, "scorer": SCORER_VERSION})
     except MemoryError:
         pipe.send({"failed": "memory", "trace": ""})
     except InvalidCompetition:
         pipe.send({"unreadable": True})
     except Exception:
-        # The frames, not the message: a message may quote what must stay secret.
+        # Only the frames: an error's message may quote secrets.
         pipe.send({"failed": "crash", "trace": "".join(traceback.format_tb(sys.exc_info()[2]))})
 
 
-def score(request: dict[str, Any], desk: Desk, progress: Progress) -> dict[str, Any]:
+def score(request: dict[str, Any], context: JobContext, progress: Progress) -> dict[str, Any]:
     digests = tuple(sorted(request["original"].items()))
-    rules, tables, prepared = desk.original(digests, request["competition_file"])
+    rules, tables, prepared = context.load_original(digests, request["competition_file"])
     track = TRACKS[rules.track]
-    release, _ = track.parse_release(contents(request, desk), tables, rules)
-    about = About(
-        rules, track.sizes(tables, release), lambda: tables, release, *aids_in(request["aids"], track)
+    release, _ = track.parse_release(_fetch_release(request, context), tables, rules)
+    answer_context = ReleaseContext(
+        rules, track.sizes(tables, release), lambda: tables, release, *_read_inputs(request["inputs"], track)
     )
-    source = track.answers.read(request["secret"].encode(), about)
+    source = track.answer_spec.read(request["secret"].encode(), answer_context)
     verdict = evaluate(rules, prepared, release, source, progress=progress)
-    return verdict.to_json() | {"resembles": resembled(rules, prepared, verdict)}
+    return verdict.to_json() | {"resembles": _find_resemblances(rules, prepared, verdict)}
 
 
-def original_in(request: dict[str, Any], desk: Desk) -> dict[str, bytes]:
-    return {name: desk.fetch(digest) for name, digest in request["original"].items()}
+def _fetch_original(request: dict[str, Any], context: JobContext) -> dict[str, bytes]:
+    return {name: context.fetch(digest) for name, digest in request["original"].items()}
 
 
-def contents(request: dict[str, Any], desk: Desk) -> dict[str, bytes]:
-    """The files of a release."""
-    return {name: desk.fetch(digest) for name, digest in request["files"].items()}
+def _fetch_release(request: dict[str, Any], context: JobContext) -> dict[str, bytes]:
+    """Return the content of each file of the release."""
+    return {name: context.fetch(digest) for name, digest in request["files"].items()}
 
 
-def rewrite(request: dict[str, Any], desk: Desk, __: Progress) -> dict[str, Any]:
-    """A target's files as the service itself writes them: no trace of the uploaded bytes."""
+def write_target_files(request: dict[str, Any], context: JobContext, __: Progress) -> dict[str, Any]:
+    """Return a target's files, written anew so that no trace of the uploaded bytes remains."""
     rules = parse_competition(request["competition_file"])
     track = TRACKS[rules.track]
-    tables, _ = track.parse_original(original_in(request, desk), rules)
-    release, _ = track.parse_release(contents(request, desk), tables, rules)
+    tables, _ = track.parse_original(_fetch_original(request, context), rules)
+    release, _ = track.parse_release(_fetch_release(request, context), tables, rules)
     files = (
-        track.canonical(release) if track.published is None else published(request, rules, tables, release)
+        track.write_canonical(release)
+        if track.target_files_of is None
+        else _build_published_files(request, rules, tables, release)
     )
     return {"files": {name: text.decode() for name, text in files.items()}}
 
 
-def published(request: dict[str, Any], rules: Rules, tables: Any, release: Any) -> dict[str, bytes]:
-    """What others get of a release where that depends on its answer, or on what the service draws for it."""
+def _build_published_files(
+    request: dict[str, Any], rules: Rules, tables: Any, release: Any
+) -> dict[str, bytes]:
+    """Return a target's files for tracks where they depend on the answer or on the service's random draws."""
     track = TRACKS[rules.track]
-    assert track.published is not None  # noqa: S101  # or it would not be asked
-    about = About(
-        rules, track.sizes(tables, release), lambda: tables, release, *aids_in(request["aids"], track)
+    assert track.target_files_of is not None  # noqa: S101  # the caller has checked
+    answer_context = ReleaseContext(
+        rules, track.sizes(tables, release), lambda: tables, release, *_read_inputs(request["inputs"], track)
     )
-    answer = track.answers.read(request["secret"].encode(), about)
-    return track.published(release, answer, about, default_rng(secrets.randbits(128)))
+    answer = track.answer_spec.read(request["secret"].encode(), answer_context)
+    return track.target_files_of(release, answer, answer_context, default_rng(secrets.randbits(128)))
 
 
-Drawer = Callable[[str], Generator]
+_GeneratorFactory = Callable[[str], Generator]
 
 
-def aids_in(told: dict[str, dict[str, str]], track: Track) -> tuple[dict[str, bytes], Drawer | None]:
-    """What organizers hold, and what draws for the team by purpose, if the service draws in this track."""
-    truth = {name: content.encode("latin-1") for name, content in told["truth"].items()}
-    keys = {purpose: bytes.fromhex(key) for purpose, key in told["keys"].items()}
-    return truth, None if track.draw is None else lambda purpose: generator_of(keys[purpose])
+def _read_inputs(
+    inputs: dict[str, dict[str, str]], track: Track
+) -> tuple[dict[str, bytes], _GeneratorFactory | None]:
+    """Return the organizers' files, and the generators by purpose if the track allocates files."""
+    truth = {name: content.encode("latin-1") for name, content in inputs["truth"].items()}
+    keys = {purpose: bytes.fromhex(key) for purpose, key in inputs["keys"].items()}
+    return truth, None if track.allocation is None else lambda purpose: generator_from_key(keys[purpose])
 
 
-def draw(request: dict[str, Any], desk: Desk, __: Progress) -> dict[str, Any]:
-    """What a track draws from its original, for one team or for all."""
+def allocate(request: dict[str, Any], context: JobContext, __: Progress) -> dict[str, Any]:
+    """Return the files that the track draws from its original, for one team or for all."""
     rules = parse_competition(request["competition_file"])
     track = TRACKS[rules.track]
-    tables, _ = track.parse_original(original_in(request, desk), rules)
-    truth, generator = aids_in(request["aids"], track)
-    assert track.draw is not None  # noqa: S101  # or it would not be asked
-    assert generator is not None  # noqa: S101  # since it draws
-    made = track.draw.make(tables, truth, rules, generator)
-    return {"files": {name: made[name].decode() for name in request["names"]}}
+    tables, _ = track.parse_original(_fetch_original(request, context), rules)
+    truth, generator = _read_inputs(request["inputs"], track)
+    assert track.allocation is not None  # noqa: S101  # only such tracks get this job
+    assert generator is not None  # noqa: S101  # given for such tracks
+    files = track.allocation.make_files(tables, truth, rules, generator)
+    return {"files": {name: files[name].decode() for name in request["names"]}}
 
 
-def resembled(rules: Rules, prepared: Any, verdict: Verdict) -> list[dict[str, object]]:
-    """The sample methods that the release resembles; the evidence, which is long, for the closest only."""
-    alike = [each.to_json() for each in fingerprint(rules, prepared, verdict)]
-    return alike[:1] + [without_evidence(each) for each in alike[1:]]
+def _find_resemblances(rules: Rules, prepared: Any, verdict: Verdict) -> list[dict[str, object]]:
+    """Return the sample methods that the release resembles, closest first.
+
+    Only the closest has its evidence, which is long.
+    """
+    resemblances = [resemblance.to_json() for resemblance in fingerprint(rules, prepared, verdict)]
+    return resemblances[:1] + [_drop_evidence(resemblance) for resemblance in resemblances[1:]]
 
 
-def without_evidence(alike: dict[str, object]) -> dict[str, object]:
-    return {name: value for name, value in alike.items() if name != "evidence"}
+def _drop_evidence(resemblance: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in resemblance.items() if name != "evidence"}
 
 
-def advise(request: dict[str, Any], desk: Desk, progress: Progress) -> dict[str, Any]:
+def advise(request: dict[str, Any], context: JobContext, progress: Progress) -> dict[str, Any]:
     digests = tuple(sorted(request["original"].items()))
-    rules, _, prepared = desk.original(digests, request["competition_file"])
-    asked = question.Question(**request["question"])
-    return question.answer(asked, rules, prepared, progress=progress).to_json()
+    rules, _, prepared = context.load_original(digests, request["competition_file"])
+    advice_question = question.AdviceQuestion(**request["question"])
+    return question.answer(advice_question, rules, prepared, progress=progress).to_json()
 
 
-def judge(request: dict[str, Any], desk: Desk, _: Progress) -> dict[str, Any]:
-    """What a guess on a target came to."""
+def judge(request: dict[str, Any], context: JobContext, _: Progress) -> dict[str, Any]:
+    """Return the outcome of a guess on a target."""
     rules, sizes = parse_competition(request["competition_file"]), request["sizes"]
     track, digests = TRACKS[rules.track], tuple(sorted(request["original"].items()))
     question = track.questions[request["question"]]
-    about = About(
+    answer_context = ReleaseContext(
         rules,
         sizes,
-        lambda: desk.original(digests, request["competition_file"])[1],
+        lambda: context.load_original(digests, request["competition_file"])[1],
         None,
-        *aids_in(request["aids"], track),
+        *_read_inputs(request["inputs"], track),
     )
-    guess = question.read(desk.fetch(request["guess"]), about)
-    answer = track.answers.read(request["secret"].encode(), about)
-    found = question.judge(guess, answer, sizes, **rules.questions.get(question.name, {}))
-    return {"outcome": {name: value for name, value in asdict(found).items() if value is not None}}
+    guess = question.read(context.fetch(request["guess"]), answer_context)
+    answer = track.answer_spec.read(request["secret"].encode(), answer_context)
+    outcome = question.judge(guess, answer, sizes, **rules.questions.get(question.name, {}))
+    return {"outcome": {name: value for name, value in asdict(outcome).items() if value is not None}}
 
 
-def sample(request: dict[str, Any], desk: Desk, _: Progress) -> dict[str, Any]:
-    """A sample method's release of the original, and its secret."""
+def sample(request: dict[str, Any], context: JobContext, _: Progress) -> dict[str, Any]:
+    """Return the files of a sample method's release, including its secret."""
     digests = tuple(sorted(request["original"].items()))
-    rules, tables, _ = desk.original(digests, request["competition_file"])
+    rules, tables, _ = context.load_original(digests, request["competition_file"])
     files = sample_release(
         TRACKS[rules.track], request["method"], tables, rules, default_rng(request["seed"])
     )
     return {"files": {name: content.decode() for name, content in files.items()}}
 
 
-def attack(request: dict[str, Any], desk: Desk, _: Progress) -> dict[str, Any]:
-    """What a built-in attacker guesses of a target, by question."""
+def attack(request: dict[str, Any], context: JobContext, _: Progress) -> dict[str, Any]:
+    """Return a built-in attacker's guess for each question it answers."""
     digests = tuple(sorted(request["original"].items()))
-    rules, tables, prepared = desk.original(digests, request["competition_file"])
+    rules, tables, prepared = context.load_original(digests, request["competition_file"])
     track = TRACKS[rules.track]
-    target = track.target_of(prepared, track.read_target(contents(request, desk), tables, rules))
+    target = track.attack_view(prepared, track.read_target(_fetch_release(request, context), tables, rules))
     attacker = track.attackers[request["attacker"]]
-    found = guesses_of(attacker, target, track=track, rules=rules, rng=default_rng(request["seed"]))
-    return {"files": {name: content.decode() for name, content in found.items()}}
+    guesses = write_guesses(attacker, target, track=track, rules=rules, rng=default_rng(request["seed"]))
+    return {"files": {name: content.decode() for name, content in guesses.items()}}
 
 
-WORK: Mapping[str, Callable[[dict[str, Any], Desk, Progress], dict[str, Any]]] = {
-    "Request": score,
-    "Inquiry": advise,
-    "Trial": judge,
-    "Rewriting": rewrite,
-    "Drawing": draw,
-    "Sampling": sample,
-    "Attack": attack,
+HANDLERS: Mapping[str, Callable[[dict[str, Any], JobContext, Progress], dict[str, Any]]] = {
+    "ScoreJob": score,
+    "AdviceJob": advise,
+    "JudgeJob": judge,
+    "TargetFilesJob": write_target_files,
+    "AllocateJob": allocate,
+    "SampleJob": sample,
+    "AttackJob": attack,
 }
-"""What is done with each kind of ``workers.jobs``."""
+"""The handler of each kind of job in ``workers.jobs``."""

@@ -1,4 +1,4 @@
-"""The clock's children: one process a competition that has long work, a few at once."""
+"""Child processes of the clock: one for each competition with long work, a few at once."""
 
 import signal
 import subprocess
@@ -13,47 +13,59 @@ from app.processes import child_process
 
 log = structlog.get_logger(__name__)
 
-MOST = 3
-"""Children at once: each has read all that parses releases, and there is scoring beside it."""
-LIMIT_S = 1800.0
-"""A child that takes longer hangs. What it has written stays written."""
+_MAX_CHILDREN = 3
+"""Children at once. Each loads the code that parses releases, and scoring needs memory at the same time."""
+_CHILD_TIMEOUT_S = 1800.0
+"""A child that takes longer counts as hanging and is killed. Files that it has written stay."""
 
 
 @dataclass(slots=True)
-class Crew:
-    """To be used by one thread: a child ends with the thread that started it."""
+class TransitionPool:
+    """The running children by competition.
+
+    Use it from one thread: a child ends with the thread that started it.
+    """
 
     running: dict[UUID, tuple[subprocess.Popen[bytes], float]] = field(default_factory=dict)
 
-    def send(self, competition_id: UUID) -> None:
-        """Start the competition's child, unless it has one or too many run: the next round asks again."""
-        if competition_id in self.running or len(self.running) >= MOST:
+    def submit(self, competition_id: UUID) -> None:
+        """Start a child for the competition.
+
+        Does nothing if it has one or if too many run: the next round tries again.
+        """
+        if competition_id in self.running or len(self.running) >= _MAX_CHILDREN:
             return
         command = [sys.executable, "-m", "workers.lifecycle", str(competition_id)]
         process = child_process.start(command, end_with=signal.SIGKILL)
-        self.running[competition_id] = (process, time.monotonic() + LIMIT_S)
+        self.running[competition_id] = (process, time.monotonic() + _CHILD_TIMEOUT_S)
 
-    def failed(self) -> list[UUID]:
-        """Competitions whose child has ended without success since it was last asked."""
-        ended = [one for one, (process, limit) in self.running.items() if has_ended(process, limit)]
-        statuses = {one: self.running.pop(one)[0].returncode for one in ended}
-        found = [one for one, status in statuses.items() if status != 0]
-        for one in found:
-            log.error("turning_work_failed", competition=str(one), status=statuses[one])
-        return found
+    def pop_failed(self) -> list[UUID]:
+        """Remove all children that have ended, and return the competitions of those that failed."""
+        ended_ids = [
+            competition_id
+            for competition_id, (process, deadline) in self.running.items()
+            if _has_ended(process, deadline)
+        ]
+        statuses = {
+            competition_id: self.running.pop(competition_id)[0].returncode for competition_id in ended_ids
+        }
+        failed_ids = [competition_id for competition_id, status in statuses.items() if status != 0]
+        for competition_id in failed_ids:
+            log.error("turning_work_failed", competition=str(competition_id), status=statuses[competition_id])
+        return failed_ids
 
-    def dismiss(self) -> None:
+    def stop(self) -> None:
         for process, _ in self.running.values():
-            end(process)
+            kill(process)
         self.running.clear()
 
 
-def has_ended(process: subprocess.Popen[bytes], limit: float) -> bool:
-    if process.poll() is None and time.monotonic() > limit:
-        end(process)
+def _has_ended(process: subprocess.Popen[bytes], deadline: float) -> bool:
+    if process.poll() is None and time.monotonic() > deadline:
+        kill(process)
     return process.poll() is not None
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
+def kill(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     process.wait()

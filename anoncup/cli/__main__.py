@@ -1,4 +1,4 @@
-"""``python -m anoncup.cli`` is ``anoncup``, wherever its script is."""
+"""``python -m anoncup.cli`` runs ``anoncup`` without its installed script."""
 
 from anoncup.cli.main import main
 

@@ -1,7 +1,4 @@
-"""What a team does with its files before it submits: anonymize and attack.
-
-Each command imports what it needs when it runs: the others should not wait for the scoring's modules.
-"""
+"""``anoncup anonymize``: make a release with a sample method."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +6,7 @@ from typing import Annotated
 import typer
 
 from anoncup.cli.options import CompetitionFile, OriginalFiles
-from anoncup.cli.terminal import console
+from anoncup.cli.terminal import make_console
 
 Seed = Annotated[int, typer.Option(min=0, help="seed of the random choices")]
 
@@ -37,24 +34,33 @@ def anonymize(
     """
     import numpy as np
 
-    from anoncup.cli.local_files import contest_of, own_file
-    from anoncup.cli.sample_methods import empty_place, method_of, methods_table, read_parameters
+    from anoncup.cli.local_files import load_contest, read_drawn_answer
+    from anoncup.cli.sample_methods import (
+        build_methods_table,
+        find_method,
+        read_parameters,
+        require_empty_folder,
+    )
 
-    contest = contest_of(competition, original)
+    contest = load_contest(competition, original)
     if method == "help":
-        console().print(methods_table(contest))
+        make_console().print(build_methods_table(contest))
         return
-    chosen, folder = method_of(contest, method), empty_place(contest, into)
+    sample_method, folder = find_method(contest, method), require_empty_folder(contest, into)
     rng = np.random.default_rng(seed)
-    given = read_parameters(contest, chosen, parameters or [])
-    own = {"answer": own_file(secret, contest)} if contest.track.draws_answer and secret else {}
-    release, source = contest.track.anonymize(chosen, contest.tables, contest.rules, rng, given, **own)
+    values = read_parameters(contest, sample_method, parameters or [])
+    drawn_answer = (
+        {"answer": read_drawn_answer(secret, contest)} if contest.track.allocates_answer and secret else {}
+    )
+    release, answer = contest.track.anonymize(
+        sample_method, contest.tables, contest.rules, rng, values, **drawn_answer
+    )
     if not keep_order:
-        release, source = contest.track.shuffle(release, source, rng=rng)
+        release, answer = contest.track.shuffle(release, answer, rng=rng)
     folder.mkdir(parents=True, exist_ok=True)
     contents = contest.track.files_of(release)
-    if not own:
-        contents |= {contest.track.answers.file.name: contest.track.answers.write(source)}
+    if not drawn_answer:
+        contents |= {contest.track.answer_spec.file.name: contest.track.answer_spec.write(answer)}
     for name, content in contents.items():
         (folder / f"{name}.csv").write_bytes(content)
     print(f"wrote {', '.join(f'{name}.csv' for name in contents)} into {folder}")

@@ -1,4 +1,4 @@
-"""Archives of a service that one need not trust: nothing is written outside the folder."""
+"""Unpack archives of an untrusted service without writing outside the folder."""
 
 import hashlib
 import re
@@ -8,29 +8,30 @@ from pathlib import Path
 
 from anoncup.errors import InvalidInput
 
-SUMS = "SHA256SUMS"
-NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
-LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
-LARGEST = 64 << 30
-"""Most bytes that an archive may unpack to."""
-SHORT = 1 << 20
+MANIFEST_NAME = "SHA256SUMS"
+SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
+_MANIFEST_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
+MAX_UNPACKED_BYTES = 64 << 30
+"""Maximum total size of the unpacked files."""
+CHUNK_BYTES = 1 << 20
 
 
-def unpack(archive: Path, into: Path) -> list[str]:
-    """Unpack into an empty folder; the files' names. Each in a folder must be what SHA256SUMS says.
+def unpack(archive: Path, folder: Path) -> list[str]:
+    """Unpack into an empty folder and return the names of the files.
 
-    What was written before a file turned out wrong is left for the caller to throw away.
+    Files are checked against the digests in SHA256SUMS. After an error, files already written are left for
+    the caller to delete.
     """
     try:
-        with zipfile.ZipFile(archive) as opened:
-            members = {checked_name(member): member for member in opened.infolist()}
-            if len({name.casefold() for name in members}) != len(opened.infolist()):
+        with zipfile.ZipFile(archive) as archive_file:
+            members = {_validate_member(member): member for member in archive_file.infolist()}
+            if len({name.casefold() for name in members}) != len(archive_file.infolist()):
                 raise InvalidInput("the archive has two files of one name", code="unsafe_archive")
-            if sum(member.file_size for member in members.values()) > LARGEST:
+            if sum(member.file_size for member in members.values()) > MAX_UNPACKED_BYTES:
                 raise InvalidInput("the archive unpacks to more than 64 GB", code="unsafe_archive")
-            sums = sums_of(opened, members)
+            digests = _read_manifest(archive_file, members)
             for name, member in members.items():
-                write(opened, member, into / name, sums.get(name))
+                _extract_member(archive_file, member, folder / name, digests.get(name))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as problem:
         raise InvalidInput(
             "the archive is damaged: {reason}", code="damaged_archive", reason=str(problem)
@@ -38,47 +39,51 @@ def unpack(archive: Path, into: Path) -> list[str]:
     return list(members)
 
 
-def checked_name(member: zipfile.ZipInfo) -> str:
-    """The member's path: at most one folder deep, of plain letters, a plain file."""
+def _validate_member(member: zipfile.ZipInfo) -> str:
+    """Return the path of a regular file at most one folder deep, with only safe characters in its name."""
     parts = member.filename.split("/")
     kind = stat.S_IFMT(member.external_attr >> 16)
-    if len(parts) > 2 or not all(map(NAME.fullmatch, parts)) or kind not in {0, stat.S_IFREG}:
+    if len(parts) > 2 or not all(map(SAFE_NAME.fullmatch, parts)) or kind not in {0, stat.S_IFREG}:
         raise InvalidInput(
             "the archive has an unsafe member {member!r}", code="unsafe_archive", member=member.filename
         )
     return member.filename
 
 
-def sums_of(opened: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> dict[str, str]:
-    """SHA-256 by name; every file but the list itself must be in the list, and the other way round."""
-    if SUMS not in members or members[SUMS].file_size > SHORT * 16:
-        raise InvalidInput("the archive has no {sums}", code="no_manifest", sums=SUMS)
-    lines = opened.read(SUMS).decode("utf-8", "replace").splitlines()
-    found = [LINE.fullmatch(line) for line in lines if line]
-    sums = {match[2]: match[1] for match in found if match}
-    listed, there = set(sums), set(members) - {SUMS}
-    unlisted = {name for name in there - listed if "/" in name}
-    if None in found or listed - there or unlisted:
-        raise InvalidInput("{sums} does not fit the archive's files", code="wrong_manifest", sums=SUMS)
-    return sums
+def _read_manifest(archive_file: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> dict[str, str]:
+    """Return the SHA-256 of each file; listed files must exist, and files in folders must be listed."""
+    if MANIFEST_NAME not in members or members[MANIFEST_NAME].file_size > CHUNK_BYTES * 16:
+        raise InvalidInput("the archive has no {sums}", code="no_manifest", sums=MANIFEST_NAME)
+    lines = archive_file.read(MANIFEST_NAME).decode("utf-8", "replace").splitlines()
+    matches = [_MANIFEST_LINE.fullmatch(line) for line in lines if line]
+    digests = {match[2]: match[1] for match in matches if match}
+    listed, present = set(digests), set(members) - {MANIFEST_NAME}
+    unlisted = {name for name in present - listed if "/" in name}
+    if None in matches or listed - present or unlisted:
+        raise InvalidInput(
+            "{sums} does not fit the archive's files", code="wrong_manifest", sums=MANIFEST_NAME
+        )
+    return digests
 
 
-def write(opened: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, expected: str | None) -> None:
+def _extract_member(
+    archive_file: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, expected_digest: str | None
+) -> None:
     path.parent.mkdir(exist_ok=True)
     digest = hashlib.sha256()
-    with opened.open(member) as source, path.open("xb") as file:
-        while chunk := source.read(SHORT):
+    with archive_file.open(member) as source, path.open("xb") as file:
+        while chunk := source.read(CHUNK_BYTES):
             digest.update(chunk)
             file.write(chunk)
-    if expected is not None and digest.hexdigest() != expected:
+    if expected_digest is not None and digest.hexdigest() != expected_digest:
         raise InvalidInput(
             "{member} is not what {sums} says it is",
             code="wrong_digest",
             member=member.filename,
-            sums=SUMS,
+            sums=MANIFEST_NAME,
         )
 
 
-def digest_of(path: Path) -> str:
+def compute_digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

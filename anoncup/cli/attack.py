@@ -1,4 +1,4 @@
-"""``anoncup attack``: the built-in attackers on a release."""
+"""``anoncup attack``: run the built-in attackers on a release."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,23 +9,23 @@ from anoncup.cli.anonymize import Seed
 from anoncup.cli.options import (
     AsJson,
     CompetitionFile,
-    MaybeSecretFile,
+    OptionalSecretFile,
     OriginalFiles,
-    Release,
-    takes_release,
+    ReleasePaths,
+    accept_release_files,
 )
 from anoncup.cli.output import print_json
-from anoncup.cli.terminal import console, show_attackers
+from anoncup.cli.terminal import make_console, show_attackers
 from anoncup.errors import InvalidInput
 
 
-@takes_release
+@accept_release_files
 def attack(
     competition: CompetitionFile,
     original: OriginalFiles,
     *,
-    release: Release,
-    secret: MaybeSecretFile = None,
+    release: ReleasePaths,
+    secret: OptionalSecretFile = None,
     attackers: Annotated[
         list[str] | None, typer.Option("--attacker", help="name of an attacker; default: all")
     ] = None,
@@ -36,17 +36,17 @@ def attack(
     """Run the built-in attackers on a release: their guesses as files, and, given the secret, their rates."""
     if secret is None and into is None:
         raise InvalidInput("give --secret to see rates, or --into to keep the guesses", code="files")
-    from anoncup.cli.attacker_runs import answers_of, chosen_attackers, rates_of, write_guesses
-    from anoncup.cli.local_files import contest_of, release_in, secret_in, target_in
+    from anoncup.cli.attacker_runs import compute_rates, run_attackers, select_attackers, write_guesses
+    from anoncup.cli.local_files import load_contest, read_release, read_secret, read_target
 
-    contest = contest_of(competition, original)
-    table = target_in(contest, release) if secret is None else release_in(contest, release)[0]
-    answers = answers_of(contest, table, chosen_attackers(contest, attackers or []))
+    contest = load_contest(competition, original)
+    table = read_target(contest, release) if secret is None else read_release(contest, release)[0]
+    answers = run_attackers(contest, table, select_attackers(contest, attackers or []))
     if into is not None:
         write_guesses(answers, contest, into, seed)
     if secret is not None:
-        rates = rates_of(answers, contest, table, secret_in(secret, contest, table)[0])
+        rates = compute_rates(answers, contest, table, read_secret(secret, contest, table)[0])
         if as_json:
             print_json(rates)
         else:
-            show_attackers(console(), rates)
+            show_attackers(make_console(), rates)

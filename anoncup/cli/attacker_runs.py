@@ -1,4 +1,4 @@
-"""The built-in attackers on a release of one's own: their answers, rates and guesses."""
+"""Run the built-in attackers on a local release, compute their rates and write their guesses."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,57 +10,59 @@ from anoncup import schemas
 from anoncup.cli.local_files import LocalContest
 from anoncup.cli.terminal import progress_bar
 from anoncup.errors import InvalidInput
-from anoncup.evaluation.attacks import asked, rate_of_attack, said_to
+from anoncup.evaluation.attacks import answers_by_question, rate_attack, select_questions
 from anoncup.evaluation.evaluate import attacker_json
 from anoncup.tracks.model import Tables
 from anoncup.tracks.parts import Attacker
 
 
-def answers_of(contest: LocalContest, release: Tables, names: list[str]) -> dict[str, Any]:
-    target = contest.track.target_of(contest.prepared, release)
+def run_attackers(contest: LocalContest, release: Tables, names: list[str]) -> dict[str, Any]:
+    target = contest.track.attack_view(contest.prepared, release)
     answers = {}
     with progress_bar("attacking") as progress:
         for step, name in enumerate(names, 1):
             progress(step, len(names), name)
-            settings, attacker = contest.rules.attacker(name), contest.track.attackers[name]
-            is_asked = asked(attacker, contest.track, contest.rules)
+            settings, attacker = contest.rules.attacker_settings(name), contest.track.attackers[name]
+            is_asked = select_questions(attacker, contest.track, contest.rules)
             answers[name] = attacker.attack(target, **settings.parameters) if is_asked else None
     return answers
 
 
-def rates_of(
+def compute_rates(
     answers: Mapping[str, Any], contest: LocalContest, release: Tables, source: Any
-) -> dict[str, schemas.Attacked]:
+) -> dict[str, schemas.AttackerVerdict]:
     sizes, track, rules = contest.track.sizes(contest.tables, release), contest.track, contest.rules
 
-    def attacked(attacker: Attacker, said: Any) -> schemas.Attacked:
-        rate = rate_of_attack(attacker, said, source, sizes, track=track, rules=rules)
-        return schemas.Attacked.model_validate(attacker_json(rate, attacker.version))
+    def rate_attacker(attacker: Attacker, answer: Any) -> schemas.AttackerVerdict:
+        rate = rate_attack(attacker, answer, source, sizes, track=track, rules=rules)
+        return schemas.AttackerVerdict.model_validate(attacker_json(rate, attacker.version))
 
-    return {name: attacked(contest.track.attackers[name], answer) for name, answer in answers.items()}
+    return {name: rate_attacker(contest.track.attackers[name], answer) for name, answer in answers.items()}
 
 
-def write_guesses(answers: Mapping[str, Any], contest: LocalContest, into: Path, seed: int) -> None:
-    """A guess file of each attacker that can make a guess; where several questions are asked, of each."""
-    into.mkdir(parents=True, exist_ok=True)
-    several = len(contest.track.asked(contest.rules)) > 1
-    for name, said in answers.items():
+def write_guesses(answers: Mapping[str, Any], contest: LocalContest, folder: Path, seed: int) -> None:
+    """Write a guess file for each attacker that can make a guess, one per question if there are several."""
+    folder.mkdir(parents=True, exist_ok=True)
+    has_several_questions = len(contest.track.select_questions(contest.rules)) > 1
+    for name, answer in answers.items():
         attacker = contest.track.attackers[name]
-        for question in asked(attacker, contest.track, contest.rules).values():
-            guess = question.guess_of(said_to(attacker, said)[question.name], np.random.default_rng(seed))
+        for question in select_questions(attacker, contest.track, contest.rules).values():
+            guess = question.resolve_guess(
+                answers_by_question(attacker, answer)[question.name], np.random.default_rng(seed)
+            )
             if guess is not None:
-                file = f"{name}.{question.name}.csv" if several else f"{name}.csv"
-                (into / file).write_bytes(question.write(guess))
+                file = f"{name}.{question.name}.csv" if has_several_questions else f"{name}.csv"
+                (folder / file).write_bytes(question.write(guess))
 
 
-def chosen_attackers(contest: LocalContest, names: list[str]) -> list[str]:
-    known = list(contest.track.attackers)
+def select_attackers(contest: LocalContest, names: list[str]) -> list[str]:
+    available = list(contest.track.attackers)
     for name in names:
-        if name not in known:
+        if name not in available:
             raise InvalidInput(
                 "attackers of the {track} track: {known}",
                 code="unknown_attacker",
                 track=contest.track.name,
-                known=tuple(known),
+                known=tuple(available),
             )
-    return names or known
+    return names or available

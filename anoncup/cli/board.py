@@ -1,4 +1,4 @@
-"""``anoncup board``: the three boards as tables; every column is in --csv and --json."""
+"""``anoncup board``: print a board as a table; --csv and --json contain every column."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from anoncup.cli.connection import connected
+from anoncup.cli.connection import connect
 from anoncup.cli.options import AsJson, Slug
-from anoncup.cli.output import Columns, Row, print_json, print_table, value_of
+from anoncup.cli.output import ColumnSpec, Row, get_value, print_json, print_table
 from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from anoncup import schemas
 
-Which = Literal["anonymization", "reidentification", "matrix"]
+_BoardName = Literal["anonymization", "reidentification", "matrix"]
 
 
 def board(
     slug: Slug,
-    which: Annotated[Which, typer.Option(help="the board to show")] = "anonymization",
+    which: Annotated[_BoardName, typer.Option(help="the board to show")] = "anonymization",
     as_csv: Annotated[bool, typer.Option("--csv", help="print the board as CSV, with every column")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -31,54 +31,69 @@ def board(
         raise InvalidInput("--csv or --json, not both")
     from anoncup import schemas
 
-    with connected(anybody=True) as client:
+    with connect(anonymous=True) as client:
         if as_csv:
-            print(client.board_csv(slug, which), end="")
+            print(client.get_board_csv(slug, which), end="")
         elif which == "anonymization":
-            ranks = client.board(slug)
-            show(ranks, ranks.rows, brief(schemas.BoardRow.COLUMNS), as_json=as_json)
+            anonymization_board = client.get_board(slug)
+            _print_board(
+                anonymization_board,
+                anonymization_board.rows,
+                select_columns(schemas.BoardRow.COLUMNS),
+                as_json=as_json,
+            )
         elif which == "reidentification":
-            attacks = client.attackers(slug)
-            means = {name: found_by(name) for name in attacks.several}
-            show(attacks, attacks.rows, {**brief(attacks.columns), **means}, as_json=as_json)
+            attackers_board = client.get_attackers_board(slug)
+            means = {name: _question_column(name) for name in attackers_board.distinct_questions}
+            _print_board(
+                attackers_board,
+                attackers_board.rows,
+                {**select_columns(attackers_board.columns), **means},
+                as_json=as_json,
+            )
         else:
-            found = client.matrix(slug)
-            rates = {own_marked(one, "label"): rate_at(place) for place, one in enumerate(found.targets)}
-            show(found, found.rows, {**brief(schemas.MatrixRow.COLUMNS), **rates}, as_json=as_json)
+            matrix = client.get_matrix(slug)
+            rates = {
+                _format_name(target, "label"): _rate_column(index)
+                for index, target in enumerate(matrix.targets)
+            }
+            _print_board(
+                matrix, matrix.rows, {**select_columns(schemas.MatrixRow.COLUMNS), **rates}, as_json=as_json
+            )
 
 
-def show(
-    found: schemas.Board | schemas.AttackersBoard | schemas.Matrix,
+def _print_board(
+    content: schemas.Board | schemas.AttackersBoard | schemas.Matrix,
     rows: Iterable[Row],
-    columns: Columns[Row],
+    columns: ColumnSpec[Row],
     *,
     as_json: bool,
 ) -> None:
     if as_json:
-        print_json(found)
+        print_json(content)
         return
     print_table(rows, columns)
-    if getattr(found, "hidden", False):
+    if getattr(content, "hidden", False):
         print("scores of guesses are not shown yet")
 
 
-def brief(columns: Mapping[str, schemas.Column]) -> Columns[schemas.Line]:
-    """The columns that a terminal has room for, names marked where they are one's own."""
-    return {column.brief: marked(field) for field, column in columns.items() if column.brief}
+def select_columns(columns: Mapping[str, schemas.ColumnLabel]) -> ColumnSpec[schemas.BoardLine]:
+    """Return the columns shown in a terminal, with the own team marked."""
+    return {column.brief: _mark_own(field) for field, column in columns.items() if column.brief}
 
 
-def marked(field: str) -> str | Callable[[schemas.Line], object]:
-    return partial(own_marked, field=field) if field in {"team", "attacker"} else field
+def _mark_own(field: str) -> str | Callable[[schemas.BoardLine], object]:
+    return partial(_format_name, field=field) if field in {"team", "attacker"} else field
 
 
-def own_marked(entry: schemas.Line | schemas.MatrixTarget, field: str) -> str:
-    """The name, with a star if it is one's own."""
-    return f"{value_of(entry, field)}{' *' if value_of(entry, 'own') else ''}"
+def _format_name(entry: schemas.BoardLine | schemas.MatrixTarget, field: str) -> str:
+    """Return the name, with a star for the own team."""
+    return f"{get_value(entry, field)}{' *' if get_value(entry, 'own') else ''}"
 
 
-def found_by(question: str) -> Callable[[schemas.AttackersRow], object]:
+def _question_column(question: str) -> Callable[[schemas.AttackersRow], object]:
     return lambda row: (row.by_question or {}).get(question)
 
 
-def rate_at(place: int) -> Callable[[schemas.MatrixRow], object]:
-    return lambda row: value_of(row.cells[place], "rate")
+def _rate_column(index: int) -> Callable[[schemas.MatrixRow], object]:
+    return lambda row: get_value(row.cells[index], "rate")

@@ -1,4 +1,4 @@
-"""``anoncup check``: whether a release is well-formed and within the rules."""
+"""``anoncup check``: check whether a release is well-formed and within the rules."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import typer
 
 from anoncup.cli.options import (
     AsJson,
-    MaybeOriginalFiles,
-    MaybeSecretFile,
-    Release,
-    existing,
+    OptionalOriginalFiles,
+    OptionalSecretFile,
+    ReleasePaths,
+    accept_release_files,
     read_text,
-    takes_release,
+    require_file,
 )
 from anoncup.cli.output import print_json
-from anoncup.cli.score import ACCEPTED, REJECTED, said
-from anoncup.cli.terminal import console, show_decision
+from anoncup.cli.score import ACCEPTED, REJECTED, build_notices
+from anoncup.cli.terminal import make_console, show_decision
 from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:
     from anoncup import schemas
 
 
-VIOLATIONS = {"too_few_rows"}
-"""Warnings of a dry run that scoring turns into a rejection."""
+_REJECTING_WARNINGS = {"too_few_rows"}
+"""Warnings of a dry run that become rejections when the release is scored."""
 
 
-@takes_release
+@accept_release_files
 def check(
     competition: Annotated[
         str,
@@ -38,10 +38,10 @@ def check(
             "--competition", help="the competition file, competition.toml; with --service also the slug"
         ),
     ],
-    original: MaybeOriginalFiles = None,
+    original: OptionalOriginalFiles = None,
     *,
-    release: Release,
-    secret: MaybeSecretFile = None,
+    release: ReleasePaths,
+    secret: OptionalSecretFile = None,
     service: Annotated[
         bool,
         typer.Option(
@@ -55,56 +55,60 @@ def check(
     Without its secret only the files are checked. Exit status 1: the contest's rules reject it.
     """
     if service:
-        decision, violations, warnings = checked_by_service(competition, release, secret)
-        measured: dict[str, Any] = {}
+        decision, violations, warnings = _check_at_service(competition, release, secret)
+        distances: dict[str, Any] = {}
     else:
-        decision, violations, warnings, measured = checked_here(
-            existing(Path(competition)), original or [], release, secret
+        decision, violations, warnings, distances = _check_locally(
+            require_file(Path(competition)), original or [], release, secret
         )
     if as_json:
-        print_json({"verdict": decision, "violations": violations, "warnings": warnings} | measured)
+        print_json({"verdict": decision, "violations": violations, "warnings": warnings} | distances)
     else:
-        show_decision(console(), decision, violations, warnings)
+        show_decision(make_console(), decision, violations, warnings)
     raise typer.Exit(REJECTED if decision == "rejected" else ACCEPTED)
 
 
-def checked_here(
-    competition: Path, original: list[str], release: Release, secret: Path | None
-) -> tuple[str, list[schemas.Said], list[schemas.Said], dict[str, Any]]:
+def _check_locally(
+    competition: Path, original: list[str], release: ReleasePaths, secret: Path | None
+) -> tuple[str, list[schemas.Notice], list[schemas.Notice], dict[str, Any]]:
     """Return the decision, violations, warnings and distances of a release."""
-    from anoncup.cli.local_files import check_sizes, contest_of, release_in, upload_in
-    from anoncup.evaluation.evaluate import doubts_about_secret, judge
+    from anoncup.cli.local_files import check_sizes, load_contest, read_release, read_upload
+    from anoncup.evaluation.evaluate import check_secret, judge
 
-    contest = contest_of(competition, original)
+    contest = load_contest(competition, original)
     check_sizes(contest, (*release.values(), secret))
     if secret is None:
-        return "well-formed", [], said([*contest.remarks, *release_in(contest, release)[1]]), {}
-    parsed = upload_in(contest, release, secret)
-    found, excessive = judge(contest.rules, contest.prepared, parsed.release, parsed.answer)
-    doubts = doubts_about_secret(contest.rules, contest.prepared, parsed.release, parsed.answer)
-    measured = {"excessive": excessive.to_json() if excessive else None}
-    warnings = said([*contest.remarks, *parsed.remarks, *doubts])
-    return "rejected" if found else "accepted", said(found), warnings, measured
+        return "well-formed", [], build_notices([*contest.remarks, *read_release(contest, release)[1]]), {}
+    parsed = read_upload(contest, release, secret)
+    violations, excessive = judge(contest.rules, contest.prepared, parsed.release, parsed.answer)
+    doubts = check_secret(contest.rules, contest.prepared, parsed.release, parsed.answer)
+    distances = {"excessive": excessive.to_json() if excessive else None}
+    warnings = build_notices([*contest.remarks, *parsed.remarks, *doubts])
+    return "rejected" if violations else "accepted", build_notices(violations), warnings, distances
 
 
-def checked_by_service(
-    competition: str, release: Release, secret: Path | None
-) -> tuple[str, list[schemas.Said], list[schemas.Said]]:
+def _check_at_service(
+    competition: str, release: ReleasePaths, secret: Path | None
+) -> tuple[str, list[schemas.Notice], list[schemas.Notice]]:
     """Return the decision, violations and warnings of the service's dry run."""
-    from anoncup.cli.connection import connected, transfer_bar
-    from anoncup.cli.submit import called_by_path, paths_of
+    from anoncup.cli.connection import connect, transfer_bar
+    from anoncup.cli.submit import collect_paths, use_local_names
 
     contents = {name: path.read_bytes() for name, path in release.items()}
     answer = secret.read_bytes() if secret else None
-    with called_by_path(paths_of(release, secret)), connected() as client, transfer_bar("checking") as bar:
-        checked = client.check(slug_of(competition), contents, secret=answer, progress=bar)
-    violations = [each for each in checked.warnings if each.code in VIOLATIONS]
-    warnings = [each for each in checked.warnings if each.code not in VIOLATIONS]
+    with (
+        use_local_names(collect_paths(release, secret)),
+        connect() as client,
+        transfer_bar("checking") as bar,
+    ):
+        checked = client.check(_read_slug(competition), contents, secret=answer, progress=bar)
+    violations = [warning for warning in checked.warnings if warning.code in _REJECTING_WARNINGS]
+    warnings = [warning for warning in checked.warnings if warning.code not in _REJECTING_WARNINGS]
     return "rejected" if violations else "well-formed", violations, warnings
 
 
-def slug_of(competition: str) -> str:
-    """Return the slug that a competition file names, or that is given instead of a file."""
+def _read_slug(competition: str) -> str:
+    """Return the slug in a competition file, or the argument itself if it is not a file."""
     path = Path(competition)
     if not path.is_file():
         return competition

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anoncup.cli.connection import connected
+from anoncup.cli.connection import connect
 from anoncup.cli.options import AsJson, Slug
-from anoncup.cli.output import Columns, cell, plain, print_json, show, title_of
+from anoncup.cli.output import (
+    ColumnSpec,
+    format_cell,
+    get_title,
+    print_entries,
+    print_json,
+    replace_unprintable,
+)
 
 if TYPE_CHECKING:
     from anoncup import schemas
@@ -14,26 +21,28 @@ if TYPE_CHECKING:
 
 def competitions(as_json: AsJson = False) -> None:
     """List the competitions of the service."""
-    columns: Columns[schemas.Listed] = {
+    columns: ColumnSpec[schemas.ListedCompetition] = {
         "slug": "slug",
-        "title": title_of,
+        "title": get_title,
         "track": "track",
         "state": "state",
         "rows": "original_rows",
-        "phases": lambda entry: [f"{one.name} {cell(one.start)} to {cell(one.end)}" for one in entry.phases],
+        "phases": lambda entry: [
+            f"{phase.name} {format_cell(phase.start)} to {format_cell(phase.end)}" for phase in entry.phases
+        ],
     }
-    with connected(anybody=True) as client:
-        show(client.competitions(), columns, as_json=as_json, empty="no competitions")
+    with connect(anonymous=True) as client:
+        print_entries(client.list_competitions(), columns, as_json=as_json, empty="no competitions")
 
 
 def announcements(slug: Slug, as_json: AsJson = False) -> None:
     """Read what the organizers have announced."""
-    with connected(anybody=True) as client:
-        found = client.announcements(slug)
+    with connect(anonymous=True) as client:
+        items = client.list_announcements(slug)
     if as_json:
-        print_json(found)
+        print_json(items)
         return
-    for entry in found:
-        print(cell(entry.at))
+    for entry in items:
+        print(format_cell(entry.at))
         for text in entry.text.values():
-            print("\n".join(f"  {plain(line)}" for line in text.splitlines()))
+            print("\n".join(f"  {replace_unprintable(line)}" for line in text.splitlines()))

@@ -1,4 +1,4 @@
-"""A command's way to the service: signed in, its refusals in words, its transfers with a bar."""
+"""Connect a command to the service, translate its errors, and show progress of transfers."""
 
 from __future__ import annotations
 
@@ -11,94 +11,94 @@ from typing import TYPE_CHECKING
 import typer
 
 from anoncup.cli import credentials
-from anoncup.errors import DomainError, InvalidInput, InvalidUpload, NotSignedIn, Problem, TooMany
-from anoncup.messages import Heard
+from anoncup.errors import DomainError, FileProblem, InvalidInput, InvalidUpload, NotSignedIn, TooManyRequests
+from anoncup.messages import RemoteMessage
 
 if TYPE_CHECKING:
     from anoncup import schemas
-    from anoncup.client import Client, Refused
+    from anoncup.client import ApiError, Client
 
 
 @contextmanager
-def connected(*, anybody: bool = False, password: Callable[[], str] | None = None) -> Iterator[Client]:
-    """The service as the environment or ``anoncup login`` names it.
+def connect(*, anonymous: bool = False, password: Callable[[], str] | None = None) -> Iterator[Client]:
+    """Open a client for the service named by the environment or ``anoncup login``.
 
-    ``anybody``: a visitor may ask; ``password``: asked for what cannot be undone.
+    ``anonymous`` allows use without signing in. ``password`` is called for step-up authentication.
     """
     from anoncup.client import Client
 
-    known = credentials.known()
-    if known is None:
+    account = credentials.load()
+    if account is None:
         raise InvalidInput("which service? run anoncup login, or set ANONCUP_URL", code="no_service")
-    if known.token is None and not anybody:
+    if account.token is None and not anonymous:
         raise NotSignedIn("you are not signed in: run anoncup login")
-    with in_words(), Client(known.url, known.token, password=password) as client:
+    with translate_refusals(), Client(account.url, account.token, password=password) as client:
         yield client
 
 
-def asking(*, stdin: bool) -> Callable[[], str]:
-    """How the password is got for what cannot be undone."""
+def make_password_prompt(*, stdin: bool) -> Callable[[], str]:
+    """Return a function that reads the password for step-up authentication."""
 
-    def asked() -> str:
+    def prompt() -> str:
         if not stdin and not sys.stdin.isatty():
             raise InvalidInput("this needs your password: give --password-stdin", code="password_needed")
-        return password_of(stdin=stdin)
+        return read_password(stdin=stdin)
 
-    return asked
+    return prompt
 
 
-def password_of(*, stdin: bool, new: bool = False) -> str:
+def read_password(*, stdin: bool, new: bool = False) -> str:
     if stdin:
         return sys.stdin.readline().rstrip("\r\n")
     return str(typer.prompt("Password", hide_input=True, confirmation_prompt=new, err=True))
 
 
 @contextmanager
-def in_words() -> Iterator[None]:
-    """Refusals as the command line says them."""
-    from anoncup.client import Refused
+def translate_refusals() -> Iterator[None]:
+    """Raise error responses of the service as domain errors with messages for the command line."""
+    from anoncup.client import ApiError
 
     try:
         yield
-    except Refused as refusal:
-        raise said(refusal) from refusal
+    except ApiError as refusal:
+        raise build_error(refusal) from refusal
 
 
-def said(refusal: Refused) -> DomainError:
+def build_error(refusal: ApiError) -> DomainError:
     if refusal.problem.errors:
-        found = [problem_of(each) for each in refusal.problem.errors]
-        return InvalidUpload(found, total=refusal.problem.total or len(found))
+        problems = [_build_problem(entry) for entry in refusal.problem.errors]
+        return InvalidUpload(problems, total=refusal.problem.total or len(problems))
     if refusal.status == 401 and refusal.code != "wrong_password":
         return NotSignedIn("{reason}: run anoncup login", code=refusal.code, reason=refusal.message)
     if refusal.status == 429 and refusal.retry_after is not None:
-        again = datetime.now().astimezone() + timedelta(seconds=refusal.retry_after)
-        return TooMany(
+        retry_at = datetime.now().astimezone() + timedelta(seconds=refusal.retry_after)
+        return TooManyRequests(
             "{reason}; again from {at}",
             retry_after=refusal.retry_after,
             code=refusal.code,
             reason=refusal.message,
-            at=f"{again:%Y-%m-%d %H:%M:%S %Z}",
+            at=f"{retry_at:%Y-%m-%d %H:%M:%S %Z}",
         )
-    fields = "".join(f"; {one.field}: {one.message}" for one in refusal.problem.fields)
-    sentence = Heard(f"{refusal} ({refusal.code}){fields}", **refusal.problem.values)
-    return DomainError(sentence, code=refusal.code)
+    field_messages = "".join(f"; {field.field}: {field.message}" for field in refusal.problem.fields)
+    message = RemoteMessage(f"{refusal} ({refusal.code}){field_messages}", **refusal.problem.values)
+    return DomainError(message, code=refusal.code)
 
 
-def problem_of(found: schemas.WrongInFile) -> Problem:
-    return Problem(
-        file=found.file,
-        row=found.row,
-        column=found.column,
-        code=found.code,
-        message=Heard(found.message, **found.values),
-        line=found.line,
-        value=found.values.get("value"),
+def _build_problem(entry: schemas.WrongInFile) -> FileProblem:
+    return FileProblem(
+        file=entry.file,
+        row=entry.row,
+        column=entry.column,
+        code=entry.code,
+        message=RemoteMessage(entry.message, **entry.values),
+        line=entry.line,
+        value=entry.values.get("value"),
     )
 
 
 @contextmanager
 def transfer_bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar of bytes on the terminal's error channel; none where there is no terminal."""
+    """Show a progress bar of bytes on standard error if that is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
@@ -108,4 +108,4 @@ def transfer_bar(title: str) -> Iterator[Callable[[int, int], None]]:
         *columns, TransferSpeedColumn(), console=errors, transient=True, disable=not errors.is_terminal
     ) as bar:
         task = bar.add_task(title, total=None)
-        yield lambda sent, of: bar.update(task, completed=sent, total=of or None)
+        yield lambda transferred, total: bar.update(task, completed=transferred, total=total or None)

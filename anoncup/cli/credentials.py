@@ -1,4 +1,4 @@
-"""Which service the commands talk to, and as whom: the environment's word, then a file of the owner's."""
+"""The service and token used by the commands, from the environment or the user's credentials file."""
 
 import json
 import os
@@ -12,46 +12,49 @@ from anoncup.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """A service, and the token of somebody it knows."""
+    """The address of a service and the user's token, if signed in."""
 
     url: str
     token: str | None = None
 
 
-def place() -> Path:
-    """``$XDG_CONFIG_HOME/anoncup/credentials.json``; a relative XDG_CONFIG_HOME counts for nothing."""
+def _locate_file() -> Path:
+    """Return ``$XDG_CONFIG_HOME/anoncup/credentials.json``; a relative XDG_CONFIG_HOME is ignored."""
     configured = Path(os.environ.get("XDG_CONFIG_HOME", ""))
     folder = configured if configured.is_absolute() else Path.home() / ".config"
     return folder / "anoncup" / "credentials.json"
 
 
-def stored() -> Credentials | None:
+def load_file() -> Credentials | None:
     try:
-        content = json.loads(place().read_text("utf-8"))
+        content = json.loads(_locate_file().read_text("utf-8"))
         return Credentials(str(content["url"]), str(content["token"]))
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError):
-        raise InvalidInput("{file} is damaged: run anoncup login", file=str(place())) from None
+        raise InvalidInput("{file} is damaged: run anoncup login", file=str(_locate_file())) from None
 
 
-def known() -> Credentials | None:
-    """ANONCUP_URL and ANONCUP_TOKEN win over the file; its token goes to its own service only."""
+def load() -> Credentials | None:
+    """Return the credentials; ANONCUP_URL and ANONCUP_TOKEN take precedence over the file.
+
+    The token of the file is only used for the service it belongs to.
+    """
     url, token = os.environ.get("ANONCUP_URL"), os.environ.get("ANONCUP_TOKEN") or None
     if url and token:
         return Credentials(url, token)
-    kept = stored()
+    from_file = load_file()
     if url:
-        same = kept is not None and kept.url == url.rstrip("/")
-        return kept if same else Credentials(url)
-    return Credentials(kept.url, token or kept.token) if kept else None
+        is_same_service = from_file is not None and from_file.url == url.rstrip("/")
+        return from_file if is_same_service else Credentials(url)
+    return Credentials(from_file.url, token or from_file.token) if from_file else None
 
 
-def keep(credentials: Credentials) -> None:
-    """Write the file, readable for its owner only from its first byte on."""
-    path = place()
+def save(credentials: Credentials) -> None:
+    """Write the credentials file. It is never readable for other users."""
+    path = _locate_file()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, name = tempfile.mkstemp(prefix=".credentials.", dir=path.parent)  # of mode 0600
+    handle, name = tempfile.mkstemp(prefix=".credentials.", dir=path.parent)  # creates it with mode 0600
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(asdict(credentials), file)
@@ -61,5 +64,5 @@ def keep(credentials: Credentials) -> None:
             Path(name).unlink()
 
 
-def forget() -> None:
-    place().unlink(missing_ok=True)
+def delete() -> None:
+    _locate_file().unlink(missing_ok=True)

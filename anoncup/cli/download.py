@@ -1,4 +1,4 @@
-"""``anoncup download``: a competition's files, and its targets."""
+"""``anoncup download``: fetch the files of a competition, its targets or the team's own data."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from anoncup.cli.archives import unpack
-from anoncup.cli.connection import connected, transfer_bar
+from anoncup.cli.connection import connect, transfer_bar
 from anoncup.cli.options import AsJson, Slug
-from anoncup.cli.output import plain, print_json
+from anoncup.cli.output import print_json, replace_unprintable
 from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -41,116 +41,151 @@ def download(
     if targets + kit + own > 1:
         raise InvalidInput("one of --targets, --kit and --own")
     folder = Path(slug) if into is None else into
-    with connected(anybody=not (targets or own)) as client:
-        wanted = client.competition(slug)  # before a folder is made of a mistaken name
+    with connect(anonymous=not (targets or own)) as client:
+        competition_details = client.get_competition(
+            slug
+        )  # fails for a wrong slug before a folder is created
         folder.mkdir(parents=True, exist_ok=True)
-        fetch = fetch_targets if targets else fetch_kit if kit else fetch_own if own else fetch_competition
-        with staging(folder) as aside:
-            names = fetch(client, wanted, aside)
-            moved = [move(aside / name, folder / name, replace=replace) for name in names]
-    files = [{"file": str(folder / name), "new": new} for name, new in zip(names, moved, strict=True)]
+        fetch = (
+            _fetch_targets
+            if targets
+            else _fetch_kit
+            if kit
+            else _fetch_own_data
+            if own
+            else _fetch_competition
+        )
+        with _create_staging_folder(folder) as staging_folder:
+            names = fetch(client, competition_details, staging_folder)
+            is_new = [_install_file(staging_folder / name, folder / name, replace=replace) for name in names]
+    files = [{"file": str(folder / name), "new": new} for name, new in zip(names, is_new, strict=True)]
     if as_json:
         print_json(files)
         return
-    for each in files:
-        print(f"{each['file']}" + ("" if each["new"] else " (unchanged)"))
+    for entry in files:
+        print(f"{entry['file']}" + ("" if entry["new"] else " (unchanged)"))
 
 
 @contextmanager
-def staging(folder: Path) -> Iterator[Path]:
-    """A folder beside the files' last place, on the same disk, gone with the context."""
-    aside = Path(tempfile.mkdtemp(prefix=".anoncup-", dir=folder))
+def _create_staging_folder(folder: Path) -> Iterator[Path]:
+    """Create a temporary folder inside ``folder``, so that files can be moved without copying."""
+    staging_folder = Path(tempfile.mkdtemp(prefix=".anoncup-", dir=folder))
     try:
-        yield aside
+        yield staging_folder
     finally:
-        shutil.rmtree(aside)
+        shutil.rmtree(staging_folder)
 
 
-def fetch_competition(client: Client, wanted: schemas.Competition, aside: Path) -> list[str]:
-    from anoncup.client import at
+def _fetch_competition(client: Client, competition: schemas.Competition, staging_folder: Path) -> list[str]:
+    from anoncup.client import competition_path
 
-    slug = wanted.slug
-    if wanted.original_rows is None:
+    slug = competition.slug
+    if competition.original_rows is None:
         raise InvalidInput("{slug} has no original data yet", code="no_original", slug=slug)
-    client.save(at(slug, "competition.toml"), aside / "competition.toml")
-    files = [safe(name) for name in wanted.original_files if name in wanted.original_sha256]
+    client.download(competition_path(slug, "competition.toml"), staging_folder / "competition.toml")
+    files = [
+        _validate_file_name(name)
+        for name in competition.original_files
+        if name in competition.original_sha256
+    ]
     for name in files:
-        fetch_file(client, at(slug, "original", name), aside / name, wanted.original_sha256[name])
+        _fetch_file(
+            client,
+            competition_path(slug, "original", name),
+            staging_folder / name,
+            competition.original_sha256[name],
+        )
     return ["competition.toml", *files]
 
 
-def fetch_file(client: Client, path: str, into: Path, wanted: str) -> None:
-    with transfer_bar(into.name) as progress:
-        digest = client.save(path, into, progress=progress)
-    if digest != wanted:
+def _fetch_file(client: Client, path: str, destination: Path, expected_digest: str) -> None:
+    with transfer_bar(destination.name) as progress:
+        digest = client.download(path, destination, progress=progress)
+    if digest != expected_digest:
         raise InvalidInput(
-            "{name} arrived with another SHA-256 than it has", code="wrong_digest", name=into.name
+            "{name} arrived with another SHA-256 than it has", code="wrong_digest", name=destination.name
         )
 
 
-def fetch_own(client: Client, wanted: schemas.Competition, aside: Path) -> list[str]:
-    """The team's own files, in a folder beside the original's, which may be called the same."""
-    from anoncup.client import at
+def _fetch_own_data(client: Client, competition: schemas.Competition, staging_folder: Path) -> list[str]:
+    """Fetch the team's own files into a folder of their own: they may have the names of original files."""
+    from anoncup.client import competition_path
 
-    (aside / "own").mkdir()
-    found = client.own(wanted.slug).files
-    for name, digest in found.items():
-        fetch_file(client, at(wanted.slug, "own", safe(name)), aside / "own" / name, digest)
-    return [f"own/{name}" for name in found]
+    (staging_folder / "own").mkdir()
+    digests = client.get_own_data(competition.slug).files
+    for name, digest in digests.items():
+        _fetch_file(
+            client,
+            competition_path(competition.slug, "own", _validate_file_name(name)),
+            staging_folder / "own" / name,
+            digest,
+        )
+    return [f"own/{name}" for name in digests]
 
 
-def fetch_kit(client: Client, wanted: schemas.Competition, aside: Path) -> list[str]:
-    from anoncup.client import at
+def _fetch_kit(client: Client, competition: schemas.Competition, staging_folder: Path) -> list[str]:
+    from anoncup.client import competition_path
 
     with transfer_bar("kit.zip") as progress:
-        client.save(at(wanted.slug, "kit.zip"), aside / "kit.zip", progress=progress)
+        client.download(
+            competition_path(competition.slug, "kit.zip"), staging_folder / "kit.zip", progress=progress
+        )
     return ["kit.zip"]
 
 
-def fetch_targets(client: Client, wanted: schemas.Competition, aside: Path) -> list[str]:
-    """The targets' files by ``targets/NAME/FILE``, as both the archive and the service list them."""
-    from anoncup.client import at
+def _fetch_targets(client: Client, competition: schemas.Competition, staging_folder: Path) -> list[str]:
+    """Fetch and unpack the targets as ``targets/NAME/FILE`` and check them against the service's list."""
+    from anoncup.client import competition_path
 
-    slug = wanted.slug
-    listed = client.targets(slug)
+    slug = competition.slug
+    targets = client.list_targets(slug)
     with transfer_bar("targets.zip") as progress:
-        client.save(at(slug, "targets.zip"), aside / "targets.zip", progress=progress)
-    unpacked = aside / "targets"
+        client.download(
+            competition_path(slug, "targets.zip"), staging_folder / "targets.zip", progress=progress
+        )
+    unpacked = staging_folder / "targets"
     unpacked.mkdir()
-    names = unpack(aside / "targets.zip", unpacked)
-    compare(listed, unpacked, names)
+    names = unpack(staging_folder / "targets.zip", unpacked)
+    _check_target_digests(targets, unpacked, names)
     return [f"targets/{name}" for name in names]
 
 
-def compare(listed: list[schemas.Target], unpacked: Path, names: list[str]) -> None:
-    """What was unpacked against the digests that the service's own list gives."""
-    from anoncup.cli.archives import digest_of
+def _check_target_digests(targets: list[schemas.Target], unpacked: Path, names: list[str]) -> None:
+    """Check the unpacked files against the digests in the service's list of targets."""
+    from anoncup.cli.archives import compute_digest
 
-    known = {f"{one.name}/{file}": digest for one in listed for file, digest in one.files.items()}
+    digests = {f"{target.name}/{file}": digest for target in targets for file, digest in target.files.items()}
     for name in names:
-        if "/" in name and known.get(name) != digest_of(unpacked / name):
+        if "/" in name and digests.get(name) != compute_digest(unpacked / name):
             raise InvalidInput(
                 "targets/{name} is not what the list of targets says", code="wrong_digest", name=name
             )
 
 
-def safe(name: str) -> str:
-    """A file's name that stays in its folder."""
-    from anoncup.cli.archives import NAME
+def _validate_file_name(name: str) -> str:
+    """Return the name if it is safe as a file name inside a folder; raise InvalidInput otherwise."""
+    from anoncup.cli.archives import SAFE_NAME
 
-    if not NAME.fullmatch(name):
-        raise InvalidInput("the service names a file {name!r}", code="unsafe_name", name=plain(name))
+    if not SAFE_NAME.fullmatch(name):
+        raise InvalidInput(
+            "the service names a file {name!r}", code="unsafe_name", name=replace_unprintable(name)
+        )
     return name
 
 
-def move(source: Path, place: Path, *, replace: bool) -> bool:
-    """Put a file in its place; whether anything changed. Another one that is there already stays."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    if place.exists() and not replace:
-        if place.read_bytes() == source.read_bytes():
+def _install_file(source: Path, destination: Path, *, replace: bool) -> bool:
+    """Move a file to its destination and return whether anything changed.
+
+    Raise InvalidInput if a different file exists there and ``replace`` is False.
+    """
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    if destination.exists() and not replace:
+        if destination.read_bytes() == source.read_bytes():
             return False
         raise InvalidInput(
-            "{place} exists already and differs; --replace overwrites it", code="files", place=str(place)
+            "{place} exists already and differs; --replace overwrites it",
+            code="files",
+            place=str(destination),
         )
-    source.replace(place)
+    source.replace(destination)
     return True

@@ -1,4 +1,4 @@
-"""``anoncup draw``: what the service has drawn, drawn again by the seed that is shown at the reveal."""
+"""``anoncup draw``: reproduce an allocation of the service from the seed revealed at the end."""
 
 from __future__ import annotations
 
@@ -26,26 +26,29 @@ def draw(
     into: Annotated[Path, typer.Option(help="the folder to write into")] = Path("drawn"),
 ) -> None:
     """Draw again what the service drew for a team, and tell its SHA-256 and that of the seed."""
-    from anoncup.cli.local_files import contest_of
-    from anoncup.cli.options import named_paths
+    from anoncup.cli.local_files import load_contest
+    from anoncup.cli.options import parse_named_paths
     from anoncup.tracks.generators import generator_for
-    from anoncup.tracks.seeds import commitment
+    from anoncup.tracks.seeds import commit_to_seed
 
-    contest, secret = contest_of(competition, original), seed_in(seed)
-    if contest.track.draw is None:
+    contest, secret = load_contest(competition, original), parse_seed(seed)
+    if contest.track.allocation is None:
         raise InvalidInput("in the {track} track nothing is drawn", code="files", track=contest.track.name)
-    held = {name: path.read_bytes() for name, path in named_paths(truth or []).items()}
-    made = contest.track.draw.make(
-        contest.tables, held, contest.rules, lambda purpose: generator_for(secret, purpose, team, attempt)
+    organizer_data = {name: path.read_bytes() for name, path in parse_named_paths(truth or []).items()}
+    contents = contest.track.allocation.make_files(
+        contest.tables,
+        organizer_data,
+        contest.rules,
+        lambda purpose: generator_for(secret, purpose, team, attempt),
     )
     into.mkdir(parents=True, exist_ok=True)
-    print(f"{commitment(secret)}  the seed")
-    for file in contest.track.draw.files:
-        (into / f"{file.name}.csv").write_bytes(made[file.name])
-        print(f"{sha256(made[file.name]).hexdigest()}  {into / file.name}.csv")
+    print(f"{commit_to_seed(secret)}  the seed")
+    for file in contest.track.allocation.files:
+        (into / f"{file.name}.csv").write_bytes(contents[file.name])
+        print(f"{sha256(contents[file.name]).hexdigest()}  {into / file.name}.csv")
 
 
-def seed_in(text: str) -> bytes:
+def parse_seed(text: str) -> bytes:
     try:
         return bytes.fromhex(text)
     except ValueError:

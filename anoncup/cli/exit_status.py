@@ -1,6 +1,6 @@
-"""How a command ends: its exit status, and what went wrong in words and, after ``--json``, as an object.
+"""Run a command, report its errors as text or, with ``--json``, as an object, and set the exit status.
 
-1 means nothing but that the contest's rules reject a release.
+Exit status 1 is reserved for releases that the contest's rules reject.
 """
 
 import errno
@@ -12,97 +12,97 @@ import traceback
 from collections.abc import Callable
 
 from anoncup.cli import options
-from anoncup.errors import DomainError, InvalidUpload, Unavailable, particulars
-from anoncup.messages import Message, visible
+from anoncup.errors import DomainError, InvalidUpload, Unavailable, describe_error
+from anoncup.messages import Message, replace_control_characters
 
-WRONG_INPUT = 2
-UNREACHABLE = 3
-BROKEN = 70
-"""A fault of ours."""
-NOT_WRITTEN = 74
-"""The disk is full, or does not work."""
-PIPE_CLOSED = 141
-"""What a shell tells of other tools whose reader has gone, as in ``| head -1``."""
-DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+_WRONG_INPUT = 2
+_UNREACHABLE = 3
+INTERNAL_ERROR = 70
+"""A bug or failure of the program itself."""
+_OUTPUT_FAILED = 74
+"""The output could not be written: the disk is full or failing."""
+_PIPE_CLOSED = 141
+"""The status that shells report for tools ended by SIGPIPE, as in ``| head -1``."""
+_DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
-def end(command: Callable[[], object]) -> None:
-    """Run a command to its end, and leave with its status."""
-    options.json_wanted.set(False)
+def run(command: Callable[[], object]) -> None:
+    """Run a command and exit with its status."""
+    options.wants_json.set(False)
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by whoever started us
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  # for as long as we run
-    buffer_output()
+        if getattr(sys, name) is None:  # closed by the parent process
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  # open until the process exits
+    _buffer_output()
     try:
-        status = status_of(command)
+        status = _run_command(command)
         sys.stdout.flush()
     except BrokenPipeError:
-        status = PIPE_CLOSED
-        leave_unwritten()
+        status = _PIPE_CLOSED
+        _discard_output()
     except OSError as problem:
-        status = NOT_WRITTEN
-        leave_unwritten()
-        print(f"anoncup: {visible(str(problem))}", file=sys.stderr)
+        status = _OUTPUT_FAILED
+        _discard_output()
+        print(f"anoncup: {replace_control_characters(str(problem))}", file=sys.stderr)
     sys.exit(status)
 
 
-def buffer_output() -> None:
-    """Replace the standard output of PYTHONUNBUFFERED, which drops the rest of a partial write.
-
-    Each line is still written when it is printed.
-    """
+def _buffer_output() -> None:
+    """Make standard output line-buffered: with PYTHONUNBUFFERED, the rest of a partial write is lost."""
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
         number, encoding, errors = sys.stdout.fileno(), sys.stdout.encoding, sys.stdout.errors
         sys.stdout = open(number, "w", buffering=1, encoding=encoding, errors=errors, closefd=False)  # noqa: SIM115
 
 
-def status_of(command: Callable[[], object]) -> int:
+def _run_command(command: Callable[[], object]) -> int:
     try:
         command()
-    except SystemExit as left:
-        if isinstance(left.__context__, BrokenPipeError):  # typer's own answer to it is 1
-            raise left.__context__ from None
-        return left.code if isinstance(left.code, int) else int(left.code is not None)
+    except SystemExit as system_exit:
+        if isinstance(system_exit.__context__, BrokenPipeError):  # typer would exit with 1
+            raise system_exit.__context__ from None
+        return system_exit.code if isinstance(system_exit.code, int) else int(system_exit.code is not None)
     except BrokenPipeError:
         raise
     except DomainError as problem:
-        say(problem)
-        return UNREACHABLE if isinstance(problem, Unavailable) else WRONG_INPUT
+        _print_problem(problem)
+        return _UNREACHABLE if isinstance(problem, Unavailable) else _WRONG_INPUT
     except OSError as problem:
-        if problem.errno in DISK:
+        if problem.errno in _DISK_ERRORS:
             raise
-        say(DomainError(Message(str(problem)), code="file"))
-        return WRONG_INPUT
+        _print_problem(DomainError(Message(str(problem)), code="file"))
+        return _WRONG_INPUT
     except Exception:
         traceback.print_exc()
-        return BROKEN
+        return INTERNAL_ERROR
     return 0
 
 
-def leave_unwritten() -> None:
-    """Let what is left in the buffer go nowhere: it could not be written."""
-    sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # until the process is over
+def _discard_output() -> None:
+    """Discard buffered output that could not be written."""
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # open until the process exits
     os.dup2(sys.stdout.fileno(), 1)
 
 
-def say(problem: DomainError) -> None:
-    if options.json_wanted.get():
-        print(json.dumps(described(problem), indent=2))
+def _print_problem(problem: DomainError) -> None:
+    if options.wants_json.get():
+        print(json.dumps(_build_problem(problem), indent=2))
     print(f"anoncup: {problem}", file=sys.stderr)
     if isinstance(problem, InvalidUpload):
-        list_problems(problem)
+        _print_file_problems(problem)
 
 
-def described(problem: DomainError) -> dict[str, object]:
-    """The same fields as the service's problem documents have."""
-    return {"code": problem.code, "detail": str(problem), **particulars(problem)}
+def _build_problem(problem: DomainError) -> dict[str, object]:
+    """Return the same fields as in the problem documents of the service."""
+    return {"code": problem.code, "detail": str(problem), **describe_error(problem)}
 
 
-def list_problems(problem: InvalidUpload) -> None:
+def _print_file_problems(problem: InvalidUpload) -> None:
     for entry in problem.problems:
-        where = f"{entry.file}, row {entry.row}" if entry.row else entry.file
+        location = f"{entry.file}, row {entry.row}" if entry.row else entry.file
         value = f": {entry.value!r}" if entry.value else ""
         line = f" (line {entry.line}{value})" if entry.line else ""
-        print(f"  {where}: {entry.code}: {visible(str(entry.message))}{line}", file=sys.stderr)
+        print(
+            f"  {location}: {entry.code}: {replace_control_characters(str(entry.message))}{line}",
+            file=sys.stderr,
+        )
     if problem.total > len(problem.problems):
         print(f"  … {problem.total} problems in all", file=sys.stderr)

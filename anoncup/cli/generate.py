@@ -1,4 +1,4 @@
-"""``anoncup generate``: example data of a track."""
+"""``anoncup generate``: generate example data for a track."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from anoncup.cli.options import EXAMPLES
+from anoncup.cli.options import EXAMPLE_TRACKS
 from anoncup.errors import InvalidInput
 
-CREDIT = """Data: Chen, D. (2015). Online Retail. UCI Machine Learning Repository, CC BY 4.0;
+DATA_CREDIT = """Data: Chen, D. (2015). Online Retail. UCI Machine Learning Repository, CC BY 4.0;
 a selection, with invented sex and birthday."""
 
 
@@ -25,20 +25,20 @@ def generate(
         typer.Option(min=1, max=1_000_000, help="number of rows; default: as in the contest of the track"),
     ] = None,
     seed: Annotated[int, typer.Option(min=0)] = 0,
-    track: Annotated[str, typer.Option(help=f"the track: {', '.join(EXAMPLES)}")] = EXAMPLES[0],
+    track: Annotated[str, typer.Option(help=f"the track: {', '.join(EXAMPLE_TRACKS)}")] = EXAMPLE_TRACKS[0],
 ) -> None:
     """Print a generated table of the 2015 contest's shape, or write the example data of a track."""
     from anoncup.plugins import TRACKS
 
-    if track not in EXAMPLES:
-        raise InvalidInput("tracks with generated data: {names}", code="unknown_track", names=EXAMPLES)
-    made = TRACKS[track].example_data
-    assert made is not None  # noqa: S101  # EXAMPLES has those that do
-    files = made(rows, seed)
+    if track not in EXAMPLE_TRACKS:
+        raise InvalidInput("tracks with generated data: {names}", code="unknown_track", names=EXAMPLE_TRACKS)
+    generate_data = TRACKS[track].make_example_data
+    assert generate_data is not None  # noqa: S101  # EXAMPLE_TRACKS contains only tracks with example data
+    files = generate_data(rows, seed)
     if folder is not None:
-        written(files, folder)
-        if TRACKS[track].shipped:
-            print(CREDIT)
+        write_files(files, folder)
+        if TRACKS[track].known_datasets:
+            print(DATA_CREDIT)
     elif len(files) == 1:
         print(*(content.decode() for content in files.values()), end="")
     else:
@@ -46,7 +46,7 @@ def generate(
         raise InvalidInput("name a folder for {names}", code="folder_missing", names=names)
 
 
-def written(files: Mapping[str, bytes], folder: Path) -> None:
+def write_files(files: Mapping[str, bytes], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (folder / f"{name}.csv").write_bytes(content)

@@ -1,4 +1,4 @@
-"""``anoncup guess``: guesses on targets."""
+"""``anoncup guess``: send guesses on targets."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from uuid import UUID
 
 import typer
 
-from anoncup.cli.connection import connected, in_words, said, transfer_bar
+from anoncup.cli.connection import build_error, connect, transfer_bar, translate_refusals
 from anoncup.cli.options import AsJson
-from anoncup.cli.output import Columns, plain, print_json, print_table
-from anoncup.cli.submit import Checks, called_by_path, show_warnings, taking_refusals
+from anoncup.cli.output import ColumnSpec, print_json, print_table, replace_unprintable
+from anoncup.cli.submit import Checks, ignore_refusals, show_warnings, use_local_names
 from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -44,32 +44,32 @@ def guess(
 
     The same file sent twice is one guess. What looks like a mistake is warned of and sent all the same.
     """
-    asked = Asked(question, again, checks)
-    with connected() as client:
+    options = GuessOptions(question, again, checks)
+    with connect() as client:
         if file.is_dir():
-            chosen = folder_of_guesses(client, target, file)
-            answers = [handed_in(client, *each, asked) for each in chosen]
+            guess_files = _list_guess_files(client, target, file)
+            answers = [_try_send_guess(client, *entry, options) for entry in guess_files]
         else:
-            name, identifier = named_target(client, target)
-            with called_by_path({"guess": file}), in_words():
-                answers = [sent(client, name, identifier, file, asked)]
+            name, identifier = _resolve_target(client, target)
+            with use_local_names({"guess": file}), translate_refusals():
+                answers = [_send_guess(client, name, identifier, file, options)]
     if as_json:
         print_json(answers if file.is_dir() else answers[0])
     else:
-        print_table(answers, GUESSED)
+        print_table(answers, _RECEIPT_COLUMNS)
     raise typer.Exit(2 if any("refused" in answer for answer in answers) else 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """``again``: though the same file was sent before. ``checks``: have it read first."""
+class GuessOptions:
+    """``resend``: send a file even if it was sent before. ``checks``: check it before sending."""
 
     question: str
-    again: bool
+    resend: bool
     checks: bool
 
 
-GUESSED: Columns[Mapping[str, object]] = {
+_RECEIPT_COLUMNS: ColumnSpec[Mapping[str, object]] = {
     "target": "target",
     "status": "status",
     "answered": "answered",
@@ -78,11 +78,11 @@ GUESSED: Columns[Mapping[str, object]] = {
 }
 
 
-def named_target(client: Client, target: str) -> tuple[str, str]:
-    """The name and the id of a target that is written as SLUG/NAME or as its id."""
+def _resolve_target(client: Client, target: str) -> tuple[str, str]:
+    """Return the name and id of a target given as SLUG/NAME or as its id."""
     slug, slash, name = target.partition("/")
     if slash:
-        return name, identifiers(client, slug, [name])[name]
+        return name, _find_target_ids(client, slug, [name])[name]
     try:
         return target, str(UUID(target))
     except ValueError:
@@ -91,45 +91,49 @@ def named_target(client: Client, target: str) -> tuple[str, str]:
         ) from None
 
 
-def folder_of_guesses(client: Client, slug: str, folder: Path) -> list[tuple[str, str, Path]]:
-    """Name and id of each target that the folder has a guess on, and that guess."""
+def _list_guess_files(client: Client, slug: str, folder: Path) -> list[tuple[str, str, Path]]:
+    """Return name, id and guess file of each target that has a guess in the folder."""
     files = {path.stem: path for path in sorted(folder.glob("*.csv"))}
     if not files:
         raise InvalidInput("{folder} has no NAME.csv", code="files", folder=str(folder))
-    known = identifiers(client, slug, list(files))
-    return [(name, known[name], path) for name, path in files.items()]
+    ids = _find_target_ids(client, slug, list(files))
+    return [(name, ids[name], path) for name, path in files.items()]
 
 
-def identifiers(client: Client, slug: str, names: list[str]) -> dict[str, str]:
-    """The targets' ids; nothing is sent if one of the names is none."""
-    known = {one.name: str(one.id) for one in client.targets(slug)}
-    unknown = [name for name in names if name not in known]
+def _find_target_ids(client: Client, slug: str, names: list[str]) -> dict[str, str]:
+    """Return the ids of targets by name; raise InvalidInput if a name is unknown."""
+    ids = {target.name: str(target.id) for target in client.list_targets(slug)}
+    unknown = [name for name in names if name not in ids]
     if unknown:
         raise InvalidInput(
             "{slug} has no target {unknown}", code="no_such_target", slug=slug, unknown=tuple(unknown[:20])
         )
-    return known
+    return ids
 
 
-def handed_in(client: Client, name: str, identifier: str, path: Path, asked: Asked) -> dict[str, object]:
-    """The receipt of one guess of several; a refusal does not keep the others from being sent."""
-    from anoncup.client import Refused
+def _try_send_guess(
+    client: Client, name: str, identifier: str, path: Path, options: GuessOptions
+) -> dict[str, object]:
+    """Send one of several guesses; return its receipt, or the error, so that the others are still sent."""
+    from anoncup.client import ApiError
 
     try:
-        return sent(client, name, identifier, path, asked)
-    except Refused as refusal:
+        return _send_guess(client, name, identifier, path, options)
+    except ApiError as refusal:
         problem = refusal.problem.model_dump(mode="json", exclude_unset=True)
-        return {"target": name, "refused": str(said(refusal)), "problem": problem}
+        return {"target": name, "refused": str(build_error(refusal)), "problem": problem}
 
 
-def sent(client: Client, name: str, identifier: str, path: Path, asked: Asked) -> dict[str, object]:
+def _send_guess(
+    client: Client, name: str, identifier: str, path: Path, options: GuessOptions
+) -> dict[str, object]:
     content = path.read_bytes()
-    if asked.checks:
-        with taking_refusals(), transfer_bar(f"checking {plain(name)}") as progress:
-            checked = client.check_guess(identifier, content, question=asked.question, progress=progress)
+    if options.checks:
+        with ignore_refusals(), transfer_bar(f"checking {replace_unprintable(name)}") as progress:
+            checked = client.check_guess(identifier, content, question=options.question, progress=progress)
             show_warnings(checked.warnings, f"{name}: ")
-    with transfer_bar(f"sending {plain(name)}") as progress:
-        receipt = client.guess(
-            identifier, content, question=asked.question, again=asked.again, progress=progress
+    with transfer_bar(f"sending {replace_unprintable(name)}") as progress:
+        receipt = client.send_guess(
+            identifier, content, question=options.question, resend=options.resend, progress=progress
         )
     return {"target": name} | receipt.model_dump(mode="json")

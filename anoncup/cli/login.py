@@ -1,4 +1,4 @@
-"""Who one is: signing in and up, and out again."""
+"""``anoncup login``, ``sign-up``, ``logout``, ``whoami``, ``join`` and ``team``."""
 
 import sys
 from ipaddress import ip_address
@@ -8,83 +8,83 @@ from urllib.parse import urlsplit
 import typer
 
 from anoncup.cli import credentials
-from anoncup.cli.connection import asking, connected, in_words, password_of
+from anoncup.cli.connection import connect, make_password_prompt, read_password, translate_refusals
 from anoncup.cli.credentials import Credentials
 from anoncup.cli.options import AsJson, Slug
-from anoncup.cli.output import done, plain
+from anoncup.cli.output import print_result, replace_unprintable
 from anoncup.errors import InvalidInput, NotSignedIn
 
-Url = Annotated[str | None, typer.Option(help="the service's address, such as https://cup.example.org")]
-PasswordStdin = Annotated[
+_Url = Annotated[str | None, typer.Option(help="the service's address, such as https://cup.example.org")]
+_PasswordStdin = Annotated[
     bool, typer.Option("--password-stdin", help="read the password from standard input")
 ]
-TokenStdin = Annotated[bool, typer.Option("--token-stdin", help="read a token from standard input")]
+_TokenStdin = Annotated[bool, typer.Option("--token-stdin", help="read a token from standard input")]
 Name = Annotated[str | None, typer.Option(help="your name at the service; asked for if not given")]
 Team = Annotated[str | None, typer.Option(help="the new team's name; not for an invite of a team")]
 Invite = Annotated[str | None, typer.Option(help="the code you were given; asked for if not given")]
 
 
 def login(
-    url: Url = None,
+    url: _Url = None,
     name: Name = None,
-    password_stdin: PasswordStdin = False,
-    token_stdin: TokenStdin = False,
+    password_stdin: _PasswordStdin = False,
+    token_stdin: _TokenStdin = False,
 ) -> None:
     """Sign in: keep the service's address and a token of yours in a file only you can read."""
     from anoncup.client import Client
 
     if token_stdin and (password_stdin or name is not None):
         raise InvalidInput("--token-stdin stands alone: the token says who you are")
-    address = address_of(url)
+    address = _resolve_address(url)
     if token_stdin:
         token = sys.stdin.readline().strip()
     else:
         name = name or typer.prompt("Name", err=True)
-        with in_words(), Client(address) as client:
-            token = client.token(name, password_of(stdin=password_stdin), label=label())
-    remember(address, token)
+        with translate_refusals(), Client(address) as client:
+            token = client.create_token(name, read_password(stdin=password_stdin), label=_make_token_label())
+    _save_token(address, token)
 
 
 def sign_up(
     team: Team = None,
-    url: Url = None,
+    url: _Url = None,
     name: Name = None,
     invite: Invite = None,
-    password_stdin: PasswordStdin = False,
+    password_stdin: _PasswordStdin = False,
 ) -> None:
     """Make an account by an invite, with a new team or in the invite's, and sign in."""
     from anoncup.client import Client
 
-    address = address_of(url)
+    address = _resolve_address(url)
     code = invite or typer.prompt("Invite", err=True)
     person = name or typer.prompt("Name", err=True)
-    password = password_of(stdin=password_stdin, new=True)
-    with in_words(), Client(address) as client:
+    password = read_password(stdin=password_stdin, new=True)
+    with translate_refusals(), Client(address) as client:
         token = client.sign_up(invite=code, team=team, name=person, password=password)
-    remember(address, token)
+    _save_token(address, token)
 
 
 def logout() -> None:
     """Sign out: end the token and forget it."""
     from anoncup.client import Client
 
-    kept = credentials.stored()
-    if kept is None:
+    account = credentials.load_file()
+    if account is None:
         print("not signed in")
         return
     try:
-        with in_words(), Client(kept.url, kept.token) as client:
-            client.revoke()
+        with translate_refusals(), Client(account.url, account.token) as client:
+            client.revoke_token()
     except NotSignedIn:
-        pass  # it had ended already
-    credentials.forget()
-    print(f"signed out of {kept.url}")
+        pass  # the token has already expired or been revoked
+    credentials.delete()
+    print(f"signed out of {account.url}")
 
 
 def whoami() -> None:
     """Say who the commands act for, and at which service."""
-    with connected() as client:
-        print(f"{plain(client.me().name)} at {client.url}")
+    with connect() as client:
+        print(f"{replace_unprintable(client.get_me().name)} at {client.url}")
 
 
 def join(
@@ -93,62 +93,64 @@ def join(
     as_json: AsJson = False,
 ) -> None:
     """Take part in one more competition: found a team, or join one."""
-    with connected() as client:
-        found = client.join(invite=invite, team=team)
-    said = f"you are in {plain(found.team)}, in {plain(found.competition)}"
-    done(found, said, as_json=as_json)
+    with connect() as client:
+        membership = client.join(invite=invite, team=team)
+    sentence = (
+        f"you are in {replace_unprintable(membership.team)}, in {replace_unprintable(membership.competition)}"
+    )
+    print_result(membership, sentence, as_json=as_json)
 
 
 def team(
     slug: Slug,
     invite: Annotated[bool, typer.Option("--invite", help="make a code with which one person joins")] = False,
-    password_stdin: PasswordStdin = False,
+    password_stdin: _PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
     """Show your team and who is in it, or invite somebody into it, which needs your password."""
-    with connected(password=asking(stdin=password_stdin)) as client:
+    with connect(password=make_password_prompt(stdin=password_stdin)) as client:
         if invite:
-            made = client.invite_member(slug)
-            done(made, made.code, as_json=as_json)
+            invite_details = client.invite_member(slug)
+            print_result(invite_details, invite_details.code, as_json=as_json)
             return
-        found = client.team(slug)
-    lines = [found.name + (" (disqualified)" if found.disqualified_at else "")]
-    lines += [f"  {member.name}" for member in found.members]
-    done(found, "\n".join(map(plain, lines)), as_json=as_json)
+        details = client.get_team(slug)
+    lines = [details.name + (" (disqualified)" if details.disqualified_at else "")]
+    lines += [f"  {member.name}" for member in details.members]
+    print_result(details, "\n".join(map(replace_unprintable, lines)), as_json=as_json)
 
 
-def remember(address: str, token: str) -> None:
-    """Keep the token once the service has said whose it is."""
+def _save_token(address: str, token: str) -> None:
+    """Save the token after checking with the service that it is valid."""
     from anoncup.client import Client
 
-    with in_words(), Client(address, token) as client:
-        person = client.me()
-    credentials.keep(Credentials(address, token))
-    print(f"signed in to {address} as {plain(person.name)}")
+    with translate_refusals(), Client(address, token) as client:
+        person = client.get_me()
+    credentials.save(Credentials(address, token))
+    print(f"signed in to {address} as {replace_unprintable(person.name)}")
 
 
-def address_of(url: str | None) -> str:
-    """The address given, else the one that is known, else the one that somebody types."""
-    from anoncup.client.transport import checked_url
+def _resolve_address(url: str | None) -> str:
+    """Return the given address, else the saved one, else prompt for one."""
+    from anoncup.client.transport import validate_url
 
-    known = None if url else credentials.known()
-    address = checked_url(url or (known.url if known else typer.prompt("Service", err=True)))
-    if in_clear(address):
+    account = None if url else credentials.load()
+    address = validate_url(url or (account.url if account else typer.prompt("Service", err=True)))
+    if _is_unencrypted(address):
         print(f"anoncup: {address} is not encrypted: others on the way can read along", file=sys.stderr)
     return address
 
 
-def in_clear(address: str) -> bool:
+def _is_unencrypted(address: str) -> bool:
     parts = urlsplit(address)
     try:
-        here = ip_address(parts.hostname or "").is_loopback
+        is_local = ip_address(parts.hostname or "").is_loopback
     except ValueError:
-        here = parts.hostname == "localhost"
-    return parts.scheme == "http" and not here
+        is_local = parts.hostname == "localhost"
+    return parts.scheme == "http" and not is_local
 
 
-def label() -> str:
-    """What the token is called in the list of one's tokens."""
+def _make_token_label() -> str:
+    """Return the name of the token in the user's list of tokens."""
     import socket
 
-    return f"anoncup on {plain(socket.gethostname())}"[:100]
+    return f"anoncup on {replace_unprintable(socket.gethostname())}"[:100]

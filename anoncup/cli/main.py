@@ -1,4 +1,4 @@
-"""``anoncup``: commands for teams on local files, and for whoever runs the service."""
+"""The ``anoncup`` command line: commands for local files, for using a service and for running one."""
 
 from importlib import import_module
 from importlib.metadata import version
@@ -30,72 +30,72 @@ from anoncup.cli import (
     threshold,
 )
 
-LOCAL, REMOTE = "On your own files", "At a service"
-SERVICE = "app.cli.commands"
-"""Adds the commands of the service, where that is importable: a checkout or an image, not the wheel."""
+LOCAL_PANEL, REMOTE_PANEL = "On your own files", "At a service"
+_SERVICE_COMMANDS = "app.cli.commands"
+"""Module that adds the commands of the service. It exists in a checkout or image, but not in the wheel."""
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
-app.command(rich_help_panel=LOCAL)(template.template)
-app.command(rich_help_panel=LOCAL)(scales.scales)
-app.command(rich_help_panel=LOCAL)(check.check)
-app.command(rich_help_panel=LOCAL)(score.score)
-app.command(rich_help_panel=LOCAL)(attack.attack)
-app.command(rich_help_panel=LOCAL)(anonymize.anonymize)
-app.command(rich_help_panel=LOCAL)(draw.draw)
-app.command(rich_help_panel=LOCAL)(threshold.threshold)
-app.command(rich_help_panel=LOCAL)(generate.generate)
-app.command(rich_help_panel=LOCAL)(tc400.tc400)
-app.command(rich_help_panel=LOCAL)(plugins.plugins)
-app.command(rich_help_panel=REMOTE)(login.login)
-app.command(rich_help_panel=REMOTE)(login.sign_up)
-app.command(rich_help_panel=REMOTE)(login.logout)
-app.command(rich_help_panel=REMOTE)(login.whoami)
-app.command(rich_help_panel=REMOTE)(login.join)
-app.command(rich_help_panel=REMOTE)(login.team)
-app.command(rich_help_panel=REMOTE)(competitions.competitions)
-app.command(rich_help_panel=REMOTE)(download.download)
-app.command(rich_help_panel=REMOTE)(submit.submit)
-app.command(rich_help_panel=REMOTE)(submissions.submissions)
-app.command(rich_help_panel=REMOTE)(submissions.cancel)
-app.command(rich_help_panel=REMOTE)(submissions.final)
-app.command(rich_help_panel=REMOTE)(submissions.quota)
-app.command(rich_help_panel=REMOTE)(targets.targets)
-app.command(rich_help_panel=REMOTE)(guess.guess)
-app.command(rich_help_panel=REMOTE)(targets.guesses)
-app.command(rich_help_panel=REMOTE)(board.board)
-app.command(rich_help_panel=REMOTE)(competitions.announcements)
-app.add_typer(organize.organize, name="organize", rich_help_panel=REMOTE)
+app.command(rich_help_panel=LOCAL_PANEL)(template.template)
+app.command(rich_help_panel=LOCAL_PANEL)(scales.scales)
+app.command(rich_help_panel=LOCAL_PANEL)(check.check)
+app.command(rich_help_panel=LOCAL_PANEL)(score.score)
+app.command(rich_help_panel=LOCAL_PANEL)(attack.attack)
+app.command(rich_help_panel=LOCAL_PANEL)(anonymize.anonymize)
+app.command(rich_help_panel=LOCAL_PANEL)(draw.draw)
+app.command(rich_help_panel=LOCAL_PANEL)(threshold.threshold)
+app.command(rich_help_panel=LOCAL_PANEL)(generate.generate)
+app.command(rich_help_panel=LOCAL_PANEL)(tc400.tc400)
+app.command(rich_help_panel=LOCAL_PANEL)(plugins.plugins)
+app.command(rich_help_panel=REMOTE_PANEL)(login.login)
+app.command(rich_help_panel=REMOTE_PANEL)(login.sign_up)
+app.command(rich_help_panel=REMOTE_PANEL)(login.logout)
+app.command(rich_help_panel=REMOTE_PANEL)(login.whoami)
+app.command(rich_help_panel=REMOTE_PANEL)(login.join)
+app.command(rich_help_panel=REMOTE_PANEL)(login.team)
+app.command(rich_help_panel=REMOTE_PANEL)(competitions.competitions)
+app.command(rich_help_panel=REMOTE_PANEL)(download.download)
+app.command(rich_help_panel=REMOTE_PANEL)(submit.submit)
+app.command(rich_help_panel=REMOTE_PANEL)(submissions.submissions)
+app.command(rich_help_panel=REMOTE_PANEL)(submissions.cancel)
+app.command(rich_help_panel=REMOTE_PANEL)(submissions.final)
+app.command(rich_help_panel=REMOTE_PANEL)(submissions.quota)
+app.command(rich_help_panel=REMOTE_PANEL)(targets.targets)
+app.command(rich_help_panel=REMOTE_PANEL)(guess.guess)
+app.command(rich_help_panel=REMOTE_PANEL)(targets.guesses)
+app.command(rich_help_panel=REMOTE_PANEL)(board.board)
+app.command(rich_help_panel=REMOTE_PANEL)(competitions.announcements)
+app.add_typer(organize.app, name="organize", rich_help_panel=REMOTE_PANEL)
 
 
-def add_service_commands() -> None:
+def _add_service_commands() -> None:
     """Add the commands of the service where it can be imported."""
     try:
-        commands = import_module(SERVICE)
+        commands = import_module(_SERVICE_COMMANDS)
     except ModuleNotFoundError as problem:
-        if not f"{SERVICE}.".startswith(f"{problem.name}."):
+        if not f"{_SERVICE_COMMANDS}.".startswith(f"{problem.name}."):
             raise
         return
-    commands.add_to(app)
+    commands.add_commands(app)
 
 
-def print_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         print(f"anoncup {version('anoncup')}")
         raise typer.Exit
 
 
-add_service_commands()
+_add_service_commands()
 
 
 @app.callback()
 def start(
     _: Annotated[
-        bool, typer.Option("--version", callback=print_version, is_eager=True, help="print it and leave")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="print it and leave")
     ] = False,
 ) -> None:
     """Anonymization and re-identification contests: on your own files, at a service, or as the service."""
 
 
 def main() -> None:
-    """Run the command line; what a person can mend is said without a traceback."""
-    exit_status.end(app)
+    """Run the command line; errors that users can fix are printed without a traceback."""
+    exit_status.run(app)

@@ -1,4 +1,4 @@
-"""The options that several commands take; nothing here is slow to import."""
+"""Options shared by several commands. Nothing here is slow to import."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -16,15 +16,15 @@ from anoncup.tracks.model import Track
 if TYPE_CHECKING:
     from anoncup import schemas
 
-NEEDED = {
-    name: tuple(file.name for file in track.original if file.required) for name, track in TRACKS.items()
+REQUIRED_ORIGINALS = {
+    name: tuple(file.name for file in track.original_files if file.required) for name, track in TRACKS.items()
 }
-"""The files of each track's original that must be given."""
-TEMPLATES_SAID = "; ".join(f"{name}: {track.name}" for track in TRACKS.values() for name in track.templates)
-EXAMPLES = tuple(name for name, track in TRACKS.items() if track.example_data)
-"""The tracks that data can be generated for."""
-ORIGINAL_SAID = "; ".join(
-    f"{track}: {' '.join(f'{name}.csv' for name in files)}" for track, files in NEEDED.items()
+"""Names of the required original files of each track."""
+TEMPLATES_HELP = "; ".join(f"{name}: {track.name}" for track in TRACKS.values() for name in track.templates)
+EXAMPLE_TRACKS = tuple(name for name, track in TRACKS.items() if track.make_example_data)
+"""Tracks that can generate example data."""
+_ORIGINALS_HELP = "; ".join(
+    f"{track}: {' '.join(f'{name}.csv' for name in files)}" for track, files in REQUIRED_ORIGINALS.items()
 )
 
 PasswordStdin = Annotated[
@@ -34,54 +34,54 @@ CompetitionFile = Annotated[
     Path,
     typer.Option("--competition", exists=True, dir_okay=False, help="the competition file, competition.toml"),
 ]
-ORIGINALS = typer.Option(
+_ORIGINAL_OPTION = typer.Option(
     "--original",
     metavar="FILE",
     help="the original data; once for each file, in the order of the contest's track "
-    f"({ORIGINAL_SAID}); NAME=FILE for an optional file",
+    f"({_ORIGINALS_HELP}); NAME=FILE for an optional file",
 )
-OriginalFiles = Annotated[list[str], ORIGINALS]
-MaybeOriginalFiles = Annotated[list[str] | None, ORIGINALS]
-"""The required ones in the track's order; any of them by name."""
+OriginalFiles = Annotated[list[str], _ORIGINAL_OPTION]
+OptionalOriginalFiles = Annotated[list[str] | None, _ORIGINAL_OPTION]
+"""The required files in the order of the track; any file may also be given by name."""
 UploadedOriginals = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE...",
-        help=f"the original data in the order of the contest's track ({ORIGINAL_SAID}); "
+        help=f"the original data in the order of the contest's track ({_ORIGINALS_HELP}); "
         "NAME=FILE for an optional file",
     ),
 ]
-Release = Mapping[str, Path]
-"""Of a release's files that were given: by name where each lies."""
-NAMED = "--file"
-"""A file of a release by its name: of a track that is not installed here, or called like another option."""
-MAPPING_SAID = "secret.csv, which maps the release to the original"
-SecretFile = Annotated[Path, typer.Option("--secret", exists=True, dir_okay=False, help=MAPPING_SAID)]
-SentSecret = Annotated[
+ReleasePaths = Mapping[str, Path]
+"""Paths of the given files of a release, by the name of the file."""
+_NAMED_FILE_OPTION = "--file"
+"""Option for release files of tracks that are not installed, or whose name equals another option."""
+_SECRET_HELP = "secret.csv, which maps the release to the original"  # noqa: S105
+SecretFile = Annotated[Path, typer.Option("--secret", exists=True, dir_okay=False, help=_SECRET_HELP)]
+SubmittedSecret = Annotated[
     Path | None,
     typer.Option(
         "--secret",
         exists=True,
         dir_okay=False,
-        help=f"{MAPPING_SAID}; not where your team got data of its own (membership)",
+        help=f"{_SECRET_HELP}; not where your team got data of its own (membership)",
     ),
 ]
-MaybeSecretFile = Annotated[
-    Path | None, typer.Option("--secret", exists=True, dir_okay=False, help=f"{MAPPING_SAID}, if known")
+OptionalSecretFile = Annotated[
+    Path | None, typer.Option("--secret", exists=True, dir_okay=False, help=f"{_SECRET_HELP}, if known")
 ]
-json_wanted = ContextVar("json_wanted", default=False)
-"""Whether this command was asked for JSON: what goes wrong is said so too."""
+wants_json = ContextVar("json_wanted", default=False)
+"""Whether ``--json`` was given; errors are then printed as JSON, too."""
 
 
-def want_json(wanted: bool) -> bool:
-    json_wanted.set(wanted)
+def _set_wants_json(wanted: bool) -> bool:
+    wants_json.set(wanted)
     return wanted
 
 
 AsJson = Annotated[
     bool,
     typer.Option(
-        "--json", callback=want_json, is_eager=True, help="print the result, or what is wrong, as JSON"
+        "--json", callback=_set_wants_json, is_eager=True, help="print the result, or what is wrong, as JSON"
     ),
 ]
 Slug = Annotated[str, typer.Argument(metavar="SLUG", help="the competition's address, such as cup-2015")]
@@ -98,106 +98,121 @@ GroupColumns = Annotated[
 TomlFile = Annotated[Path, typer.Argument(exists=True, dir_okay=False, metavar="FILE.toml")]
 
 
-def release_options() -> dict[str, Parameter]:
-    """An option for each file that a release or a target of any track has, by the file's name."""
-    said: dict[str, list[str]] = {}
+def _build_release_options() -> dict[str, Parameter]:
+    """Build an option for each file of a release or target of any track, by the name of the file."""
+    help_texts: dict[str, list[str]] = {}
     for track in TRACKS.values():
-        files = (*track.release, *track.targets)
+        files = (*track.release_files, *track.target_files)
         for name in dict.fromkeys(file.name for file in files):
             titles = " or ".join(file.title or name for file in files if file.name == name)
-            said.setdefault(name, []).append(f"{track.name}: {titles}")
-    return {name: release_option(name, "; ".join(titles)) for name, titles in said.items()}
+            help_texts.setdefault(name, []).append(f"{track.name}: {titles}")
+    return {name: _build_release_option(name, "; ".join(titles)) for name, titles in help_texts.items()}
 
 
-def release_option(name: str, said: str) -> Parameter:
-    taken = Annotated[Path | None, typer.Option(f"--{name}", exists=True, dir_okay=False, help=said)]
-    return Parameter(f"{name}_file", Parameter.KEYWORD_ONLY, default=None, annotation=taken)
+def _build_release_option(name: str, help_text: str) -> Parameter:
+    option_type = Annotated[
+        Path | None, typer.Option(f"--{name}", exists=True, dir_okay=False, help=help_text)
+    ]
+    return Parameter(f"{name}_file", Parameter.KEYWORD_ONLY, default=None, annotation=option_type)
 
 
-def takes_release(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with these options in the place of its parameter ``release``."""
-    known = signature(command, eval_str=True)
-    taken = options_of(known)
-    options = {name: option for name, option in release_options().items() if f"--{name}" not in taken}
-    said = "a file of the release by its name, for tracks that are not listed here"
-    more = Parameter(
+def accept_release_files(command: Callable[..., None]) -> Callable[..., None]:
+    """Decorate a command: replace its parameter ``release`` by one option per release file."""
+    command_signature = signature(command, eval_str=True)
+    used_options = _collect_option_names(command_signature)
+    options = {
+        name: option for name, option in _build_release_options().items() if f"--{name}" not in used_options
+    }
+    help_text = "a file of the release by its name, for tracks that are not listed here"
+    named_files = Parameter(
         "named_files",
         Parameter.KEYWORD_ONLY,
         default=None,
-        annotation=Annotated[list[str] | None, typer.Option(NAMED, metavar="NAME=PATH", help=said)],
+        annotation=Annotated[
+            list[str] | None, typer.Option(_NAMED_FILE_OPTION, metavar="NAME=PATH", help=help_text)
+        ],
     )
-    shown: list[Parameter] = []
-    for one in known.parameters.values():
-        shown.extend([*options.values(), more] if one.name == "release" else [one])
+    parameters: list[Parameter] = []
+    for parameter in command_signature.parameters.values():
+        parameters.extend([*options.values(), named_files] if parameter.name == "release" else [parameter])
 
     @wraps(command)
-    def called(**given: Any) -> None:
-        paths = {name: given.pop(option.name) for name, option in options.items()}
-        paths |= named_paths(given.pop(more.name) or [])
-        command(**given, release={name: path for name, path in paths.items() if path is not None})
+    def wrapper(**arguments: Any) -> None:
+        paths = {name: arguments.pop(option.name) for name, option in options.items()}
+        paths |= parse_named_paths(arguments.pop(named_files.name) or [])
+        command(**arguments, release={name: path for name, path in paths.items() if path is not None})
 
-    called.__signature__ = known.replace(parameters=shown)  # type: ignore[attr-defined]  # inspect reads it
-    return called
-
-
-def options_of(known: Signature) -> set[str]:
-    """Those that a command has already: all that its parameters declare, or their names."""
-    found = {f"--{name.replace('_', '-')}" for name in known.parameters}
-    for one in known.parameters.values():
-        for said in getattr(one.annotation, "__metadata__", ()):
-            found.update(getattr(said, "param_decls", None) or ())
-    return found
+    wrapper.__signature__ = command_signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # inspect reads it
+    return wrapper
 
 
-def named_paths(given: Sequence[str]) -> dict[str, Path]:
-    """Files that are given as ``NAME=PATH``, by name."""
-    found: dict[str, Path] = {}
-    for text in given:
+def _collect_option_names(command_signature: Signature) -> set[str]:
+    """Return the option names that a command already uses, declared or derived from its parameters."""
+    names = {f"--{name.replace('_', '-')}" for name in command_signature.parameters}
+    for parameter in command_signature.parameters.values():
+        for metadata in getattr(parameter.annotation, "__metadata__", ()):
+            names.update(getattr(metadata, "param_decls", None) or ())
+    return names
+
+
+def parse_named_paths(assignments: Sequence[str]) -> dict[str, Path]:
+    """Parse ``NAME=PATH`` arguments into paths by name; each file must exist."""
+    paths: dict[str, Path] = {}
+    for text in assignments:
         name, equals, path = text.partition("=")
         if not (equals and name and path):
             raise InvalidInput("{text!r} is not NAME=PATH", code="files", text=text)
-        if name in found:
+        if name in paths:
             raise InvalidInput("{name} is given twice", code="files", name=name)
-        found[name] = existing(Path(path))
-    return found
+        paths[name] = require_file(Path(path))
+    return paths
 
 
-def originals_of(track: Track, given: Sequence[str]) -> dict[str, Path]:
-    """By name the files of an original: those given by name, then the others in order."""
-    needed = [file.name for file in track.original if file.required]
-    by_name = [text for text in given if is_named(text, track.original_files)]
-    found = named_paths(by_name)
-    rest = [text for text in given if text not in by_name]
-    missing = [name for name in needed if name not in found]
-    if len(rest) != len(missing):
+def assign_originals(track: Track, arguments: Sequence[str]) -> dict[str, Path]:
+    """Return the files of an original by name; unnamed arguments fill the required files in order."""
+    required = [file.name for file in track.original_files if file.required]
+    assignments = [text for text in arguments if _is_assignment(text, track.original_file_names)]
+    paths = parse_named_paths(assignments)
+    positional = [text for text in arguments if text not in assignments]
+    missing = [name for name in required if name not in paths]
+    if len(positional) != len(missing):
         raise InvalidInput(
             "the {track} track needs {count} --original: {names}",
             code="files",
             track=track.name,
-            count=len(needed),
-            names=tuple(needed),
+            count=len(required),
+            names=tuple(required),
         )
-    found |= {name: existing(Path(text)) for name, text in zip(missing, rest, strict=True)}
-    return {name: found[name] for name in track.original_files if name in found}
+    paths |= {name: require_file(Path(text)) for name, text in zip(missing, positional, strict=True)}
+    return {name: paths[name] for name in track.original_file_names if name in paths}
 
 
-def paths_of_original(found: "schemas.Competition", files: Sequence[str]) -> dict[str, Path]:
-    """What to upload, by the names that the service gives it; of a track that is not installed here, all."""
-    if found.track in TRACKS:
-        return {f"{name}.csv": path for name, path in originals_of(TRACKS[found.track], files).items()}
-    if len(files) != len(found.original_files):
-        names = tuple(found.original_files)
-        raise InvalidInput("the original of {slug} is {names}", code="files", slug=found.slug, names=names)
-    return {name: existing(Path(path)) for name, path in zip(found.original_files, files, strict=True)}
+def resolve_original_paths(competition: "schemas.Competition", files: Sequence[str]) -> dict[str, Path]:
+    """Return the files to upload by their name at the service.
+
+    If the track is not installed here, all of its files are required.
+    """
+    if competition.track in TRACKS:
+        return {
+            f"{name}.csv": path for name, path in assign_originals(TRACKS[competition.track], files).items()
+        }
+    if len(files) != len(competition.original_files):
+        names = tuple(competition.original_files)
+        raise InvalidInput(
+            "the original of {slug} is {names}", code="files", slug=competition.slug, names=names
+        )
+    return {
+        name: require_file(Path(path)) for name, path in zip(competition.original_files, files, strict=True)
+    }
 
 
-def is_named(text: str, names: Sequence[str]) -> bool:
-    """Whether it is NAME=PATH; a file that is called so is a file."""
+def _is_assignment(text: str, names: Sequence[str]) -> bool:
+    """Return whether an argument is NAME=PATH with a known name, and not itself the path of a file."""
     name, equals, _ = text.partition("=")
     return bool(equals) and name in names and not Path(text).exists()
 
 
-def existing(path: Path) -> Path:
+def require_file(path: Path) -> Path:
     if not path.exists() or path.is_dir():
         raise InvalidInput("there is no file {path}", code="files", path=str(path))
     return path
@@ -210,8 +225,8 @@ def read_text(path: Path) -> str:
         raise InvalidInput("{name} is not UTF-8 text", name=path.name) from None
 
 
-def names_in(groups: str | None) -> tuple[str, ...] | None:
-    """The columns that ``--groups`` names; None where it is not given."""
+def parse_group_columns(groups: str | None) -> tuple[str, ...] | None:
+    """Return the columns given by ``--groups``, or None if the option is not given."""
     names = tuple(groups.split(",")) if groups else () if groups == "" else None
     if names and "" in names:
         raise InvalidInput("--groups {groups}: a name is empty", code="unknown_column", groups=groups)

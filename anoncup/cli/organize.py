@@ -1,4 +1,4 @@
-"""``anoncup organize``: what the organizers of a competition do at the service."""
+"""``anoncup organize``: commands for the organizers of a competition."""
 
 from __future__ import annotations
 
@@ -9,50 +9,50 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from anoncup.cli import rehearsal, rejudgings
-from anoncup.cli.connection import asking, connected, transfer_bar
-from anoncup.cli.disqualification import judge, team_in
-from anoncup.cli.exit_status import BROKEN
+from anoncup.cli.connection import connect, make_password_prompt, transfer_bar
+from anoncup.cli.disqualification import apply_ruling, find_team_id
+from anoncup.cli.exit_status import INTERNAL_ERROR
 from anoncup.cli.options import (
     AsJson,
     GroupColumns,
     PasswordStdin,
-    Release,
-    SentSecret,
+    ReleasePaths,
     Slug,
+    SubmittedSecret,
     TomlFile,
     UploadedOriginals,
-    names_in,
-    paths_of_original,
+    accept_release_files,
+    parse_group_columns,
     read_text,
-    takes_release,
+    resolve_original_paths,
 )
 from anoncup.cli.output import (
-    Columns,
+    ColumnSpec,
     Row,
-    cell,
-    done,
-    plain,
+    format_cell,
+    print_entries,
     print_fields,
     print_json,
+    print_result,
     print_table,
-    show,
-    time_of,
+    replace_unprintable,
+    time_column,
 )
-from anoncup.cli.submit import called_by_path, paths_of, release_of
+from anoncup.cli.submit import collect_paths, read_release_files, use_local_names
 from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:
     from anoncup import schemas
 
-organize = typer.Typer(no_args_is_help=True, help="Organize a competition at a service.")
-organize.add_typer(rejudgings.rescore, name="rescore")
-organize.add_typer(rehearsal.rehearsal, name="rehearsal")
+app = typer.Typer(no_args_is_help=True, help="Organize a competition at a service.")
+app.add_typer(rejudgings.app, name="rescore")
+app.add_typer(rehearsal.app, name="rehearsal")
 
-REPORTED = {"QUEUED": "queued", "SCORING": "being made"}
-PhaseName = Annotated[str, typer.Argument(metavar="PHASE", help="anonymization or reidentification")]
-Amount = Annotated[int, typer.Argument(metavar="AMOUNT", help="how much more")]
-CAPS = "such as valid_per_day, valid_total, attempts_per_day, attempts_total, guesses_per_target"
-COMPETITION: Columns[schemas.Competition] = {
+_REPORT_STATES = {"QUEUED": "queued", "SCORING": "being made"}
+_PhaseName = Annotated[str, typer.Argument(metavar="PHASE", help="anonymization or reidentification")]
+_Amount = Annotated[int, typer.Argument(metavar="AMOUNT", help="how much more")]
+_CAPS_HELP = "such as valid_per_day, valid_total, attempts_per_day, attempts_total, guesses_per_target"
+_COMPETITION_COLUMNS: ColumnSpec[schemas.Competition] = {
     "slug": "slug",
     "track": "track",
     "state": "state",
@@ -61,14 +61,14 @@ COMPETITION: Columns[schemas.Competition] = {
 }
 
 
-@organize.command()
+@app.command()
 def create(file: TomlFile, as_json: AsJson = False) -> None:
     """Create a competition from its file; you become its organizer."""
-    with connected() as client:
-        told(client.create_competition(read_text(file)), COMPETITION, as_json=as_json)
+    with connect() as client:
+        _print_details(client.create_competition(read_text(file)), _COMPETITION_COLUMNS, as_json=as_json)
 
 
-@organize.command("file")
+@app.command("file")
 def replace_file(
     slug: Slug, file: TomlFile, password_stdin: PasswordStdin = False, as_json: AsJson = False
 ) -> None:
@@ -76,45 +76,47 @@ def replace_file(
 
     An end that moves nearer needs your password; after a submission so does what shows or lets guess more.
     """
-    with connected(password=asking(stdin=password_stdin)) as client:
-        told(client.put_competition_file(slug, read_text(file)), COMPETITION, as_json=as_json)
+    with connect(password=make_password_prompt(stdin=password_stdin)) as client:
+        _print_details(
+            client.put_competition_file(slug, read_text(file)), _COMPETITION_COLUMNS, as_json=as_json
+        )
 
 
-@organize.command()
-@takes_release
+@app.command()
+@accept_release_files
 def baseline(
     slug: Slug,
     *,
     name: Annotated[str, typer.Option(help="its name on the board")],
-    secret: SentSecret = None,
-    release: Release,
+    secret: SubmittedSecret = None,
+    release: ReleasePaths,
     as_json: AsJson = False,
 ) -> None:
     """Put the release of a sample method on the board for comparison, without a rank."""
-    contents, answer = release_of(release, secret)
-    with called_by_path(paths_of(release, secret)), connected() as client:
-        made = client.add_baseline(slug, contents, secret=answer, name=name)
-    told(made, {"baseline": "team_id"}, as_json=as_json)
+    contents, answer = read_release_files(release, secret)
+    with use_local_names(collect_paths(release, secret)), connect() as client:
+        receipt = client.add_baseline(slug, contents, secret=answer, name=name)
+    _print_details(receipt, {"baseline": "team_id"}, as_json=as_json)
 
 
-@organize.command()
+@app.command()
 def upload(
     slug: Slug,
     files: UploadedOriginals,
     as_json: AsJson = False,
 ) -> None:
     """Upload the original data: what must be there in the track's order, the rest by name."""
-    with connected() as client:
-        for name, path in paths_of_original(client.competition(slug), files).items():
-            with transfer_bar(plain(name)) as progress:
+    with connect() as client:
+        for name, path in resolve_original_paths(client.get_competition(slug), files).items():
+            with transfer_bar(replace_unprintable(name)) as progress:
                 stored = client.put_original(slug, path.read_bytes(), file=name, progress=progress)
-    told(stored, COMPETITION, as_json=as_json)
+    _print_details(stored, _COMPETITION_COLUMNS, as_json=as_json)
     if not as_json:
         for note in stored.remarks:
-            print(f"  {plain(note.code)}: {plain(note.message)}")
+            print(f"  {replace_unprintable(note.code)}: {replace_unprintable(note.message)}")
 
 
-@organize.command()
+@app.command()
 def truth(
     slug: Slug,
     name: Annotated[str, typer.Argument(metavar="NAME", help="the name of a file that only you hold")],
@@ -122,30 +124,34 @@ def truth(
     as_json: AsJson = False,
 ) -> None:
     """Give a file that only organizers hold: sealed, and never given back."""
-    with connected() as client, transfer_bar(plain(name)) as progress:
-        made = client.put_truth(slug, file.read_bytes(), file=f"{name}.csv", progress=progress)
-    told(made, COMPETITION, as_json=as_json)
+    with connect() as client, transfer_bar(replace_unprintable(name)) as progress:
+        competition = client.put_organizer_data(
+            slug, file.read_bytes(), file=f"{name}.csv", progress=progress
+        )
+    _print_details(competition, _COMPETITION_COLUMNS, as_json=as_json)
 
 
-@organize.command()
+@app.command()
 def phases(slug: Slug, as_json: AsJson = False) -> None:
     """Show the phases and where the competition stands."""
-    with connected(anybody=True) as client:
-        tell_phases(client.competition(slug), as_json=as_json)
+    with connect(anonymous=True) as client:
+        _print_phases(client.get_competition(slug), as_json=as_json)
 
 
-def tell_phases(found: schemas.Competition, *, as_json: bool) -> None:
+def _print_phases(competition: schemas.Competition, *, as_json: bool) -> None:
     if as_json:
-        print_json(found)
+        print_json(competition)
         return
-    print(f"state: {plain(found.state)}{', paused' if found.paused else ''}")
-    print_table(found.phases, {"phase": "name", "start": time_of("start"), "end": time_of("end")})
+    print(f"state: {replace_unprintable(competition.state)}{', paused' if competition.paused else ''}")
+    print_table(
+        competition.phases, {"phase": "name", "start": time_column("start"), "end": time_column("end")}
+    )
 
 
-@organize.command()
+@app.command()
 def extend(
     slug: Slug,
-    phase: PhaseName,
+    phase: _PhaseName,
     *,
     until: Annotated[str, typer.Option(help="its new end, such as 2027-01-31T09:00+09:00")],
     move_following: Annotated[
@@ -155,26 +161,26 @@ def extend(
     as_json: AsJson = False,
 ) -> None:
     """Let a phase end later; or earlier, which needs your password."""
-    with connected(password=asking(stdin=password_stdin)) as client:
-        found = client.extend(slug, phase, end=exact(until), move_following=move_following)
-    tell_phases(found, as_json=as_json)
+    with connect(password=make_password_prompt(stdin=password_stdin)) as client:
+        competition = client.extend(slug, phase, end=_parse_moment(until), move_following=move_following)
+    _print_phases(competition, as_json=as_json)
 
 
-@organize.command()
-def pause(slug: Slug, phase: PhaseName, as_json: AsJson = False) -> None:
+@app.command()
+def pause(slug: Slug, phase: _PhaseName, as_json: AsJson = False) -> None:
     """Take nothing in for now."""
-    with connected() as client:
-        tell_phases(client.turn_phase(slug, phase, "pause"), as_json=as_json)
+    with connect() as client:
+        _print_phases(client.change_phase(slug, phase, "pause"), as_json=as_json)
 
 
-@organize.command()
-def resume(slug: Slug, phase: PhaseName, as_json: AsJson = False) -> None:
+@app.command()
+def resume(slug: Slug, phase: _PhaseName, as_json: AsJson = False) -> None:
     """Take uploads in again."""
-    with connected() as client:
-        tell_phases(client.turn_phase(slug, phase, "resume"), as_json=as_json)
+    with connect() as client:
+        _print_phases(client.change_phase(slug, phase, "resume"), as_json=as_json)
 
 
-@organize.command()
+@app.command()
 def invites(
     slug: Slug,
     uses: Annotated[int, typer.Option(min=1, max=1000, help="how many teams may use it")] = 1,
@@ -182,26 +188,26 @@ def invites(
     as_json: AsJson = False,
 ) -> None:
     """Make an invite for teams; its code is shown this once. After the first phase it needs your password."""
-    with connected(password=asking(stdin=password_stdin)) as client:
+    with connect(password=make_password_prompt(stdin=password_stdin)) as client:
         code = client.invite(slug, uses=uses)
-    done({"code": code, "uses": uses}, code, as_json=as_json)
+    print_result({"code": code, "uses": uses}, code, as_json=as_json)
 
 
-@organize.command()
+@app.command()
 def teams(slug: Slug, as_json: AsJson = False) -> None:
     """List the teams."""
-    columns: Columns[schemas.Entrant] = {
+    columns: ColumnSpec[schemas.Entrant] = {
         "name": "name",
         "id": "id",
         "members": lambda team: [member.name for member in team.members],
         "submissions": "submissions",
-        "disqualified": time_of("disqualified_at"),
+        "disqualified": time_column("disqualified_at"),
     }
-    with connected() as client:
-        show(client.teams(slug), columns, as_json=as_json, empty="no teams")
+    with connect() as client:
+        print_entries(client.list_entrants(slug), columns, as_json=as_json, empty="no teams")
 
 
-@organize.command()
+@app.command()
 def submissions(
     slug: Slug,
     team: Annotated[str | None, typer.Option(help="only of this team: its name or id")] = None,
@@ -209,83 +215,99 @@ def submissions(
     as_json: AsJson = False,
 ) -> None:
     """List every team's submissions, newest first."""
-    with connected() as client:
-        team_id = None if team is None else team_in(client, slug, team)
-        found = client.all_submissions(slug, team=team_id, state=state)
-    columns: Columns[schemas.Submission] = {
+    with connect() as client:
+        team_id = None if team is None else find_team_id(client, slug, team)
+        rows = client.list_all_submissions(slug, team=team_id, state=state)
+    columns: ColumnSpec[schemas.Submission] = {
         "id": "id",
         "team": "team",
         "status": "status",
-        "received": time_of("received_at"),
+        "received": time_column("received_at"),
         "overall": "result.overall",
         "final": "final",
         "disqualified": "disqualified",
         "failure": "failure",
     }
-    show(found, columns, as_json=as_json, empty="no submissions")
+    print_entries(rows, columns, as_json=as_json, empty="no submissions")
 
 
-@organize.command()
+@app.command()
 def grant(
     slug: Slug,
     team: Annotated[str, typer.Argument(metavar="TEAM", help="the team's name or id")],
-    cap: Annotated[str, typer.Argument(metavar="CAP", help=CAPS)],
-    amount: Amount,
+    cap: Annotated[str, typer.Argument(metavar="CAP", help=_CAPS_HELP)],
+    amount: _Amount,
     *,
     password_stdin: PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
     """Give a team more of a cap; more of a daily one for this day. Guesses need your password."""
-    with connected(password=asking(stdin=password_stdin)) as client:
-        made = client.grant(slug, team_id=team_in(client, slug, team), cap=cap, amount=amount)
-    done(made, f"{plain(team)}: {amount} more of {cap}", as_json=as_json)
+    with connect(password=make_password_prompt(stdin=password_stdin)) as client:
+        new_grant = client.grant(slug, team_id=find_team_id(client, slug, team), cap=cap, amount=amount)
+    print_result(new_grant, f"{replace_unprintable(team)}: {amount} more of {cap}", as_json=as_json)
 
 
-What = Annotated[str, typer.Argument(metavar="WHAT", help="a submission's id; with --team SLUG/TEAM")]
-Why = Annotated[
+_RulingSubject = Annotated[
+    str, typer.Argument(metavar="WHAT", help="a submission's id; with --team SLUG/TEAM")
+]
+_RulingReason = Annotated[
     str, typer.Option("--reason", help="for the audit log; of a disqualification, for the team, too")
 ]
-OfTeam = Annotated[bool, typer.Option("--team", help="WHAT is a whole team, as SLUG/TEAM")]
+_IsTeam = Annotated[bool, typer.Option("--team", help="WHAT is a whole team, as SLUG/TEAM")]
 
 
-@organize.command()
+@app.command()
 def disqualify(
-    what: What,
+    what: _RulingSubject,
     *,
-    team: OfTeam = False,
-    reason: Why = "",
+    team: _IsTeam = False,
+    reason: _RulingReason = "",
     password_stdin: PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
     """Take a submission, or a team, out of the boards and targets. It needs your password."""
-    judge(what, "disqualify", reason, team=team, as_json=as_json, password=asking(stdin=password_stdin))
+    apply_ruling(
+        what,
+        "disqualify",
+        reason,
+        team=team,
+        as_json=as_json,
+        password=make_password_prompt(stdin=password_stdin),
+    )
 
 
-@organize.command()
+@app.command()
 def reinstate(
-    what: What,
+    what: _RulingSubject,
     *,
-    team: OfTeam = False,
-    reason: Why = "",
+    team: _IsTeam = False,
+    reason: _RulingReason = "",
     password_stdin: PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
     """Undo a disqualification. Where targets are attacked it needs your password."""
-    judge(what, "reinstate", reason, team=team, as_json=as_json, password=asking(stdin=password_stdin))
+    apply_ruling(
+        what,
+        "reinstate",
+        reason,
+        team=team,
+        as_json=as_json,
+        password=make_password_prompt(stdin=password_stdin),
+    )
 
 
-@organize.command()
+@app.command()
 def score_again(
     identifier: Annotated[str, typer.Argument(metavar="ID", help="a submission that ended in ERROR")],
     as_json: AsJson = False,
 ) -> None:
     """Have a submission that ended in ERROR scored once more."""
-    with connected() as client:
-        found = client.score_again(identifier)
-    done(found, f"{found.id} is {found.status}", as_json=as_json)
+    with connect() as client:
+        submission = client.reevaluate(identifier)
+    print_result(submission, f"{submission.id} is {submission.status}", as_json=as_json)
 
 
-@organize.command()
+@app.command()
 def announce(
     slug: Slug,
     en: Annotated[str | None, typer.Option(help="the text in English")] = None,
@@ -293,41 +315,41 @@ def announce(
     as_json: AsJson = False,
 ) -> None:
     """Tell everybody something."""
-    text = {language: said for language, said in (("en", en), ("ja", ja)) if said}
+    text = {language: translation for language, translation in (("en", en), ("ja", ja)) if translation}
     if not text:
         raise InvalidInput("say it: --en, --ja or both", code="no_text")
-    with connected() as client:
-        done(client.announce(slug, text), "announced", as_json=as_json)
+    with connect() as client:
+        print_result(client.announce(slug, text), "announced", as_json=as_json)
 
 
-@organize.command()
+@app.command()
 def audit(slug: Slug, as_json: AsJson = False) -> None:
     """Read who did what, newest first."""
-    columns: Columns[schemas.AuditEntry] = {
-        "at": time_of("at"),
+    columns: ColumnSpec[schemas.AuditEntry] = {
+        "at": time_column("at"),
         "who": "actor",
         "act": "action",
         "on": "subject",
         "before": "before",
         "after": "after",
     }
-    with connected() as client:
-        show(client.audit(slug), columns, as_json=as_json, empty="nothing yet")
+    with connect() as client:
+        print_entries(client.list_audit_entries(slug), columns, as_json=as_json, empty="nothing yet")
 
 
-@organize.command()
+@app.command()
 def queue(slug: Slug, as_json: AsJson = False) -> None:
     """Show what waits to be scored, and which workers are there, for what, and what they lack."""
-    with connected() as client:
-        found = client.queue(slug)
-    names = [name for name in type(found).model_fields if name != "workers"]
-    told(found, {name.replace("_", " "): name for name in names}, as_json=as_json)
+    with connect() as client:
+        status = client.get_queue(slug)
+    names = [name for name in type(status).model_fields if name != "workers"]
+    _print_details(status, {name.replace("_", " "): name for name in names}, as_json=as_json)
     if not as_json:
-        columns: Columns[schemas.Worker] = {"worker": "name", "serves": "serves", "lacks": "lacks"}
-        show(found.workers or [], columns, as_json=False, empty="no worker has answered")
+        columns: ColumnSpec[schemas.Worker] = {"worker": "name", "serves": "serves", "lacks": "lacks"}
+        print_entries(status.workers or [], columns, as_json=False, empty="no worker has answered")
 
 
-@organize.command()
+@app.command()
 def export(
     slug: Slug,
     into: Annotated[Path, typer.Option(help="the file to write, such as export.zip")],
@@ -336,12 +358,12 @@ def export(
     """Fetch everything about the competition that an organizer may have, as one archive."""
     if into.exists() and not force:
         raise InvalidInput("{into} exists already; --replace overwrites it", code="files", into=str(into))
-    with connected() as client, transfer_bar(into.name) as progress:
+    with connect() as client, transfer_bar(into.name) as progress:
         digest = client.export(slug, into, progress=progress)
     print(f"{into}  SHA-256 {digest}")
 
 
-@organize.command()
+@app.command()
 def threshold(
     slug: Slug,
     groups: GroupColumns = None,
@@ -349,42 +371,42 @@ def threshold(
     as_json: AsJson = False,
 ) -> None:
     """Have the service advise on the threshold, on its data and rules; wait for the report."""
-    from anoncup.cli.submit import LONGEST_WAIT_S, PATIENCE_S
-    from anoncup.cli.terminal import console, progress_bar
+    from anoncup.cli.submit import MAX_OUTAGE_S, MAX_WAIT_S
+    from anoncup.cli.terminal import make_console, progress_bar
     from anoncup.cli.threshold_report import show_advice
 
-    question = {"groups": names_in(groups), "draws": draws}
-    with connected() as client, progress_bar("threshold report") as progress:
-        asked = client.ask_threshold(slug, **question)
-        found = client.threshold_report(
-            str(asked.id),
-            timeout_s=LONGEST_WAIT_S,
-            patience_s=PATIENCE_S,
-            watch=lambda report: progress(0, 0, REPORTED.get(report.status, "")),
+    question = {"groups": parse_group_columns(groups), "draws": draws}
+    with connect() as client, progress_bar("threshold report") as progress:
+        summary = client.request_threshold_report(slug, **question)
+        report = client.wait_for_threshold_report(
+            str(summary.id),
+            timeout_s=MAX_WAIT_S,
+            max_outage_s=MAX_OUTAGE_S,
+            watch=lambda current: progress(0, 0, _REPORT_STATES.get(current.status, "")),
         )
     if as_json:
-        print_json(found)
-    elif found.report:
-        show_advice(console(), found.report)
-    if not found.report:
-        print(f"anoncup: there is no report: {cell(found.failure)}", file=sys.stderr)
-        raise typer.Exit(BROKEN)
+        print_json(report)
+    elif report.report:
+        show_advice(make_console(), report.report)
+    if not report.report:
+        print(f"anoncup: there is no report: {format_cell(report.failure)}", file=sys.stderr)
+        raise typer.Exit(INTERNAL_ERROR)
 
 
-def exact(written: str) -> str:
-    """A moment with its zone, as the service wants it; the reader's zone if it says none."""
+def _parse_moment(text: str) -> str:
+    """Return a time in ISO format with its UTC offset; times without one are in the local time zone."""
     from datetime import datetime
 
     try:
-        return datetime.fromisoformat(written).astimezone().isoformat()
+        return datetime.fromisoformat(text).astimezone().isoformat()
     except ValueError:
         raise InvalidInput(
-            "{written!r} is no time like 2027-01-31T09:00+09:00", code="time", written=written
+            "{written!r} is no time like 2027-01-31T09:00+09:00", code="time", written=text
         ) from None
 
 
-def told(found: Row, columns: Columns[Row], *, as_json: bool) -> None:
+def _print_details(entry: Row, columns: ColumnSpec[Row], *, as_json: bool) -> None:
     if as_json:
-        print_json(found)
+        print_json(entry)
     else:
-        print_fields(found, columns)
+        print_fields(entry, columns)

@@ -1,4 +1,4 @@
-"""The service's answers as people read them: a table of chosen fields, times in the reader's zone."""
+"""Print responses of the service as tables, with times in the local time zone, or as JSON."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from anoncup import schemas
 
-WIDE = 240
-"""Columns where nobody's terminal limits them: a program must find every id whole."""
+_UNLIMITED_WIDTH = 240
+"""Table width when the output is no terminal, so that ids are never cut."""
 
 Row = TypeVar("Row")
-Columns: TypeAlias = Mapping[str, str | Callable[[Row], object]]
-"""Heading -> the field's name (``cap.left`` looks inside), or a function of the entry."""
+ColumnSpec: TypeAlias = Mapping[str, str | Callable[[Row], object]]
+"""Maps a heading to a field name, which may be dotted (``cap.left``), or to a function of the entry."""
 
 
 def print_json(content: object) -> None:
     print(json.dumps(content, indent=2, default=lambda form: form.model_dump(mode="json")))
 
 
-def show(entries: Iterable[Row], columns: Columns[Row], *, as_json: bool, empty: str = "none") -> None:
-    """Entries as a table, or as they came."""
+def print_entries(
+    entries: Iterable[Row], columns: ColumnSpec[Row], *, as_json: bool, empty: str = "none"
+) -> None:
+    """Print entries as a table or as JSON."""
     entries = list(entries)
     if as_json:
         print_json(entries)
@@ -34,14 +36,14 @@ def show(entries: Iterable[Row], columns: Columns[Row], *, as_json: bool, empty:
         print_table(entries, columns)
 
 
-def done(answer: object, sentence: str, *, as_json: bool) -> None:
+def print_result(answer: object, sentence: str, *, as_json: bool) -> None:
     if as_json:
         print_json(answer)
     else:
         print(sentence)
 
 
-def print_table(entries: Iterable[Row], columns: Columns[Row]) -> None:
+def print_table(entries: Iterable[Row], columns: ColumnSpec[Row]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -49,33 +51,33 @@ def print_table(entries: Iterable[Row], columns: Columns[Row]) -> None:
     entries = list(entries)
     table = Table(box=SIMPLE_HEAD, padding=(0, 1))
     for heading, field in columns.items():
-        found = [value_of(entry, field) for entry in entries]
-        numeric = all(isinstance(value, int | float) or value is None for value in found)
-        table.add_column(heading, justify="right" if numeric else "left", no_wrap=heading == "id")
+        values = [get_value(entry, field) for entry in entries]
+        is_numeric = all(isinstance(value, int | float) or value is None for value in values)
+        table.add_column(heading, justify="right" if is_numeric else "left", no_wrap=heading == "id")
     for entry in entries:
-        table.add_row(*(cell(value_of(entry, field)) for field in columns.values()))
-    width = None if sys.stdout.isatty() else WIDE
+        table.add_row(*(format_cell(get_value(entry, field)) for field in columns.values()))
+    width = None if sys.stdout.isatty() else _UNLIMITED_WIDTH
     Console(markup=False, emoji=False, highlight=False, width=width).print(table)
 
 
-def print_fields(entry: Row, columns: Columns[Row]) -> None:
-    """One entry, a line per field."""
+def print_fields(entry: Row, columns: ColumnSpec[Row]) -> None:
+    """Print one entry with one line per field."""
     longest = max(map(len, columns))
     for heading, field in columns.items():
-        print(f"{heading:<{longest}}  {cell(value_of(entry, field))}")
+        print(f"{heading:<{longest}}  {format_cell(get_value(entry, field))}")
 
 
-def value_of(entry: Row, field: str | Callable[[Row], object]) -> object:
+def get_value(entry: Row, field: str | Callable[[Row], object]) -> object:
     if callable(field):
         return field(entry)
-    found: object = entry
+    value: object = entry
     for name in field.split("."):
-        found = found.get(name) if isinstance(found, Mapping) else getattr(found, name, None)
-    return found
+        value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+    return value
 
 
-def cell(value: object) -> str:
-    """A value in words; nothing in it can steer a terminal."""
+def format_cell(value: object) -> str:
+    """Format a value as text without terminal control sequences."""
     match value:
         case None:
             return "–"
@@ -86,30 +88,30 @@ def cell(value: object) -> str:
         case datetime():
             value = f"{value.astimezone():%Y-%m-%d %H:%M:%S %Z}"
         case list():
-            return ", ".join(map(cell, value))
+            return ", ".join(map(format_cell, value))
         case dict():
-            return ", ".join(f"{cell(name)}: {cell(each)}" for name, each in value.items())
-    return plain(str(value))
+            return ", ".join(f"{format_cell(name)}: {format_cell(item)}" for name, item in value.items())
+    return replace_unprintable(str(value))
 
 
-def plain(text: str) -> str:
+def replace_unprintable(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def time_of(field: str) -> Callable[[object], object]:
-    """The column of a moment, in the reader's own zone."""
+def time_column(field: str) -> Callable[[object], object]:
+    """Return a column function that formats a time field in the local time zone."""
 
-    def shown(entry: object) -> object:
-        written = value_of(entry, field)
-        return None if written is None else moment(str(written))
+    def format_time(entry: object) -> object:
+        value = get_value(entry, field)
+        return None if value is None else format_moment(str(value))
 
-    return shown
-
-
-def moment(written: str) -> str:
-    return cell(datetime.fromisoformat(written))
+    return format_time
 
 
-def title_of(entry: schemas.Listed) -> object:
-    """A competition's title in the first language it has."""
+def format_moment(text: str) -> str:
+    return format_cell(datetime.fromisoformat(text))
+
+
+def get_title(entry: schemas.ListedCompetition) -> object:
+    """Return the title of a competition in its first language."""
     return next(iter(entry.title.values()), None)

@@ -1,7 +1,7 @@
-"""What installed packages add to the tracks."""
+"""``anoncup plugins``: list the installed plug-ins."""
 
 from anoncup.cli.options import AsJson
-from anoncup.cli.output import show
+from anoncup.cli.output import print_entries
 
 
 def plugins(*, as_json: AsJson = False) -> None:
@@ -11,7 +11,8 @@ def plugins(*, as_json: AsJson = False) -> None:
     from anoncup.plugins import INSTALLED
 
     columns = {"name": "name", "version": "version", "parts": "parts", "broken": "broken"}
-    found = [
-        {**asdict(one), "parts": list(one.parts), "broken": one.broken or None} for one in INSTALLED.packages
+    rows = [
+        {**asdict(package), "parts": list(package.parts), "broken": package.broken or None}
+        for package in INSTALLED.packages
     ]
-    show(found, columns, as_json=as_json, empty="no package adds anything")
+    print_entries(rows, columns, as_json=as_json, empty="no package adds anything")

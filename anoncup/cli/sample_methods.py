@@ -1,44 +1,49 @@
-"""A sample method by its name and parameters, as ``anoncup anonymize`` takes them."""
+"""Look up a sample method and parse its parameters for ``anoncup anonymize``."""
 
 from pathlib import Path
 
 from rich.table import Table
 
 from anoncup.cli.local_files import LocalContest
-from anoncup.cli.terminal import numbered
+from anoncup.cli.terminal import make_table
 from anoncup.errors import InvalidInput
 from anoncup.tracks.parts import Method
 
 
-def empty_place(contest: LocalContest, into: Path | None) -> Path:
-    """The folder to write into; nothing in it is overwritten, for it may be an original."""
-    if into is None or str(into) == ".":
+def require_empty_folder(contest: LocalContest, folder: Path | None) -> Path:
+    """Return the output folder; raise InvalidInput if a file, perhaps an original, would be overwritten."""
+    if folder is None or str(folder) == ".":
         raise InvalidInput("--into names the folder for the release and its secret", code="files")
-    if into.exists() and not into.is_dir():
-        raise InvalidInput("{into} is not a folder", code="files", into=str(into))
-    for name in (*contest.track.files, contest.track.answers.file.name):
-        if (into / f"{name}.csv").exists():
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInput("{into} is not a folder", code="files", into=str(folder))
+    for name in (*contest.track.release_file_names, contest.track.answer_spec.file.name):
+        if (folder / f"{name}.csv").exists():
             raise InvalidInput(
-                "{file} exists already; choose another folder", code="files", file=str(into / f"{name}.csv")
+                "{file} exists already; choose another folder", code="files", file=str(folder / f"{name}.csv")
             )
-    return into
+    return folder
 
 
-def methods_table(contest: LocalContest) -> Table:
-    """The methods with their parameters' usual values."""
-    table = numbered("method", "--set")
-    for each in contest.track.methods.values():
-        table.add_row(each.name, " ".join(f"{one.name}={shown(one.default)}" for one in each.parameters))
+def build_methods_table(contest: LocalContest) -> Table:
+    """Build a table of the methods with the defaults of their parameters."""
+    table = make_table("method", "--set")
+    for method in contest.track.methods.values():
+        table.add_row(
+            method.name,
+            " ".join(
+                f"{parameter.name}={_format_default(parameter.default)}" for parameter in method.parameters
+            ),
+        )
     return table
 
 
-def shown(value: object) -> str:
+def _format_default(value: object) -> str:
     if value is None:
         return "…"
     return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
-def method_of(contest: LocalContest, name: str) -> Method:
+def find_method(contest: LocalContest, name: str) -> Method:
     methods = contest.track.methods
     if name not in methods:
         raise InvalidInput(
@@ -50,20 +55,20 @@ def method_of(contest: LocalContest, name: str) -> Method:
     return methods[name]
 
 
-def read_parameters(contest: LocalContest, method: Method, given: list[str]) -> dict[str, object]:
-    """``name=value`` as the method wants it."""
-    known = {one.name: one for one in method.parameters}
+def read_parameters(contest: LocalContest, method: Method, assignments: list[str]) -> dict[str, object]:
+    """Parse ``name=value`` assignments into the parameters of a method."""
+    parameters = {parameter.name: parameter for parameter in method.parameters}
     roles = contest.track.roles(contest.rules.columns, contest.rules.settings)
-    found: dict[str, object] = {}
-    for text in given:
+    values: dict[str, object] = {}
+    for text in assignments:
         name, equals, value = text.partition("=")
-        if not equals or name not in known:
+        if not equals or name not in parameters:
             raise InvalidInput(
                 "{name} takes {takes}; not {text!r}",
                 code="unknown_parameter",
                 name=method.name,
-                takes=", ".join(known) or "no parameters",
+                takes=", ".join(parameters) or "no parameters",
                 text=text,
             )
-        found[name] = known[name].typed(value, roles)
-    return found
+        values[name] = parameters[name].parse_text(value, roles)
+    return values

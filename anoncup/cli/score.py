@@ -1,6 +1,6 @@
-"""Commands on local files: the very code the server runs, no server needed.
+"""``anoncup score``: score a release locally with the same code as the server.
 
-Each command imports what it needs when it runs: the others should not wait for the scoring's modules.
+Heavy modules are imported when the command runs, so that other commands start quickly.
 """
 
 from __future__ import annotations
@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anoncup.cli.options import AsJson, CompetitionFile, OriginalFiles, Release, SecretFile, takes_release
+from anoncup.cli.options import (
+    AsJson,
+    CompetitionFile,
+    OriginalFiles,
+    ReleasePaths,
+    SecretFile,
+    accept_release_files,
+)
 from anoncup.cli.output import print_json
-from anoncup.cli.terminal import progress_bar, show_fallen, show_fingerprint, show_verdict
+from anoncup.cli.terminal import progress_bar, show_fingerprint, show_reidentified, show_verdict
 from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -24,13 +31,13 @@ if TYPE_CHECKING:
 ACCEPTED, REJECTED = 0, 1
 
 
-@takes_release
+@accept_release_files
 def score(
     competition: CompetitionFile,
     original: OriginalFiles,
     *,
     secret: SecretFile,
-    release: Release,
+    release: ReleasePaths,
     as_json: AsJson = False,
     methods: Annotated[
         bool, typer.Option("--methods", help="also say which sample methods the release resembles")
@@ -47,15 +54,15 @@ def score(
 ) -> None:
     """Score a release as the server does. Exit status 1: the contest's rules reject it."""
     from anoncup import schemas
-    from anoncup.cli.local_files import check_sizes, contest_of, fallen_in, upload_in
+    from anoncup.cli.local_files import check_sizes, load_contest, read_upload, write_reidentified
     from anoncup.evaluation.evaluate import evaluate
     from anoncup.evaluation.fingerprint import fingerprint
 
-    contest = contest_of(competition, original)
-    if fallen is not None and contest.track.right(contest.rules) is None:
+    contest = load_contest(competition, original)
+    if fallen is not None and contest.track.hit_probabilities(contest.rules) is None:
         raise InvalidInput("this contest does not ask who the individuals are", code="no_individuals")
     check_sizes(contest, (*release.values(), secret))
-    parsed = upload_in(contest, release, secret)
+    parsed = read_upload(contest, release, secret)
     answers: dict[str, Any] = {}
     with progress_bar("scoring") as progress:
         verdict = evaluate(
@@ -64,24 +71,30 @@ def score(
             parsed.release,
             parsed.answer,
             progress=progress,
-            heard=answers.__setitem__,
+            on_answer=answers.__setitem__,
         )
-    who, what = fallen_in(contest, answers, parsed.answer, fallen) if fallen else (None, ())
-    alike = fingerprint(contest.rules, contest.prepared, verdict) if methods else ()
-    resembled = {"resembles": [each.to_json() for each in alike]} if methods else {}
-    fell = {"fallen": who.to_json(what)} if who else {}
-    warnings = said([*contest.remarks, *parsed.remarks, *verdict.warnings])
-    found = schemas.read(verdict.to_json() | {"warnings": warnings} | resembled | fell)
+    reidentified, shared_traits = (
+        write_reidentified(contest, answers, parsed.answer, fallen) if fallen else (None, ())
+    )
+    resemblances = fingerprint(contest.rules, contest.prepared, verdict) if methods else ()
+    resemblance_json = (
+        {"resembles": [resemblance.to_json() for resemblance in resemblances]} if methods else {}
+    )
+    reidentified_json = {"fallen": reidentified.to_json(shared_traits)} if reidentified else {}
+    warnings = build_notices([*contest.remarks, *parsed.remarks, *verdict.warnings])
+    result = schemas.parse_verdict(
+        verdict.to_json() | {"warnings": warnings} | resemblance_json | reidentified_json
+    )
     if as_json:
-        print_json(found)
+        print_json(result)
     else:
-        show_verdict(found, warnings)
-        show_fingerprint(alike)
-        show_fallen(who, what)
-    raise typer.Exit(ACCEPTED if found.verdict == "accepted" else REJECTED)
+        show_verdict(result, warnings)
+        show_fingerprint(resemblances)
+        show_reidentified(reidentified, shared_traits)
+    raise typer.Exit(ACCEPTED if result.verdict == "accepted" else REJECTED)
 
 
-def said(remarks: Iterable[Remark | Violation]) -> list[schemas.Said]:
+def build_notices(remarks: Iterable[Remark | Violation]) -> list[schemas.Notice]:
     from anoncup import schemas
 
-    return [schemas.Said.of(each.code, each.message) for each in remarks]
+    return [schemas.Notice.create(remark.code, remark.message) for remark in remarks]

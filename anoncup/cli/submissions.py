@@ -1,4 +1,4 @@
-"""What a team asks the service: competitions, its submissions and guesses, quota, targets, boards."""
+"""``anoncup submissions``, ``cancel``, ``final`` and ``quota``."""
 
 from __future__ import annotations
 
@@ -6,27 +6,36 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anoncup.cli.connection import connected
+from anoncup.cli.connection import connect
 from anoncup.cli.options import AsJson, Identifier, Slug
-from anoncup.cli.output import Columns, done, plain, print_fields, print_json, print_table, show, time_of
+from anoncup.cli.output import (
+    ColumnSpec,
+    print_entries,
+    print_fields,
+    print_json,
+    print_result,
+    print_table,
+    replace_unprintable,
+    time_column,
+)
 from anoncup.cli.terminal import show_verdict
 from anoncup.errors import InvalidInput
 
 if TYPE_CHECKING:
     from anoncup import schemas
 
-SUBMISSION: Columns[schemas.Submission] = {
+_SUBMISSION_COLUMNS: ColumnSpec[schemas.Submission] = {
     "no.": "number",
     "id": "id",
     "status": "status",
-    "received": time_of("received_at"),
+    "received": time_column("received_at"),
     "overall": lambda entry: entry.result and entry.result.overall if entry.status == "SCORED" else None,
     "utility loss": "result.utility",
     "risk": "result.security",
     "final": "final",
     "comment": "comment",
 }
-STANDING: Columns[schemas.Submission] = {
+_DETAIL_COLUMNS: ColumnSpec[schemas.Submission] = {
     "no.": "number",
     "submission": "id",
     "competition": "competition",
@@ -34,8 +43,8 @@ STANDING: Columns[schemas.Submission] = {
     "status": "status",
     "step": lambda entry: f"{entry.step} of {entry.steps} {entry.step_name}".rstrip(),
     "before it": "queue_position",
-    "received": time_of("received_at"),
-    "finished": time_of("finished_at"),
+    "received": time_column("received_at"),
+    "finished": time_column("finished_at"),
     "final": "final",
     "comment": "comment",
     "failure": "failure",
@@ -50,36 +59,38 @@ def submissions(
     as_json: AsJson = False,
 ) -> None:
     """List your team's submissions, newest first, or show one with every measure."""
-    with connected() as client:
+    with connect() as client:
         if identifier is None:
-            show(client.submissions(slug), SUBMISSION, as_json=as_json, empty="no submissions")
+            print_entries(
+                client.list_submissions(slug), _SUBMISSION_COLUMNS, as_json=as_json, empty="no submissions"
+            )
             return
-        found = client.submission(identifier)
-    if found.competition != slug:
+        submission = client.get_submission(identifier)
+    if submission.competition != slug:
         raise InvalidInput(
             "that submission belongs to {competition}",
             code="other_competition",
-            competition=plain(found.competition),
+            competition=replace_unprintable(submission.competition),
         )
-    show_submission(found, as_json=as_json)
+    show_submission(submission, as_json=as_json)
 
 
-def show_submission(found: schemas.Submission, *, as_json: bool) -> None:
+def show_submission(submission: schemas.Submission, *, as_json: bool) -> None:
     if as_json:
-        print_json(found)
+        print_json(submission)
         return
-    print_fields(found, STANDING)
-    for name, digest in found.sha256.items():
-        print(f"SHA-256 of {plain(name)}: {digest}")
-    if found.result is not None:
-        show_verdict(found.result, [*found.warnings, *(found.result.warnings or ())])
+    print_fields(submission, _DETAIL_COLUMNS)
+    for name, digest in submission.sha256.items():
+        print(f"SHA-256 of {replace_unprintable(name)}: {digest}")
+    if submission.result is not None:
+        show_verdict(submission.result, [*submission.warnings, *(submission.result.warnings or ())])
 
 
 def cancel(identifier: Identifier, as_json: AsJson = False) -> None:
     """Withdraw a submission that is not scored yet."""
-    with connected() as client:
-        found = client.cancel(identifier)
-    done(found, f"{found.id} is {found.status}", as_json=as_json)
+    with connect() as client:
+        submission = client.cancel(identifier)
+    print_result(submission, f"{submission.id} is {submission.status}", as_json=as_json)
 
 
 def final(
@@ -88,25 +99,25 @@ def final(
     as_json: AsJson = False,
 ) -> None:
     """Mark a submission as one of your team's finals, which stand for it in the second phase."""
-    with connected() as client:
-        found = client.mark_final(identifier, final=not off)
-    said = f"{found.id} is {'' if found.final else 'not '}one of your finals"
-    done(found, said, as_json=as_json)
+    with connect() as client:
+        submission = client.mark_final(identifier, final=not off)
+    sentence = f"{submission.id} is {'' if submission.final else 'not '}one of your finals"
+    print_result(submission, sentence, as_json=as_json)
 
 
 def quota(slug: Slug, as_json: AsJson = False) -> None:
     """Show what your team may still send, and when there will be more."""
-    with connected() as client:
-        found = client.quota(slug)
+    with connect() as client:
+        usage = client.get_quota(slug)
     if as_json:
-        print_json(found)
+        print_json(usage)
         return
-    print(f"phase: {plain(found.phase)}")
-    columns: Columns[schemas.Cap] = {
+    print(f"phase: {replace_unprintable(usage.phase)}")
+    columns: ColumnSpec[schemas.Cap] = {
         "cap": "name",
         "used": "used",
         "limit": "limit",
         "left": "left",
-        "resets": time_of("resets_at"),
+        "resets": time_column("resets_at"),
     }
-    print_table(found.caps, columns)
+    print_table(usage.caps, columns)

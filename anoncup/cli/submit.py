@@ -1,4 +1,4 @@
-"""What a team hands in: releases and guesses."""
+"""``anoncup submit``: submit a release and optionally wait for its result."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anoncup.cli.connection import connected, transfer_bar
-from anoncup.cli.options import AsJson, Release, SentSecret, Slug, takes_release
-from anoncup.cli.output import cell, plain, print_json
+from anoncup.cli.connection import connect, transfer_bar
+from anoncup.cli.options import AsJson, ReleasePaths, Slug, SubmittedSecret, accept_release_files
+from anoncup.cli.output import format_cell, print_json, replace_unprintable
 from anoncup.cli.submissions import show_submission
 from anoncup.cli.terminal import progress_bar
 from anoncup.errors import InvalidInput, InvalidUpload, Unavailable
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from anoncup import schemas
     from anoncup.client import Client
 
-EXITS = {"SCORED": 0, "REJECTED": 1, "CANCELLED": 2, "ERROR": 70}
-"""By how a submission ends; ERROR is the service's fault and must not look like a rejection."""
-LONGEST_WAIT_S = 24 * 3600.0
-PATIENCE_S = 60.0
-"""How long the service may be away while somebody waits for it."""
-NAMES = {name for track in TRACKS.values() for name in track.files}
-"""Of the files of the tracks that are installed here; of others the service knows what belongs together."""
+_EXIT_CODES = {"SCORED": 0, "REJECTED": 1, "CANCELLED": 2, "ERROR": 70}
+"""Exit status by final state. ERROR is a failure of the service and must not look like a rejection."""
+MAX_WAIT_S = 24 * 3600.0
+MAX_OUTAGE_S = 60.0
+"""Maximum time that the service may be unreachable while a command waits for a result."""
+_RELEASE_FILE_NAMES = {name for track in TRACKS.values() for name in track.release_file_names}
+"""Names of the release files of installed tracks; for other tracks the service checks the set of files."""
 
 
 Checks = Annotated[
@@ -37,12 +37,12 @@ Checks = Annotated[
 ]
 
 
-@takes_release
+@accept_release_files
 def submit(
     slug: Slug,
     *,
-    secret: SentSecret = None,
-    release: Release,
+    secret: SubmittedSecret = None,
+    release: ReleasePaths,
     comment: Annotated[str, typer.Option(help="a note that your team and the organizers see")] = "",
     wait: Annotated[
         bool, typer.Option("--wait", help="wait until it is scored, then show the result")
@@ -54,91 +54,99 @@ def submit(
 
     With --wait: exit status 0: scored; 1: the contest's rules reject it; 70: scoring failed.
     """
-    contents, answer = release_of(release, secret)
-    with called_by_path(paths_of(release, secret)), connected() as client:
-        warnings: list[schemas.Said] = []
+    contents, answer = read_release_files(release, secret)
+    with use_local_names(collect_paths(release, secret)), connect() as client:
+        warnings: list[schemas.Notice] = []
         if checks:
-            with taking_refusals(), transfer_bar("checking") as progress:
+            with ignore_refusals(), transfer_bar("checking") as progress:
                 checked = client.check(slug, contents, secret=answer, comment=comment, progress=progress)
                 warnings = checked.warnings
         with transfer_bar("sending") as progress:
             receipt = client.submit(slug, contents, secret=answer, comment=comment, progress=progress)
-        known = {each.code for each in receipt.warnings}
-        show_warnings(each for each in warnings if each.code not in known)
+        known_codes = {warning.code for warning in receipt.warnings}
+        show_warnings(warning for warning in warnings if warning.code not in known_codes)
         if not as_json:
-            show_receipt(receipt)  # at once: whoever stops waiting must know the id
+            _show_receipt(receipt)  # before waiting: users who interrupt need the id
         elif not wait:
             print_json(receipt)
         if not wait:
             return
-        found = awaited(client, receipt)
-    show_submission(found, as_json=as_json)
-    raise typer.Exit(EXITS[found.status])
+        submission = _wait_for_result(client, receipt)
+    show_submission(submission, as_json=as_json)
+    raise typer.Exit(_EXIT_CODES[submission.status])
 
 
 @contextmanager
-def taking_refusals() -> Iterator[None]:
-    """A service that refuses a dry run for another reason than faults still takes the upload."""
-    from anoncup.client import Refused
+def ignore_refusals() -> Iterator[None]:
+    """Ignore errors of a dry run unless they list problems in files: the upload itself may still succeed."""
+    from anoncup.client import ApiError
 
     try:
         yield
-    except Refused as refusal:
+    except ApiError as refusal:
         if refusal.problem.errors:
             raise
 
 
-def show_warnings(warnings: Iterable[schemas.Said], about: str = "") -> None:
-    """What a dry run warns of; nothing else says it."""
-    for each in warnings:
-        print(f"anoncup: {plain(about)}{plain(each.code)}: {plain(each.message)}", file=sys.stderr)
+def show_warnings(warnings: Iterable[schemas.Notice], prefix: str = "") -> None:
+    """Print the warnings of a dry run to standard error."""
+    for warning in warnings:
+        print(
+            f"anoncup: {replace_unprintable(prefix)}{replace_unprintable(warning.code)}: "
+            f"{replace_unprintable(warning.message)}",
+            file=sys.stderr,
+        )
 
 
-def release_of(given: Release, secret: Path | None) -> tuple[dict[str, bytes], bytes | None]:
-    """The files of a release, and its secret where one is sent; InvalidInput if no track has these."""
-    known = [track for track in TRACKS.values() if set(given) == set(track.files)]
-    if not known and (not given or set(given) <= NAMES):
-        files = dict.fromkeys(track.files for track in TRACKS.values())
-        options = ", or ".join(" and ".join(f"--{name}" for name in each) for each in files)
+def read_release_files(paths: ReleasePaths, secret: Path | None) -> tuple[dict[str, bytes], bytes | None]:
+    """Read the files of a release and its secret, if any; raise InvalidInput if no track has these files."""
+    matching_tracks = [track for track in TRACKS.values() if set(paths) == set(track.release_file_names)]
+    if not matching_tracks and (not paths or set(paths) <= _RELEASE_FILE_NAMES):
+        file_sets = dict.fromkeys(track.release_file_names for track in TRACKS.values())
+        options = ", or ".join(" and ".join(f"--{name}" for name in names) for names in file_sets)
         raise InvalidInput("give {options}", code="files", options=options)
-    if known and all(track.draws_answer is (secret is not None) for track in known):
-        said = "the service draws the answer: no --secret is sent" if secret else "give --secret too"
-        raise InvalidInput(said, code="files")
-    contents = {name: path.read_bytes() for name, path in given.items()}
+    if matching_tracks and all(track.allocates_answer is (secret is not None) for track in matching_tracks):
+        message = "the service draws the answer: no --secret is sent" if secret else "give --secret too"
+        raise InvalidInput(message, code="files")
+    contents = {name: path.read_bytes() for name, path in paths.items()}
     return contents, secret.read_bytes() if secret else None
 
 
-def paths_of(release: Release, secret: Path | None) -> dict[str, Path]:
+def collect_paths(release: ReleasePaths, secret: Path | None) -> dict[str, Path]:
     return {**release, "secret": secret} if secret else {**release}
 
 
 @contextmanager
-def called_by_path(paths: Mapping[str, Path]) -> Iterator[None]:
-    """What is wrong with an uploaded file is said under the name that it has here."""
+def use_local_names(paths: Mapping[str, Path]) -> Iterator[None]:
+    """Replace file names in upload errors by the names of the local files."""
     names = {name: path.name for name, path in paths.items()}
     try:
         yield
-    except InvalidUpload as problem:
-        renamed = [replace(each, file=names.get(each.file, each.file)) for each in problem.problems]
-        raise InvalidUpload(renamed, total=problem.total) from problem
+    except InvalidUpload as error:
+        renamed = [replace(problem, file=names.get(problem.file, problem.file)) for problem in error.problems]
+        raise InvalidUpload(renamed, total=error.total) from error
 
 
-def awaited(client: Client, receipt: schemas.Receipt) -> schemas.Submission:
-    """The submission once it has ended, with a bar of its steps meanwhile."""
+def _wait_for_result(client: Client, receipt: schemas.Receipt) -> schemas.Submission:
+    """Wait until the submission is scored, showing a progress bar, and return it."""
     identifier = str(receipt.id)
-    with progress_bar("scoring") as progress, mentioning(identifier):
+    with progress_bar("scoring") as progress, _mention_submission(identifier):
 
-        def watch(found: schemas.Submission) -> None:
-            before = found.queue_position
-            waiting = "" if before is None else f"queued, {before} before it"
-            progress(found.step, found.steps, plain(waiting or found.step_name))
+        def watch(submission: schemas.Submission) -> None:
+            position = submission.queue_position
+            queue_text = "" if position is None else f"queued, {position} before it"
+            progress(
+                submission.step, submission.steps, replace_unprintable(queue_text or submission.step_name)
+            )
 
-        return client.wait(identifier, timeout_s=LONGEST_WAIT_S, patience_s=PATIENCE_S, watch=watch)
+        return client.wait_for_submission(
+            identifier, timeout_s=MAX_WAIT_S, max_outage_s=MAX_OUTAGE_S, watch=watch
+        )
 
 
 @contextmanager
-def mentioning(identifier: str) -> Iterator[None]:
-    """Whoever no longer waits must know that the submission is in, and which it is."""
+def _mention_submission(identifier: str) -> Iterator[None]:
+    """If the service becomes unreachable, raise an error that names the received submission."""
     try:
         yield
     except Unavailable as problem:
@@ -150,12 +158,12 @@ def mentioning(identifier: str) -> Iterator[None]:
         ) from problem
 
 
-def show_receipt(receipt: schemas.Receipt) -> None:
-    print(f"received {cell(receipt.received_at)} as no. {receipt.number}, {receipt.id}")
+def _show_receipt(receipt: schemas.Receipt) -> None:
+    print(f"received {format_cell(receipt.received_at)} as no. {receipt.number}, {receipt.id}")
     for name, digest in receipt.sha256.items():
-        print(f"  SHA-256 of {plain(name)}: {digest}")
+        print(f"  SHA-256 of {replace_unprintable(name)}: {digest}")
     print(f"  commitment of the secret: {receipt.commitment}")
     for note in receipt.warnings:
-        print(f"  {plain(note.code)}: {plain(note.message)}")
+        print(f"  {replace_unprintable(note.code)}: {replace_unprintable(note.message)}")
     if receipt.quota_left:
-        print(f"  left: {cell(receipt.quota_left)}")
+        print(f"  left: {format_cell(receipt.quota_left)}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anoncup.cli.connection import connected
+from anoncup.cli.connection import connect
 from anoncup.cli.options import AsJson, Slug
-from anoncup.cli.output import Columns, show, time_of
+from anoncup.cli.output import ColumnSpec, print_entries, time_column
 
 if TYPE_CHECKING:
     from anoncup import schemas
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def targets(slug: Slug, as_json: AsJson = False) -> None:
     """List the targets: the releases that may be attacked."""
-    columns: Columns[schemas.Target] = {
+    columns: ColumnSpec[schemas.Target] = {
         "name": "name",
         "team": "team",
         "id": "id",
@@ -22,26 +22,26 @@ def targets(slug: Slug, as_json: AsJson = False) -> None:
         "own": "own",
         "guesses left": "guesses_left",
     }
-    with connected() as client:
-        found = client.targets(slug)
-    if any(len(one.guesses_left_by_question or ()) > 1 for one in found):
+    with connect() as client:
+        rows = client.list_targets(slug)
+    if any(len(target.guesses_left_by_question or ()) > 1 for target in rows):
         columns = {**columns, "left by question": "guesses_left_by_question"}
-    show(found, columns, as_json=as_json, empty="no targets")
+    print_entries(rows, columns, as_json=as_json, empty="no targets")
 
 
 def guesses(slug: Slug, as_json: AsJson = False) -> None:
     """List your team's guesses. How many rows they hit is told when the competition tells it."""
-    columns: Columns[schemas.Guess] = {
+    columns: ColumnSpec[schemas.Guess] = {
         "target": "target",
-        "received": time_of("received_at"),
+        "received": time_column("received_at"),
         "status": "status",
         "rows": "rows",
         "answered": "answered",
         "correct": "correct",
         "rate": "rate",
     }
-    with connected() as client:
-        found = client.guesses(slug)
-    if len({one.question for one in found}) > 1:
+    with connect() as client:
+        rows = client.list_guesses(slug)
+    if len({row.question for row in rows}) > 1:
         columns = {"target": "target", "question": "question", **columns}
-    show(found, columns, as_json=as_json, empty="no guesses")
+    print_entries(rows, columns, as_json=as_json, empty="no guesses")

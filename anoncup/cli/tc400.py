@@ -1,4 +1,4 @@
-"""``anoncup tc400``: the data of PWS Cup 2016."""
+"""``anoncup tc400``: write the data of PWS Cup 2016."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from anoncup.cli.generate import CREDIT, written
+from anoncup.cli.generate import DATA_CREDIT, write_files
 
 
 def tc400(folder: Annotated[Path, typer.Argument(help="the folder to write into")] = Path()) -> None:
@@ -15,5 +15,5 @@ def tc400(folder: Annotated[Path, typer.Argument(help="the folder to write into"
     from anoncup.tracks.transactions.example import tc400 as tc400_tables
     from anoncup.tracks.transactions.tables import files_of
 
-    written(files_of(tc400_tables()), folder)
-    print(CREDIT)
+    write_files(files_of(tc400_tables()), folder)
+    print(DATA_CREDIT)

@@ -1,4 +1,4 @@
-"""``anoncup template``: a complete competition file to start from."""
+"""``anoncup template``: print a complete competition file to start from."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from anoncup.cli.options import TEMPLATES_SAID
+from anoncup.cli.options import TEMPLATES_HELP
 
 
 def template(
-    name: Annotated[str, typer.Argument(help=f"the template; {TEMPLATES_SAID}")],
+    name: Annotated[str, typer.Argument(help=f"the template; {TEMPLATES_HELP}")],
 ) -> None:
     """Print a complete competition file to start from."""
     from anoncup.competition.templates import template as template_text

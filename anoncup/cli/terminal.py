@@ -1,4 +1,4 @@
-"""Results as people read them in a terminal; every number in full is in --json."""
+"""Show results and progress in a terminal. Numbers are rounded; --json has them in full."""
 
 from __future__ import annotations
 
@@ -16,159 +16,163 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from anoncup import schemas
-    from anoncup.evaluation.fingerprint import Resemblance
-    from anoncup.evaluation.reidentified import Fallen, Shared
+    from anoncup.evaluation.fingerprint import MethodResemblance
+    from anoncup.evaluation.reidentified import ReidentifiedIndividuals, SharedTrait
 
-Announce = Callable[[int, int, str], None]
+_ProgressCallback = Callable[[int, int, str], None]
 LINE_EVERY_S = 10.0
-MOST_SHARED = 10
-PARTS = {"utility": "utility loss", "security": "risk", "overall": "overall"}
+_MAX_SHARED_TRAITS = 10
+_SCORE_LABELS = {"utility": "utility loss", "security": "risk", "overall": "overall"}
 
 
-def console() -> Console:
-    return Console(markup=False, emoji=False)  # column names are text, "[/x]" and ":x:" too
+def make_console() -> Console:
+    return Console(markup=False, emoji=False)  # column names may look like markup ("[/x]") or emoji (":x:")
 
 
 @contextmanager
-def progress_bar(title: str) -> Iterator[Announce]:
-    """A bar on the terminal's error channel, gone when done; without a terminal, a line now and then."""
+def progress_bar(title: str) -> Iterator[_ProgressCallback]:
+    """Show a transient progress bar on standard error, or occasional lines if that is no terminal."""
     errors = Console(stderr=True)
     if not errors.is_terminal:
-        with progress_lines(title) as announce:
+        with _progress_lines(title) as announce:
             yield announce
         return
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=errors, transient=True) as bar:
         task = bar.add_task(title, total=None)
-        yield lambda step, of, name: bar.update(
-            task, completed=step, total=of or None, description=f"{title}: {name}"
+        yield lambda step, total, name: bar.update(
+            task, completed=step, total=total or None, description=f"{title}: {name}"
         )
 
 
 @contextmanager
-def progress_lines(title: str) -> Iterator[Announce]:
-    """How far it is, every LINE_EVERY_S, whether or not a step has ended; what is quick says nothing."""
-    latest, begun, over = [title], time.monotonic(), threading.Event()
+def _progress_lines(title: str) -> Iterator[_ProgressCallback]:
+    """Print the progress every ``LINE_EVERY_S`` seconds; nothing is printed for short tasks."""
+    latest, started_at, finished = [title], time.monotonic(), threading.Event()
 
-    def announce(step: int, of: int, name: str) -> None:
-        latest[0] = f"{title}: {name}" + (f", {step} of {of}" if of else "")
+    def announce(step: int, total: int, name: str) -> None:
+        latest[0] = f"{title}: {name}" + (f", {step} of {total}" if total else "")
 
-    def tell() -> None:
-        with suppress(OSError):  # nobody reads it any more
-            while not over.wait(LINE_EVERY_S):
-                print(f"{latest[0]} ({time.monotonic() - begun:.0f} s)", file=sys.stderr, flush=True)
+    def print_lines() -> None:
+        with suppress(OSError):  # the reader has closed standard error
+            while not finished.wait(LINE_EVERY_S):
+                print(f"{latest[0]} ({time.monotonic() - started_at:.0f} s)", file=sys.stderr, flush=True)
 
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
+    thread = threading.Thread(target=print_lines, daemon=True)
+    thread.start()
     try:
         yield announce
     finally:
-        over.set()
-        teller.join()
+        finished.set()
+        thread.join()
 
 
-def show_verdict(found: schemas.Verdict, warnings: Iterable[schemas.Said]) -> None:
-    out = console()
-    show_decision(out, found.verdict, found.violations, warnings)
-    out.print(measures_table(found))
-    show_attackers(out, found.attackers)
-    for name, said in PARTS.items():
-        out.print(f"{said:>12}  {digits(getattr(found, name))}  (0 is best)")
+def show_verdict(verdict: schemas.Verdict, warnings: Iterable[schemas.Notice]) -> None:
+    output = make_console()
+    show_decision(output, verdict.verdict, verdict.violations, warnings)
+    output.print(_build_measures_table(verdict))
+    show_attackers(output, verdict.attackers)
+    for name, label in _SCORE_LABELS.items():
+        output.print(f"{label:>12}  {format_number(getattr(verdict, name))}  (0 is best)")
 
 
 def show_decision(
-    out: Console, decision: str, violations: Iterable[schemas.Said], warnings: Iterable[schemas.Said]
+    output: Console, decision: str, violations: Iterable[schemas.Notice], warnings: Iterable[schemas.Notice]
 ) -> None:
-    out.print(decision, style="green" if decision == "accepted" else "red")
+    output.print(decision, style="green" if decision == "accepted" else "red")
     for notes, style in ((violations, "red"), (warnings, "yellow")):
         for note in notes:
-            out.print(f"  {note.code}: {note.message}", style=style, soft_wrap=True)
+            output.print(f"  {note.code}: {note.message}", style=style, soft_wrap=True)
 
 
-def measures_table(found: schemas.Verdict) -> Table:
-    table, excessive = numbered("measure", "value"), found.excessive
-    for name, entry in found.measures.items():
-        table.add_row(name, digits(entry.value))
+def _build_measures_table(verdict: schemas.Verdict) -> Table:
+    table, excessive = make_table("measure", "value"), verdict.excessive
+    for name, entry in verdict.measures.items():
+        table.add_row(name, format_number(entry.value))
     if excessive is not None:
-        table.add_row(f"mean {excessive.distance} distance", digits(excessive.mean))
-        table.add_row("  largest", digits(excessive.max))
-        table.add_row("  threshold", digits(excessive.threshold))
+        table.add_row(f"mean {excessive.distance} distance", format_number(excessive.mean))
+        table.add_row("  largest", format_number(excessive.max))
+        table.add_row("  threshold", format_number(excessive.threshold))
     return table
 
 
-def show_attackers(out: Console, attackers: Mapping[str, schemas.Attacked]) -> None:
-    """Rates with 95 % intervals or, of expectations, deviations; below them what an attacker says."""
-    table = numbered("attacker", "rate", "found", "95 % or ±", "at random")
+def show_attackers(output: Console, attackers: Mapping[str, schemas.AttackerVerdict]) -> None:
+    """Print rates with 95 % intervals (or, for expectations, standard deviations), then notes and details."""
+    table = make_table("attacker", "rate", "found", "95 % or ±", "at random")
     for name, entry in attackers.items():
-        found = "–" if entry.trials is None else f"{digits(entry.correct)}/{entry.trials}"
-        table.add_row(name, f"{entry.rate:.4f}", found, spread(entry), f"{entry.baseline:.2g}")
-    out.print(table)
+        hits = "–" if entry.trials is None else f"{format_number(entry.correct)}/{entry.trials}"
+        table.add_row(name, f"{entry.rate:.4f}", hits, _format_spread(entry), f"{entry.baseline:.2g}")
+    output.print(table)
     for name, entry in attackers.items():
         if entry.note is not None:
-            out.print(f"  {name}: {entry.note}", soft_wrap=True)
-        if more := beyond_rate(entry):
-            parts = ", ".join(f"{part} {digits(number)}" for part, number in more.items())
-            out.print(f"  {name}: {parts}", soft_wrap=True)
+            output.print(f"  {name}: {entry.note}", soft_wrap=True)
+        if details := _collect_details(entry):
+            parts = ", ".join(f"{part} {format_number(number)}" for part, number in details.items())
+            output.print(f"  {name}: {parts}", soft_wrap=True)
 
 
-def beyond_rate(entry: schemas.Attacked) -> dict[str, float]:
-    """What else is known of an attack: its risk, where that is not its rate, and its details."""
+def _collect_details(entry: schemas.AttackerVerdict) -> dict[str, float]:
+    """Return the risk of an attack, if it differs from the rate, and its details."""
     risk = {} if entry.risk is None else {"risk": entry.risk}
     return {**risk, **(entry.details or {})}
 
 
-def spread(entry: schemas.Attacked) -> str:
+def _format_spread(entry: schemas.AttackerVerdict) -> str:
     if entry.interval is not None:
-        return "–".join(f"{bound:.4f}" for bound in entry.interval)
+        return "–".join(f"{limit:.4f}" for limit in entry.interval)
     return "–" if entry.sd is None else f"± {entry.sd:.4f}"
 
 
-def show_fingerprint(alike: Sequence[Resemblance]) -> None:
-    """The closest patterns of methods, and the evidence for the closest."""
-    if not alike:
+def show_fingerprint(resemblances: Sequence[MethodResemblance]) -> None:
+    """Print the most similar combinations of methods and the evidence for the best one."""
+    if not resemblances:
         return
-    out, patterns = console(), numbered("resembles", "evidence that fits")
-    for each in alike:
-        fitting = sum(entry.changed == entry.expected_to_change for entry in each.evidence)
-        patterns.add_row(" + ".join(each.methods) or "untouched", f"{fitting} of {len(each.evidence)}")
-    out.print(patterns)
-    table = numbered("evidence", "untouched", "here", "changed", "by these methods")
-    for entry in alike[0].evidence:
-        said = ("yes" if each else "no" for each in (entry.changed, entry.expected_to_change))
-        table.add_row(entry.name, digits(entry.before), digits(entry.after), *said)
-    out.print(table)
+    output, patterns = make_console(), make_table("resembles", "evidence that fits")
+    for item in resemblances:
+        matching = sum(entry.changed == entry.expected_to_change for entry in item.evidence)
+        patterns.add_row(" + ".join(item.methods) or "untouched", f"{matching} of {len(item.evidence)}")
+    output.print(patterns)
+    table = make_table("evidence", "untouched", "here", "changed", "by these methods")
+    for entry in resemblances[0].evidence:
+        answers = ("yes" if item else "no" for item in (entry.changed, entry.expected_to_change))
+        table.add_row(entry.name, format_number(entry.before), format_number(entry.after), *answers)
+    output.print(table)
 
 
-def show_fallen(found: Fallen | None, what: Sequence[Shared]) -> None:
-    """How many fell, and the values that they have more often than all."""
-    if found is None:
+def show_reidentified(reidentified: ReidentifiedIndividuals | None, traits: Sequence[SharedTrait]) -> None:
+    """Print how many individuals were re-identified, and which values they have more often than others."""
+    if reidentified is None:
         return
-    out, fell, of = console(), int(found.fell.sum()), int(found.there.sum())
-    out.print(f"{fell} of {of} individuals are found by an attacker that counts", style="bold")
-    times = numbered("found by", "individuals")
-    for number, count in found.counts.items():
-        times.add_row(f"{number} attackers", str(count))
-    out.print(times)
-    if not what:
+    output, hits, present = (
+        make_console(),
+        int(reidentified.is_reidentified.sum()),
+        int(reidentified.is_present.sum()),
+    )
+    output.print(f"{hits} of {present} individuals are found by an attacker that counts", style="bold")
+    counts_table = make_table("found by", "individuals")
+    for number, count in reidentified.individuals_by_hits.items():
+        counts_table.add_row(f"{number} attackers", str(count))
+    output.print(counts_table)
+    if not traits:
         return
-    out.print(f"by {what[0].finds_of / of:.2f} attackers on average; more often those with")
-    table = numbered("value", "individuals", "fell", "found by", "times")
-    for one in what[:MOST_SHARED]:
-        name = one.column or "people alike in all"
-        mean, lift = f"{one.finds / one.there:.2f}", f"{one.lift:.2f}"
-        table.add_row(f"{name}: {one.value}", str(one.there), str(one.fell), mean, lift)
-    out.print(table)
+    output.print(f"by {traits[0].hits_total / present:.2f} attackers on average; more often those with")
+    table = make_table("value", "individuals", "fell", "found by", "times")
+    for trait in traits[:_MAX_SHARED_TRAITS]:
+        name = trait.column or "people alike in all"
+        mean, lift = f"{trait.hits / trait.present:.2f}", f"{trait.lift:.2f}"
+        table.add_row(f"{name}: {trait.value}", str(trait.present), str(trait.reidentified), mean, lift)
+    output.print(table)
 
 
-def numbered(first: str, *others: str) -> Table:
-    """A table of names with numbers, which are aligned at their ends."""
+def make_table(first: str, *number_columns: str) -> Table:
+    """Make a table with one column of names and right-aligned columns of numbers."""
     table = Table(box=SIMPLE_HEAD, padding=(0, 1))
     table.add_column(first, no_wrap=True)
-    for name in others:
+    for name in number_columns:
         table.add_column(name, justify="right")
     return table
 
 
-def digits(number: object) -> str:
-    """Six significant digits."""
+def format_number(number: object) -> str:
+    """Format a number with six significant digits."""
     return "–" if number is None else f"{number:.6g}"

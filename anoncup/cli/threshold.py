@@ -1,12 +1,12 @@
-"""``anoncup threshold``: advice to organizers, with its tables and histograms."""
+"""``anoncup threshold``: advise organizers on the threshold against excessive anonymization."""
 
 import json
 from typing import Annotated
 
 import typer
 
-from anoncup.cli.options import AsJson, CompetitionFile, GroupColumns, OriginalFiles, names_in
-from anoncup.cli.terminal import console, progress_bar
+from anoncup.cli.options import AsJson, CompetitionFile, GroupColumns, OriginalFiles, parse_group_columns
+from anoncup.cli.terminal import make_console, progress_bar
 
 
 def threshold(
@@ -28,18 +28,24 @@ def threshold(
 ) -> None:
     """Advise on the threshold of the rule against excessive anonymization."""
     from anoncup import schemas
-    from anoncup.cli.local_files import contest_of
+    from anoncup.cli.local_files import load_contest
     from anoncup.cli.threshold_report import show_advice
-    from anoncup.excessive import DRAWS
-    from anoncup.excessive.question import Question, answer, checked
+    from anoncup.excessive import SIMULATED_PERMUTATIONS
+    from anoncup.excessive.question import AdviceQuestion, answer, resolve_question
 
-    contest = contest_of(competition, original)
-    asked = Question(names_in(groups), distance, bits, DRAWS if draws is None else draws, seconds)
-    asked = checked(asked, contest.rules)
+    contest = load_contest(competition, original)
+    question = AdviceQuestion(
+        parse_group_columns(groups),
+        distance,
+        bits,
+        SIMULATED_PERMUTATIONS if draws is None else draws,
+        seconds,
+    )
+    question = resolve_question(question, contest.rules)
     with progress_bar("threshold") as progress:
-        found = answer(asked, contest.rules, contest.prepared, progress=progress)
-    advice = schemas.advice(found.to_json())
+        result = answer(question, contest.rules, contest.prepared, progress=progress)
+    advice = schemas.parse_advice(result.to_json())
     if as_json:
         print(json.dumps(advice.model_dump(mode="json"), indent=2))
     else:
-        show_advice(console(), advice)
+        show_advice(make_console(), advice)

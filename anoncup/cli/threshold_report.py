@@ -1,4 +1,4 @@
-"""A threshold report as people read it in a terminal."""
+"""Print a threshold report in a terminal."""
 
 from __future__ import annotations
 
@@ -7,95 +7,105 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from anoncup.cli.terminal import digits, numbered
+from anoncup.cli.terminal import format_number, make_table
 
 if TYPE_CHECKING:
     from anoncup import schemas
 
-BLOCKS = " ▁▂▃▄▅▆▇█"
+_BLOCKS = " ▁▂▃▄▅▆▇█"
 
 
-def show_advice(out: Console, advice: schemas.Advice) -> None:
-    out.print(f"{advice.individuals} individuals, {advice.groups} groups, {advice.alone} of one individual")
-    show_bounds(out, advice)
-    for name, one in advice.histograms.items():
-        line = f"{digits(one.least)} |{bars(one.counts)}| {digits(one.largest)}"
-        out.print(f"{name:>7}  {line}", soft_wrap=True)
-    for one in list(advice.histograms.values())[:1]:
-        out.print(f"         mean {advice.distance} distance over {one.draws} permutations of each kind")
-    show_evidence(out, advice.evidence)
-    show_guarantee(out, advice)
-    show_recommendation(out, advice.evidence)
+def show_advice(output: Console, advice: schemas.Advice) -> None:
+    output.print(
+        f"{advice.individuals} individuals, {advice.groups} groups, {advice.alone} of one individual"
+    )
+    _show_bounds(output, advice)
+    for name, histogram in advice.histograms.items():
+        smallest, largest = format_number(histogram.least), format_number(histogram.largest)
+        line = f"{smallest} |{_render_bars(histogram.counts)}| {largest}"
+        output.print(f"{name:>7}  {line}", soft_wrap=True)
+    for histogram in list(advice.histograms.values())[:1]:
+        output.print(
+            f"         mean {advice.distance} distance over {histogram.draws} permutations of each kind"
+        )
+    _show_evidence(output, advice.evidence)
+    _show_guarantee(output, advice)
+    _show_recommendation(output, advice.evidence)
 
 
-def show_bounds(out: Console, advice: schemas.Advice) -> None:
-    cheats = numbered("cheat", "most that stay in place", "chance of more", "on average")
+def _show_bounds(output: Console, advice: schemas.Advice) -> None:
+    cheats = make_table("cheat", "most that stay in place", "chance of more", "on average")
     for cheat in advice.cheats:
         chance = "0" if cheat.log2_chance is None else f"2^{cheat.log2_chance:.2f}"
-        cheats.add_row(cheat.name, str(cheat.fixed), chance, digits(cheat.expected))
-    out.print(cheats)
-    bounds = numbered("in place", "s_lower/n", "certified from", "to", "exact")
-    for bound in advice.bounds:
-        ends = [digits(each) for each in (bound.s_lower, bound.lower, bound.upper)]
-        bounds.add_row(str(bound.fixed), *ends, "yes" if bound.exact else "")
-    out.print(bounds)
+        cheats.add_row(cheat.name, str(cheat.fixed), chance, format_number(cheat.expected))
+    output.print(cheats)
+    bounds = make_table("in place", "s_lower/n", "certified from", "to", "exact")
+    for row in advice.bounds:
+        limits = [format_number(limit) for limit in (row.s_lower, row.lower, row.upper)]
+        bounds.add_row(str(row.fixed), *limits, "yes" if row.exact else "")
+    output.print(bounds)
 
 
-def show_evidence(out: Console, found: schemas.Evidence) -> None:
-    """What sample methods cost, and both errors at round thresholds."""
-    honest = numbered("sample method", "with", "mean distance")
+def _show_evidence(output: Console, evidence: schemas.AdviceEvidence) -> None:
+    """Print the mean distances of sample methods and both error rates at round thresholds."""
+    honest = make_table("sample method", "with", "mean distance")
     honest.columns[1].justify = "left"
-    for one in found.honest:
-        chosen = ", ".join(f"{name}={said(value)}" for name, value in one.parameters.items())
-        honest.add_row(one.method, chosen, "refused" if one.mean is None else digits(one.mean))
-    out.print(honest)
-    kinds = list(found.errors[0].passing) if found.errors else []
-    shares = (f"{each} %" for each in kinds)
-    errors = numbered("threshold", "honest rejected", "mixtures let through", *shares)
-    for at in found.errors:
-        passing = [digits(100 * at.passing[kind]) for kind in kinds]
+    for trial in evidence.honest:
+        parameters = ", ".join(
+            f"{name}={_format_parameter(value)}" for name, value in trial.parameters.items()
+        )
+        honest.add_row(
+            trial.method, parameters, "refused" if trial.mean is None else format_number(trial.mean)
+        )
+    output.print(honest)
+    kinds = list(evidence.errors[0].passing) if evidence.errors else []
+    shares = (f"{cheat} %" for cheat in kinds)
+    errors = make_table("threshold", "honest rejected", "mixtures let through", *shares)
+    for row in evidence.errors:
+        passing = [format_number(100 * row.passing[kind]) for kind in kinds]
         errors.add_row(
-            digits(at.threshold),
-            f"{at.rejected} of {len(found.accepted)}",
-            f"{at.mixed} of {len(found.mixtures)}",
+            format_number(row.threshold),
+            f"{row.rejected} of {len(evidence.accepted_means)}",
+            f"{row.mixed} of {len(evidence.mixtures)}",
             *passing,
         )
-    out.print(errors)
+    output.print(errors)
 
 
-def said(value: object) -> str:
+def _format_parameter(value: object) -> str:
     return "+".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def show_guarantee(out: Console, advice: schemas.Advice) -> None:
+def _show_guarantee(output: Console, advice: schemas.Advice) -> None:
     kind = "certified" if advice.certified else "by s_lower"
-    out.print(
-        f"above {digits(advice.low)}, half the smallest distance, and below {digits(advice.high)} ({kind}):"
+    output.print(
+        f"above {format_number(advice.low)}, half the smallest distance, "
+        f"and below {format_number(advice.high)} ({kind}):"
     )
     if advice.threshold is None:
-        out.print(f"there is no such threshold: {advice.remedy}", style="red", soft_wrap=True)
+        output.print(f"there is no such threshold: {advice.remedy}", style="red", soft_wrap=True)
         return
-    out.print(f"guaranteed: threshold = {advice.threshold!r}", style="green")
+    output.print(f"guaranteed: threshold = {advice.threshold!r}", style="green")
     for name, histogram in advice.histograms.items():
         side = "all above it" if histogram.least > advice.threshold else "some below it"
-        out.print(f"  {name}: {side}")
-    out.print(
+        output.print(f"  {name}: {side}")
+    output.print(
         f"  honest teams may move up to {advice.escapes} of {advice.individuals} individuals more than half "
         "the distance to their nearest neighbour",
         soft_wrap=True,
     )
 
 
-def show_recommendation(out: Console, found: schemas.Evidence) -> None:
-    if found.threshold is None:
-        out.print("no threshold is recommended:", style="red")
+def _show_recommendation(output: Console, evidence: schemas.AdviceEvidence) -> None:
+    if evidence.threshold is None:
+        output.print("no threshold is recommended:", style="red")
     else:
-        out.print(f"recommended: threshold = {found.threshold!r}", style="green")
-    for reason in found.reasons:
-        out.print(f"  {reason.message}", soft_wrap=True)
+        output.print(f"recommended: threshold = {evidence.threshold!r}", style="green")
+    for reason in evidence.reasons:
+        output.print(f"  {reason.message}", soft_wrap=True)
 
 
-def bars(counts: Sequence[int]) -> str:
-    """A histogram in a line of text."""
-    most = max(counts)
-    return "".join(BLOCKS[-(-count * (len(BLOCKS) - 1) // most)] for count in counts)
+def _render_bars(counts: Sequence[int]) -> str:
+    """Render a histogram as one line of block characters."""
+    maximum = max(counts)
+    return "".join(_BLOCKS[-(-count * (len(_BLOCKS) - 1) // maximum)] for count in counts)

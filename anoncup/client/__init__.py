@@ -1,11 +1,11 @@
-"""The HTTP API as Python calls."""
+"""Python client of the HTTP API."""
 
-from anoncup.client.organizers import OrganizersCalls
-from anoncup.client.teams import FINAL, TeamsCalls
-from anoncup.client.transport import Refused, at
+from anoncup.client.organizers import OrganizerApi
+from anoncup.client.teams import FINAL_STATES, TeamApi
+from anoncup.client.transport import ApiError, competition_path
 
-__all__ = ["FINAL", "Client", "Refused", "at"]
+__all__ = ["FINAL_STATES", "ApiError", "Client", "competition_path"]
 
 
-class Client(TeamsCalls, OrganizersCalls):
-    """What a token's owner may do, in both roles."""
+class Client(TeamApi, OrganizerApi):
+    """All calls of the API, for team members and organizers."""

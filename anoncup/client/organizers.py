@@ -1,4 +1,4 @@
-"""The calls of those who organize."""
+"""API calls for organizers."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -6,27 +6,29 @@ from pathlib import Path
 from anoncup import schemas
 from anoncup.client.transport import (
     UPLOAD_TIMEOUT_S,
-    Transferred,
+    TransferProgress,
     Transport,
-    at,
-    chunks,
-    part,
-    unseen,
-    unwatched,
+    competition_path,
+    ignore_progress,
+    ignore_state,
+    iter_chunks,
+    quote_segment,
 )
 
-TOML = {"Content-Type": "application/toml"}
+_TOML_HEADERS = {"Content-Type": "application/toml"}
 
 
-class OrganizersCalls(Transport):
-    """What the organizers of a competition may do, and an administrator."""
+class OrganizerApi(Transport):
+    """API calls for the organizers of a competition and for administrators."""
 
     def create_competition(self, file: str) -> schemas.Competition:
-        return self.call(schemas.Competition, "POST", "/competitions", content=file.encode(), headers=TOML)
+        return self.call(
+            schemas.Competition, "POST", "/competitions", content=file.encode(), headers=_TOML_HEADERS
+        )
 
     def put_competition_file(self, slug: str, file: str) -> schemas.Competition:
-        path = at(slug, "competition.toml")
-        return self.call(schemas.Competition, "PUT", path, content=file.encode(), headers=TOML)
+        path = competition_path(slug, "competition.toml")
+        return self.call(schemas.Competition, "PUT", path, content=file.encode(), headers=_TOML_HEADERS)
 
     def put_original(
         self,
@@ -34,27 +36,27 @@ class OrganizersCalls(Transport):
         content: bytes,
         *,
         file: str = "original.csv",
-        progress: Transferred = unwatched,
+        progress: TransferProgress = ignore_progress,
     ) -> schemas.Original:
         headers = {"Content-Type": "text/csv", "Content-Length": str(len(content))}
         return self.call(
             schemas.Original,
             "PUT",
-            at(slug, "original", file),
-            content=chunks(content, progress),
+            competition_path(slug, "original", file),
+            content=iter_chunks(content, progress),
             headers=headers,
             timeout=UPLOAD_TIMEOUT_S,
         )
 
-    def put_truth(
-        self, slug: str, content: bytes, *, file: str, progress: Transferred = unwatched
+    def put_organizer_data(
+        self, slug: str, content: bytes, *, file: str, progress: TransferProgress = ignore_progress
     ) -> schemas.Competition:
-        """Give a file that only organizers hold; nobody gets it back."""
+        """Upload a file that only the organizers have. It cannot be downloaded again."""
         return self.call(
             schemas.Competition,
             "PUT",
-            at(slug, "truth", file),
-            content=chunks(content, progress),
+            competition_path(slug, "truth", file),
+            content=iter_chunks(content, progress),
             headers={"Content-Type": "text/csv", "Content-Length": str(len(content))},
             timeout=UPLOAD_TIMEOUT_S,
         )
@@ -62,106 +64,131 @@ class OrganizersCalls(Transport):
     def add_baseline(
         self, slug: str, release: Mapping[str, bytes], *, secret: bytes | None = None, name: str
     ) -> schemas.BaselineReceipt:
-        """Put a release on the board for comparison; ``secret`` as of ``submit``."""
+        """Add a release to the board for comparison; ``secret`` as in ``submit``."""
         contents = {**release} if secret is None else {**release, "secret": secret}
-        return self.deliver(schemas.BaselineReceipt, at(slug, "baselines"), contents, texts={"name": name})
+        return self.post_files(
+            schemas.BaselineReceipt, competition_path(slug, "baselines"), contents, texts={"name": name}
+        )
 
     def invite(self, slug: str, *, uses: int = 1) -> str:
-        return self.call(schemas.Invite, "POST", at(slug, "invites"), json={"uses": uses}).code
+        return self.call(schemas.Invite, "POST", competition_path(slug, "invites"), json={"uses": uses}).code
 
     def extend(self, slug: str, phase: str, *, end: str, move_following: bool = False) -> schemas.Competition:
-        path, body = at(slug, "phases", phase, "extend"), {"end": end, "move_following": move_following}
+        path, body = (
+            competition_path(slug, "phases", phase, "extend"),
+            {"end": end, "move_following": move_following},
+        )
         return self.call(schemas.Competition, "POST", path, json=body)
 
-    def turn_phase(self, slug: str, phase: str, act: str) -> schemas.Competition:
-        """``act``: pause or resume."""
-        return self.call(schemas.Competition, "POST", at(slug, "phases", phase, act))
+    def change_phase(self, slug: str, phase: str, action: str) -> schemas.Competition:
+        """Pause or resume a phase; ``action`` is ``pause`` or ``resume``."""
+        return self.call(schemas.Competition, "POST", competition_path(slug, "phases", phase, action))
 
-    def teams(self, slug: str) -> list[schemas.Entrant]:
-        return self.several(schemas.Entrant, at(slug, "teams"))
+    def list_entrants(self, slug: str) -> list[schemas.Entrant]:
+        return self.get_list(schemas.Entrant, competition_path(slug, "teams"))
 
     def grant(self, slug: str, *, team_id: str, cap: str, amount: int) -> schemas.Grant:
         body = {"team_id": team_id, "cap": cap, "amount": amount}
-        return self.call(schemas.Grant, "POST", at(slug, "grants"), json=body)
+        return self.call(schemas.Grant, "POST", competition_path(slug, "grants"), json=body)
 
-    def judge_submission(self, identifier: str, act: str, *, reason: str = "") -> schemas.Submission:
-        """``act``: disqualify or reinstate."""
-        path, body = f"/submissions/{part(identifier)}/{act}", {"reason": reason}
+    def rule_on_submission(self, identifier: str, action: str, *, reason: str = "") -> schemas.Submission:
+        """``action`` is ``disqualify`` or ``reinstate``."""
+        path, body = f"/submissions/{quote_segment(identifier)}/{action}", {"reason": reason}
         return self.call(schemas.Submission, "POST", path, json=body)
 
-    def score_again(self, identifier: str) -> schemas.Submission:
-        return self.call(schemas.Submission, "POST", f"/submissions/{part(identifier)}/rescore")
+    def reevaluate(self, identifier: str) -> schemas.Submission:
+        return self.call(schemas.Submission, "POST", f"/submissions/{quote_segment(identifier)}/rescore")
 
-    def judge_team(self, slug: str, team_id: str, act: str, *, reason: str = "") -> schemas.TeamJudged:
-        return self.call(schemas.TeamJudged, "POST", at(slug, "teams", team_id, act), json={"reason": reason})
+    def rule_on_team(
+        self, slug: str, team_id: str, action: str, *, reason: str = ""
+    ) -> schemas.TeamDisqualification:
+        return self.call(
+            schemas.TeamDisqualification,
+            "POST",
+            competition_path(slug, "teams", team_id, action),
+            json={"reason": reason},
+        )
 
     def announce(self, slug: str, text: Mapping[str, str]) -> schemas.Announcement:
-        path = at(slug, "announcements")
+        path = competition_path(slug, "announcements")
         return self.call(schemas.Announcement, "POST", path, json={"text": dict(text)})
 
-    def clarify(self, identifier: str, answer: str, *, public: bool = False) -> schemas.Clarification:
-        """The question of that id."""
-        path, body = f"/clarifications/{part(identifier)}/answer", {"answer": answer, "public": public}
+    def answer_clarification(
+        self, identifier: str, answer: str, *, public: bool = False
+    ) -> schemas.Clarification:
+        """Answer the question with this id."""
+        path, body = (
+            f"/clarifications/{quote_segment(identifier)}/answer",
+            {"answer": answer, "public": public},
+        )
         return self.call(schemas.Clarification, "PUT", path, json=body)
 
-    def all_submissions(self, slug: str, **query: str | None) -> list[schemas.Submission]:
-        """Every team's; ``team`` (its id) and ``state`` choose."""
-        chosen = {name: value for name, value in query.items() if value is not None}
-        return self.several(schemas.Submission, at(slug, "submissions", "all"), **chosen)
+    def list_all_submissions(self, slug: str, **query: str | None) -> list[schemas.Submission]:
+        """Return the submissions of all teams, filtered by ``team`` (an id) and ``state``."""
+        filters = {name: value for name, value in query.items() if value is not None}
+        return self.get_list(schemas.Submission, competition_path(slug, "submissions", "all"), **filters)
 
-    def audit(self, slug: str) -> list[schemas.AuditEntry]:
-        return self.several(schemas.AuditEntry, at(slug, "audit"))
+    def list_audit_entries(self, slug: str) -> list[schemas.AuditEntry]:
+        return self.get_list(schemas.AuditEntry, competition_path(slug, "audit"))
 
-    def queue(self, slug: str) -> schemas.Queue:
-        return self.read(schemas.Queue, at(slug, "queue"))
+    def get_queue(self, slug: str) -> schemas.Queue:
+        return self.get(schemas.Queue, competition_path(slug, "queue"))
 
-    def export(self, slug: str, into: Path, *, progress: Transferred = unwatched) -> str:
-        """Everything an organizer may have, as one archive; its SHA-256."""
-        return self.save(at(slug, "export.zip"), into, progress=progress)
+    def export(self, slug: str, destination: Path, *, progress: TransferProgress = ignore_progress) -> str:
+        """Download everything an organizer may have as one archive; return its SHA-256."""
+        return self.download(competition_path(slug, "export.zip"), destination, progress=progress)
 
-    def start_rescore(self, slug: str, file: bytes) -> schemas.RescoreSummary:
-        return self.call(schemas.RescoreSummary, "POST", at(slug, "rescores"), content=file, headers=TOML)
+    def start_rejudging(self, slug: str, file: bytes) -> schemas.RescoreSummary:
+        return self.call(
+            schemas.RescoreSummary,
+            "POST",
+            competition_path(slug, "rescores"),
+            content=file,
+            headers=_TOML_HEADERS,
+        )
 
-    def rescores(self, slug: str) -> list[schemas.RescoreSummary]:
-        return self.several(schemas.RescoreSummary, at(slug, "rescores"))
+    def list_rejudgings(self, slug: str) -> list[schemas.RescoreSummary]:
+        return self.get_list(schemas.RescoreSummary, competition_path(slug, "rescores"))
 
-    def rescore(self, identifier: str) -> schemas.Rescore:
-        return self.read(schemas.Rescore, f"/rescores/{part(identifier)}")
+    def get_rejudging(self, identifier: str) -> schemas.Rescore:
+        return self.get(schemas.Rescore, f"/rescores/{quote_segment(identifier)}")
 
-    def end_rescore(self, identifier: str, act: str) -> schemas.RescoreSummary:
-        """``act``: apply or cancel."""
-        return self.call(schemas.RescoreSummary, "POST", f"/rescores/{part(identifier)}/{act}")
+    def end_rejudging(self, identifier: str, action: str) -> schemas.RescoreSummary:
+        """``action`` is ``apply`` or ``cancel``."""
+        return self.call(schemas.RescoreSummary, "POST", f"/rescores/{quote_segment(identifier)}/{action}")
 
-    def rehearse(self, slug: str) -> schemas.Rehearsal:
-        """Have sample teams play the competition in an hour."""
-        return self.call(schemas.Rehearsal, "POST", at(slug, "rehearsal"))
+    def start_rehearsal(self, slug: str) -> schemas.Rehearsal:
+        """Start a rehearsal: sample teams play the competition within an hour."""
+        return self.call(schemas.Rehearsal, "POST", competition_path(slug, "rehearsal"))
 
-    def rehearsal(self, slug: str) -> schemas.Rehearsal:
-        return self.read(schemas.Rehearsal, at(slug, "rehearsal"))
+    def get_rehearsal(self, slug: str) -> schemas.Rehearsal:
+        return self.get(schemas.Rehearsal, competition_path(slug, "rehearsal"))
 
     def end_rehearsal(self, slug: str) -> None:
-        """Needs the password."""
-        self.answer("DELETE", at(slug, "rehearsal"))
+        """End the rehearsal. Requires the password."""
+        self.send("DELETE", competition_path(slug, "rehearsal"))
 
-    def ask_threshold(self, slug: str, **question: object) -> schemas.ReportSummary:
-        """Ask for a report; what is None is left to the service."""
+    def request_threshold_report(self, slug: str, **question: object) -> schemas.ReportSummary:
+        """Request a report; the service chooses a default for each parameter that is None."""
         body = {name: value for name, value in question.items() if value is not None}
-        return self.call(schemas.ReportSummary, "POST", at(slug, "threshold-reports"), json=body)
+        return self.call(
+            schemas.ReportSummary, "POST", competition_path(slug, "threshold-reports"), json=body
+        )
 
-    def threshold_report(
+    def wait_for_threshold_report(
         self,
         identifier: str,
         *,
         timeout_s: float,
-        patience_s: float,
-        watch: Callable[[schemas.Report], None] = unseen,
+        max_outage_s: float,
+        watch: Callable[[schemas.Report], None] = ignore_state,
     ) -> schemas.Report:
-        """The report once it is made, or has failed."""
-        return self.until(
+        """Wait until the report is finished or has failed, and return it."""
+        return self.poll(
             schemas.Report,
-            f"/threshold-reports/{part(identifier)}",
-            lambda found: found.status in {"SCORED", "ERROR", "CANCELLED"},
+            f"/threshold-reports/{quote_segment(identifier)}",
+            lambda report: report.status in {"SCORED", "ERROR", "CANCELLED"},
             timeout_s=timeout_s,
-            patience_s=patience_s,
+            max_outage_s=max_outage_s,
             watch=watch,
         )

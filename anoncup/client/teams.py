@@ -1,66 +1,76 @@
-"""The calls of those who take part."""
+"""API calls for participants."""
 
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 
 from anoncup import schemas
-from anoncup.client.transport import Transferred, Transport, at, part, told, unseen, unwatched
+from anoncup.client.transport import (
+    TransferProgress,
+    Transport,
+    competition_path,
+    ignore_progress,
+    ignore_state,
+    parse_model,
+    quote_segment,
+)
 
-FINAL = {"SCORED", "REJECTED", "ERROR", "CANCELLED"}
+FINAL_STATES = {"SCORED", "REJECTED", "ERROR", "CANCELLED"}
 
 
-def files_and_texts(
+def build_form(
     release: Mapping[str, bytes], secret: bytes | None, comment: str
 ) -> tuple[dict[str, bytes], dict[str, str]]:
     """Return the files and the texts of a multipart request."""
     return {**release} if secret is None else {**release, "secret": secret}, {"comment": comment}
 
 
-class TeamsCalls(Transport):
-    """What a member of a team may do, and partly a visitor. Lists come whole."""
+class TeamApi(Transport):
+    """API calls for team members; visitors may use some of them. Lists contain all pages."""
 
     # Accounts.
 
-    def token(self, name: str, password: str, *, label: str = "api") -> str:
+    def create_token(self, name: str, password: str, *, label: str = "api") -> str:
         body = {"name": name, "password": password, "token_name": label}
         return self.call(schemas.IssuedToken, "POST", "/tokens", json=body).token
 
     def sign_up(self, *, invite: str, team: str | None, name: str, password: str) -> str:
-        """Sign up, with a new team or into the invite's; returns the new account's token."""
+        """Sign up with a new team or into the team of the invite; return a token of the new account."""
         body = {"invite": invite, "team": team, "name": name, "password": password}
         return self.call(schemas.SignedUp, "POST", "/signup", json=body).token
 
-    def join(self, *, invite: str, team: str | None) -> schemas.Joined:
-        return self.call(schemas.Joined, "POST", "/join", json={"invite": invite, "team": team})
+    def join(self, *, invite: str, team: str | None) -> schemas.TeamMembership:
+        return self.call(schemas.TeamMembership, "POST", "/join", json={"invite": invite, "team": team})
 
-    def team(self, slug: str) -> schemas.Team:
-        return self.read(schemas.Team, at(slug, "team"))
+    def get_team(self, slug: str) -> schemas.Team:
+        return self.get(schemas.Team, competition_path(slug, "team"))
 
     def invite_member(self, slug: str, *, uses: int = 1) -> schemas.Invite:
-        return self.call(schemas.Invite, "POST", at(slug, "team", "invites"), json={"uses": uses})
+        return self.call(
+            schemas.Invite, "POST", competition_path(slug, "team", "invites"), json={"uses": uses}
+        )
 
-    def me(self) -> schemas.Me:
-        return self.read(schemas.Me, "/me")
+    def get_me(self) -> schemas.Me:
+        return self.get(schemas.Me, "/me")
 
-    def revoke(self) -> None:
-        """End the token that makes the calls."""
-        self.answer("DELETE", "/tokens/current")
+    def revoke_token(self) -> None:
+        """Revoke the token that this client uses."""
+        self.send("DELETE", "/tokens/current")
 
     # Competitions.
 
-    def competitions(self) -> list[schemas.Listed]:
-        return told(schemas.Listing, self.pages("/competitions")).root
+    def list_competitions(self) -> list[schemas.ListedCompetition]:
+        return parse_model(schemas.CompetitionList, self.get_pages("/competitions")).root
 
-    def competition(self, slug: str) -> schemas.Competition:
-        return self.read(schemas.Competition, at(slug))
+    def get_competition(self, slug: str) -> schemas.Competition:
+        return self.get(schemas.Competition, competition_path(slug))
 
-    def own(self, slug: str) -> schemas.Own:
-        """What the service has drawn for the team; its files come by ``save``."""
-        return self.read(schemas.Own, at(slug, "own"))
+    def get_own_data(self, slug: str) -> schemas.OwnFiles:
+        """Return the digests of the data assigned to the team; fetch the files with ``download``."""
+        return self.get(schemas.OwnFiles, competition_path(slug, "own"))
 
-    def draws(self, slug: str) -> schemas.Draws:
-        """The seed and all that was drawn by it, after the reveal."""
-        return self.read(schemas.Draws, at(slug, "draws"))
+    def get_allocations(self, slug: str) -> schemas.AllocationReveal:
+        """Return the seed and the allocations derived from it; available after the reveal."""
+        return self.get(schemas.AllocationReveal, competition_path(slug, "draws"))
 
     # Submissions and guesses.
 
@@ -71,15 +81,15 @@ class TeamsCalls(Transport):
         *,
         secret: bytes | None = None,
         comment: str = "",
-        progress: Transferred = unwatched,
+        progress: TransferProgress = ignore_progress,
     ) -> schemas.Receipt:
-        """Hand in a release, its files by name (``anonymized``, or ``customers`` and ``transactions``).
+        """Submit a release, given as files by name (``anonymized``, or ``customers`` and ``transactions``).
 
-        ``secret``: None where the service has drawn the answer.
+        ``secret`` is None if the service has drawn the answer itself.
         """
-        contents, texts = files_and_texts(release, secret, comment)
-        return self.deliver(
-            schemas.Receipt, at(slug, "submissions"), contents, texts=texts, progress=progress
+        contents, texts = build_form(release, secret, comment)
+        return self.post_files(
+            schemas.Receipt, competition_path(slug, "submissions"), contents, texts=texts, progress=progress
         )
 
     def check(
@@ -89,107 +99,121 @@ class TeamsCalls(Transport):
         *,
         secret: bytes | None = None,
         comment: str = "",
-        progress: Transferred = unwatched,
+        progress: TransferProgress = ignore_progress,
     ) -> schemas.CheckedSubmission:
-        """Have the service read a release without submitting it; Refused names every fault."""
-        contents, texts = files_and_texts(release, secret, comment)
-        path = at(slug, "submissions", "check")
-        return self.deliver(schemas.CheckedSubmission, path, contents, texts=texts, progress=progress)
+        """Let the service check a release without submitting it; ApiError lists all problems."""
+        contents, texts = build_form(release, secret, comment)
+        path = competition_path(slug, "submissions", "check")
+        return self.post_files(schemas.CheckedSubmission, path, contents, texts=texts, progress=progress)
 
-    def submissions(self, slug: str) -> list[schemas.Submission]:
-        return self.several(schemas.Submission, at(slug, "submissions"))
+    def list_submissions(self, slug: str) -> list[schemas.Submission]:
+        return self.get_list(schemas.Submission, competition_path(slug, "submissions"))
 
-    def submission(self, identifier: str) -> schemas.Submission:
-        return self.read(schemas.Submission, f"/submissions/{part(identifier)}")
+    def get_submission(self, identifier: str) -> schemas.Submission:
+        return self.get(schemas.Submission, f"/submissions/{quote_segment(identifier)}")
 
-    def wait(
+    def wait_for_submission(
         self,
         identifier: str,
         *,
         timeout_s: float,
-        patience_s: float = 0.0,
-        watch: Callable[[schemas.Submission], None] = unseen,
+        max_outage_s: float = 0.0,
+        watch: Callable[[schemas.Submission], None] = ignore_state,
     ) -> schemas.Submission:
-        """The submission once its scoring has ended; Unavailable after ``timeout_s``.
+        """Wait until the submission is scored and return it; raise Unavailable after ``timeout_s``.
 
-        ``patience_s``: how long the service may be away in between.
+        ``max_outage_s``: how long the service may be unreachable in the meantime.
         """
-        return self.until(
+        return self.poll(
             schemas.Submission,
-            f"/submissions/{part(identifier)}",
-            lambda found: found.status in FINAL,
+            f"/submissions/{quote_segment(identifier)}",
+            lambda submission: submission.status in FINAL_STATES,
             timeout_s=timeout_s,
-            patience_s=patience_s,
+            max_outage_s=max_outage_s,
             watch=watch,
         )
 
-    def targets(self, slug: str) -> list[schemas.Target]:
-        return self.several(schemas.Target, at(slug, "targets"))
+    def list_targets(self, slug: str) -> list[schemas.Target]:
+        return self.get_list(schemas.Target, competition_path(slug, "targets"))
 
-    def guess(
+    def send_guess(
         self,
         target_id: str,
         content: bytes,
         *,
         question: str = "",
-        again: bool = False,
-        progress: Transferred = unwatched,
+        resend: bool = False,
+        progress: TransferProgress = ignore_progress,
     ) -> schemas.GuessReceipt:
-        """Answer a question about a target; without its name the first that the competition asks.
+        """Answer a question about a target, by default the first question of the competition.
 
-        The same file is the same guess, and answered with its receipt; ``again``: it is another one.
+        Sending the same file twice returns the receipt of the first guess, unless ``resend`` is set.
         """
-        path, texts = f"/targets/{part(target_id)}/guesses", {"question": question} if question else {}
-        printed = sha256("\n".join((target_id, question, sha256(content).hexdigest())).encode()).hexdigest()
-        key = "" if again else f"guess:{printed}"
-        return self.deliver(
+        path, texts = (
+            f"/targets/{quote_segment(target_id)}/guesses",
+            {"question": question} if question else {},
+        )
+        digest = sha256("\n".join((target_id, question, sha256(content).hexdigest())).encode()).hexdigest()
+        key = "" if resend else f"guess:{digest}"
+        return self.post_files(
             schemas.GuessReceipt, path, {"guess": content}, texts=texts, key=key, progress=progress
         )
 
     def check_guess(
-        self, target_id: str, content: bytes, *, question: str = "", progress: Transferred = unwatched
+        self,
+        target_id: str,
+        content: bytes,
+        *,
+        question: str = "",
+        progress: TransferProgress = ignore_progress,
     ) -> schemas.CheckedGuess:
-        """Have the service read a guess without sending it; Refused names every fault."""
-        path, texts = f"/targets/{part(target_id)}/guesses/check", {"question": question} if question else {}
-        return self.deliver(schemas.CheckedGuess, path, {"guess": content}, texts=texts, progress=progress)
+        """Let the service check a guess without sending it; ApiError lists all problems."""
+        path, texts = (
+            f"/targets/{quote_segment(target_id)}/guesses/check",
+            {"question": question} if question else {},
+        )
+        return self.post_files(schemas.CheckedGuess, path, {"guess": content}, texts=texts, progress=progress)
 
-    def guesses(self, slug: str) -> list[schemas.Guess]:
-        return self.several(schemas.Guess, at(slug, "guesses"))
+    def list_guesses(self, slug: str) -> list[schemas.Guess]:
+        return self.get_list(schemas.Guess, competition_path(slug, "guesses"))
 
-    def board(self, slug: str) -> schemas.Board:
-        return self.read(schemas.Board, at(slug, "boards", "anonymization"))
+    def get_board(self, slug: str) -> schemas.Board:
+        return self.get(schemas.Board, competition_path(slug, "boards", "anonymization"))
 
-    def history(self, slug: str) -> schemas.History:
-        return self.read(schemas.History, at(slug, "boards", "history"))
+    def get_history(self, slug: str) -> schemas.History:
+        return self.get(schemas.History, competition_path(slug, "boards", "history"))
 
-    def attackers(self, slug: str) -> schemas.AttackersBoard:
-        return self.read(schemas.AttackersBoard, at(slug, "boards", "reidentification"))
+    def get_attackers_board(self, slug: str) -> schemas.AttackersBoard:
+        return self.get(schemas.AttackersBoard, competition_path(slug, "boards", "reidentification"))
 
-    def matrix(self, slug: str) -> schemas.Matrix:
-        return self.read(schemas.Matrix, at(slug, "boards", "matrix"))
+    def get_matrix(self, slug: str) -> schemas.Matrix:
+        return self.get(schemas.Matrix, competition_path(slug, "boards", "matrix"))
 
-    # What comes after.
+    # Finals, quotas, announcements and clarifications.
 
     def cancel(self, identifier: str) -> schemas.Submission:
-        return self.call(schemas.Submission, "POST", f"/submissions/{part(identifier)}/cancel")
+        return self.call(schemas.Submission, "POST", f"/submissions/{quote_segment(identifier)}/cancel")
 
     def mark_final(self, identifier: str, *, final: bool = True) -> schemas.Submission:
-        path, body = f"/submissions/{part(identifier)}/final", {"final": final}
+        path, body = f"/submissions/{quote_segment(identifier)}/final", {"final": final}
         return self.call(schemas.Submission, "PUT", path, json=body)
 
-    def quota(self, slug: str) -> schemas.Quota:
-        return self.read(schemas.Quota, at(slug, "quota"))
+    def get_quota(self, slug: str) -> schemas.Quota:
+        return self.get(schemas.Quota, competition_path(slug, "quota"))
 
-    def board_csv(self, slug: str, which: str = "anonymization") -> str:
-        return self.text(at(slug, "boards", f"{which}.csv"))
+    def get_board_csv(self, slug: str, board: str = "anonymization") -> str:
+        return self.get_text(competition_path(slug, "boards", f"{board}.csv"))
 
-    def announcements(self, slug: str) -> list[schemas.Announcement]:
-        return self.several(schemas.Announcement, at(slug, "announcements"))
+    def list_announcements(self, slug: str) -> list[schemas.Announcement]:
+        return self.get_list(schemas.Announcement, competition_path(slug, "announcements"))
 
-    def clarifications(self, slug: str) -> list[schemas.Clarification]:
-        return self.several(schemas.Clarification, at(slug, "clarifications"))
+    def list_clarifications(self, slug: str) -> list[schemas.Clarification]:
+        return self.get_list(schemas.Clarification, competition_path(slug, "clarifications"))
 
-    def ask(self, slug: str, question: str) -> schemas.Clarification:
+    def ask_question(self, slug: str, question: str) -> schemas.Clarification:
         return self.call(
-            schemas.Clarification, "POST", at(slug, "clarifications"), json={"question": question}
+            schemas.Clarification,
+            "POST",
+            competition_path(slug, "clarifications"),
+            json={"question": question},
         )

@@ -1,4 +1,4 @@
-"""How the service is called: requests and uploads sent, pages and files fetched, refusals raised."""
+"""HTTP transport of the client: requests, uploads, paging, downloads and error handling."""
 
 import hashlib
 import io
@@ -18,30 +18,30 @@ import httpx2
 from pydantic import BaseModel, ValidationError
 
 from anoncup.errors import DomainError, InvalidInput, Unavailable
-from anoncup.messages import Heard
+from anoncup.messages import RemoteMessage
 from anoncup.schemas import Problem
 
-PAUSES_S = (0.5, 1.0, 2.0)
-"""Before an upload whose connection broke is sent again."""
-CONFIRM, PASSWORD_NEEDED = "X-Confirm-Password", "password_needed"
-SLOWEST_POLL_S = 1.0
+RETRY_DELAYS_S = (0.5, 1.0, 2.0)
+"""Delays before an upload is retried after a broken connection."""
+PASSWORD_HEADER, PASSWORD_NEEDED = "X-Confirm-Password", "password_needed"
+_MAX_POLL_INTERVAL_S = 1.0
 UPLOAD_TIMEOUT_S = 300.0
-"""An upload is read and checked before it is answered."""
-CONNECT_TIMEOUT_S = 10.0
+"""Longer than for other requests: the service reads and checks an upload before it answers."""
+_CONNECT_TIMEOUT_S = 10.0
 
-Transferred = Callable[[int, int], None]
-"""Told the bytes that have gone, and of how many."""
+TransferProgress = Callable[[int, int], None]
+"""Called with the number of bytes transferred and the total."""
 
 
-Told = TypeVar("Told", bound=BaseModel)
+ModelT = TypeVar("ModelT", bound=BaseModel)
 Files = Mapping[str, tuple[str, IO[bytes]]]
-UNKNOWN = {"type": "about:blank", "title": "Error", "detail": "no detail"}
-"""What a refusal says that leaves out why."""
-NOT_IT = "what answers at this address is not the service"
+_DEFAULT_PROBLEM = {"type": "about:blank", "title": "Error", "detail": "no detail"}
+"""Defaults for an error response without these fields."""
+_NOT_THE_SERVICE = "what answers at this address is not the service"
 
 
-class Sent(TypedDict, total=False):
-    """What a request may have, as httpx2 calls it."""
+class RequestOptions(TypedDict, total=False):
+    """Keyword arguments of an httpx2 request."""
 
     json: Mapping[str, object]
     content: bytes | Iterator[bytes]
@@ -51,39 +51,39 @@ class Sent(TypedDict, total=False):
     timeout: float
 
 
-class Refused(DomainError):
-    """The service answered with a problem; ``retry_after`` in seconds if told."""
+class ApiError(DomainError):
+    """The service answered with a problem document. ``retry_after`` is in seconds."""
 
     def __init__(self, problem: Problem, *, retry_after: int | None = None) -> None:
-        super().__init__(Heard(problem.detail, **problem.values), code=problem.code)
+        super().__init__(RemoteMessage(problem.detail, **problem.values), code=problem.code)
         self.status = problem.status
         self.problem = problem
         self.retry_after = retry_after
 
 
-class Watched(io.BytesIO):
-    """Bytes that tell how many of them have been read."""
+class ProgressBytes(io.BytesIO):
+    """A bytes buffer that reports how many bytes were read."""
 
-    def __init__(self, content: bytes, told: Callable[[int], None]) -> None:
+    def __init__(self, content: bytes, report: Callable[[int], None]) -> None:
         super().__init__(content)
-        self.told = told
+        self.report = report
 
     def read(self, size: int | None = -1, /) -> bytes:
         chunk = super().read(size)
-        self.told(len(chunk))
+        self.report(len(chunk))
         return chunk
 
 
-def unseen(found: object) -> None:
-    """A state that nobody watches."""
+def ignore_state(state: object) -> None:
+    """Default for ``watch``: do nothing."""
 
 
-def unwatched(sent: int, of: int) -> None:
-    """A transfer that nobody watches."""
+def ignore_progress(transferred: int, total: int) -> None:
+    """Default for ``progress``: do nothing."""
 
 
 class Transport:
-    """One service and one token; use as a context manager."""
+    """A connection to one service with one token. Use as a context manager."""
 
     def __init__(
         self,
@@ -93,10 +93,10 @@ class Transport:
         timeout_s: float = 60,
         password: Callable[[], str] | None = None,
     ) -> None:
-        """``password``: asked when the service wants it, for what cannot be undone or opens a way in."""
+        """``password`` is called if the service requires step-up authentication for a request."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        timeout = httpx2.Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s))
-        self.url = checked_url(url)
+        timeout = httpx2.Timeout(timeout_s, connect=min(_CONNECT_TIMEOUT_S, timeout_s))
+        self.url = validate_url(url)
         self.password = password
         self.http = httpx2.Client(base_url=f"{self.url}/api/v1", headers=headers, timeout=timeout)
 
@@ -108,264 +108,272 @@ class Transport:
     ) -> None:
         self.http.close()
 
-    def call(self, form: type[Told], method: str, path: str, **content: Unpack[Sent]) -> Told:
-        """What is answered, as what it is; what the service says besides is kept."""
-        return told(form, read(self.answer(method, path, **content)))
+    def call(self, model: type[ModelT], method: str, path: str, **content: Unpack[RequestOptions]) -> ModelT:
+        """Send a request and parse the response; unknown fields are kept."""
+        return parse_model(model, _parse_content(self.send(method, path, **content)))
 
-    def answer(self, method: str, path: str, **content: Unpack[Sent]) -> httpx2.Response:
-        """Refused for an error, Unavailable if nobody answers."""
-        with reaching():
-            answer = self.http.request(method, path, **content)
-        if self.password is not None and needs_password(answer):
-            confirming = {CONFIRM: quote(self.password(), safe="")}
-            content["headers"] = {**content.get("headers", {}), **confirming}
-            with reaching():
-                answer = self.http.request(method, path, **content)
-        refuse(answer)
-        return answer
+    def send(self, method: str, path: str, **content: Unpack[RequestOptions]) -> httpx2.Response:
+        """Send a request; raise ApiError for an error response, Unavailable if the service is unreachable."""
+        with _handle_connection_errors():
+            response = self.http.request(method, path, **content)
+        if self.password is not None and _needs_password(response):
+            password_header = {PASSWORD_HEADER: quote(self.password(), safe="")}
+            content["headers"] = {**content.get("headers", {}), **password_header}
+            with _handle_connection_errors():
+                response = self.http.request(method, path, **content)
+        _raise_for_problem(response)
+        return response
 
-    def read(self, form: type[Told], path: str) -> Told:
-        return self.call(form, "GET", path)
+    def get(self, model: type[ModelT], path: str) -> ModelT:
+        return self.call(model, "GET", path)
 
-    def several(self, form: type[Told], path: str, **query: str) -> list[Told]:
-        """All entries of a list."""
-        return [told(form, one) for one in self.pages(path, **query)]
+    def get_list(self, model: type[ModelT], path: str, **query: str) -> list[ModelT]:
+        """Return all entries of a list, parsed."""
+        return [parse_model(model, entry) for entry in self.get_pages(path, **query)]
 
-    def text(self, path: str) -> str:
-        return self.answer("GET", path).text
+    def get_text(self, path: str) -> str:
+        return self.send("GET", path).text
 
-    def pages(self, path: str, **query: str) -> list[object]:
-        """All entries of a list, page after page as the Link header leads."""
+    def get_pages(self, path: str, **query: str) -> list[object]:
+        """Return all entries of a list, following the Link headers from page to page."""
         entries: list[object] = []
-        asked: str | None = str(httpx2.QueryParams(query))
-        while asked is not None:
-            answer = self.answer("GET", f"{path}?{asked}" if asked else path)
-            entries += listed(read(answer))
-            following = answer.links.get("next", {}).get("url")
-            # Only the query is taken: behind a proxy the path may be another, and no link may lead elsewhere.
-            asked = urlsplit(following).query if following else None
+        query_string: str | None = str(httpx2.QueryParams(query))
+        while query_string is not None:
+            response = self.send("GET", f"{path}?{query_string}" if query_string else path)
+            entries += _require_list(_parse_content(response))
+            next_url = response.links.get("next", {}).get("url")
+            # Only the query is used: behind a proxy the path may differ, and a link must not lead elsewhere.
+            query_string = urlsplit(next_url).query if next_url else None
         return entries
 
-    def save(self, path: str, into: Path, *, progress: Transferred = unwatched) -> str:
-        """Stream an answer into a file, which appears whole or not at all; returns its SHA-256."""
+    def download(self, path: str, destination: Path, *, progress: TransferProgress = ignore_progress) -> str:
+        """Download a file atomically and return its SHA-256."""
         digest, received = hashlib.sha256(), 0
-        with appearing(into) as file, reaching(), self.http.stream("GET", path) as answer:
-            if answer.status_code >= 300:
-                answer.read()
-                refuse(answer)
-            of = int(answer.headers.get("content-length", 0))
-            for chunk in answer.iter_bytes():
+        with (
+            _open_atomically(destination) as file,
+            _handle_connection_errors(),
+            self.http.stream("GET", path) as response,
+        ):
+            if response.status_code >= 300:
+                response.read()
+                _raise_for_problem(response)
+            total = int(response.headers.get("content-length", 0))
+            for chunk in response.iter_bytes():
                 file.write(chunk)
                 digest.update(chunk)
                 received += len(chunk)
-                progress(received, of)
+                progress(received, total)
         return digest.hexdigest()
 
-    def deliver(
+    def post_files(
         self,
-        form: type[Told],
+        model: type[ModelT],
         path: str,
         contents: Mapping[str, bytes],
         *,
         texts: Mapping[str, str] | None = None,
         key: str = "",
-        progress: Transferred = unwatched,
-    ) -> Told:
-        """POST files under one idempotency key; where the connection breaks, they are sent again under it.
+        progress: TransferProgress = ignore_progress,
+    ) -> ModelT:
+        """POST files with an idempotency key and retry with the same key if the connection breaks.
 
-        ``key``: what was sent under it before is answered with the receipt of then.
+        If ``key`` was used before, the service answers with the earlier receipt.
         """
-        headers, of = {"Idempotency-Key": key or str(uuid4())}, sum(map(len, contents.values()))
-        for pause in (*PAUSES_S, None):
+        headers, total = {"Idempotency-Key": key or str(uuid4())}, sum(map(len, contents.values()))
+        for delay in (*RETRY_DELAYS_S, None):
             try:
-                files = watched(contents, lambda sent: progress(sent, of))
+                files = _prepare_files(contents, lambda transferred: progress(transferred, total))
                 receipt = self.call(
-                    form, "POST", path, files=files, data=texts, headers=headers, timeout=UPLOAD_TIMEOUT_S
+                    model, "POST", path, files=files, data=texts, headers=headers, timeout=UPLOAD_TIMEOUT_S
                 )
             except Unavailable:
-                if pause is None:
+                if delay is None:
                     raise
-                time.sleep(pause)
+                time.sleep(delay)
             else:
                 return receipt
         raise AssertionError("the last pause is None")
 
-    def until(
+    def poll(
         self,
-        form: type[Told],
+        model: type[ModelT],
         path: str,
-        ended: Callable[[Told], bool],
+        is_final: Callable[[ModelT], bool],
         *,
         timeout_s: float,
-        patience_s: float = 0.0,
-        watch: Callable[[Told], None] = unseen,
-    ) -> Told:
-        """What is at ``path`` once it has ``ended``."""
+        max_outage_s: float = 0.0,
+        watch: Callable[[ModelT], None] = ignore_state,
+    ) -> ModelT:
+        """Poll ``path`` until ``is_final`` holds and return the last state."""
         now = time.monotonic()
-        deadline, answered, pause = now + timeout_s, now, 0.1
+        deadline, last_answer, interval = now + timeout_s, now, 0.1
         while time.monotonic() < deadline:
             try:
-                found = self.read(form, path)
+                state = self.get(model, path)
             except Unavailable:
-                if time.monotonic() - answered >= patience_s:
+                if time.monotonic() - last_answer >= max_outage_s:
                     raise
             else:
-                answered = time.monotonic()
-                watch(found)
-                if ended(found):
-                    return found
-            time.sleep(pause)
-            pause = min(pause * 1.2, SLOWEST_POLL_S)
+                last_answer = time.monotonic()
+                watch(state)
+                if is_final(state):
+                    return state
+            time.sleep(interval)
+            interval = min(interval * 1.2, _MAX_POLL_INTERVAL_S)
         raise Unavailable(
             "{what} did not end within {timeout_s:.0f} s", what=path.rpartition("/")[2], timeout_s=timeout_s
         )
 
 
-def at(slug: str, *parts: str) -> str:
-    """The path of something that belongs to a competition."""
-    return "/".join(["/competitions", *map(part, (slug, *parts))])
+def competition_path(slug: str, *parts: str) -> str:
+    """Return the API path of a resource of a competition."""
+    return "/".join(["/competitions", *map(quote_segment, (slug, *parts))])
 
 
-def part(name: str) -> str:
-    """A name as one part of a path, whatever it is made of."""
+def quote_segment(name: str) -> str:
+    """Quote a name for use as one path segment."""
     if name in {"", ".", ".."}:
         raise InvalidInput("{name!r} names nothing", code="invalid_name", name=name)
     return quote(name, safe="")
 
 
-def checked_url(url: str) -> str:
-    """The service's address without its last slash."""
+def validate_url(url: str) -> str:
+    """Return the service's address without its trailing slash; raise InvalidInput if it is no HTTP URL."""
     try:
-        found = urlsplit(url)
-        usable = found.scheme in {"http", "https"} and bool(found.hostname) and (found.port or 1) > 0
+        parts = urlsplit(url)
+        is_usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
         httpx2.URL(url)
     except (ValueError, httpx2.InvalidURL):
-        usable = False
-    if not usable:
+        is_usable = False
+    if not is_usable:
         raise InvalidInput(
             "{url!r} is not an address like https://cup.example.org", code="invalid_url", url=url
         )
     return url.rstrip("/")
 
 
-def needs_password(answer: httpx2.Response) -> bool:
-    return answer.status_code == 403 and problem_of(answer).code == PASSWORD_NEEDED
+def _needs_password(response: httpx2.Response) -> bool:
+    return response.status_code == 403 and _parse_problem(response).code == PASSWORD_NEEDED
 
 
-def refuse(answer: httpx2.Response) -> None:
-    """Raise what an answer that is none stands for."""
-    status = answer.status_code
+def _raise_for_problem(response: httpx2.Response) -> None:
+    """Raise ApiError or Unavailable for a response other than success."""
+    status = response.status_code
     if status < 300:
         return
     if status < 400:
-        where = answer.headers.get("location", "elsewhere")
-        raise Unavailable("the service answers from another address: {where}", where=where)
-    problem = problem_of(answer)
+        location = response.headers.get("location", "elsewhere")
+        raise Unavailable("the service answers from another address: {where}", where=location)
+    problem = _parse_problem(response)
     if status in {502, 503, 504}:
         raise Unavailable("the service is not available: {reason}", reason=problem.detail)
-    wait = answer.headers.get("retry-after", "")
-    raise Refused(problem, retry_after=int(wait) if wait.isdecimal() else None)
+    retry_after = response.headers.get("retry-after", "")
+    raise ApiError(problem, retry_after=int(retry_after) if retry_after.isdecimal() else None)
 
 
-def problem_of(answer: httpx2.Response) -> Problem:
-    """Why nothing was done; of who answers in the service's place, what it says."""
-    status = answer.status_code
-    said = json_of(answer) if is_json(answer) else {"detail": f"{status} {answer.text[:200]}".strip()}
-    if not isinstance(said, dict):
-        raise Unavailable(NOT_IT)
-    return told(Problem, {**UNKNOWN, "code": str(status), **said, "status": status})
+def _parse_problem(response: httpx2.Response) -> Problem:
+    """Parse a problem document. Responses of proxies become a problem with their text as detail."""
+    status = response.status_code
+    content = (
+        _parse_json(response) if _is_json(response) else {"detail": f"{status} {response.text[:200]}".strip()}
+    )
+    if not isinstance(content, dict):
+        raise Unavailable(_NOT_THE_SERVICE)
+    return parse_model(Problem, {**_DEFAULT_PROBLEM, "code": str(status), **content, "status": status})
 
 
-def read(answer: httpx2.Response) -> object:
-    if not answer.content:
+def _parse_content(response: httpx2.Response) -> object:
+    if not response.content:
         return None
-    if is_json(answer):
-        return json_of(answer)
-    if "html" in answer.headers.get("content-type", ""):
+    if _is_json(response):
+        return _parse_json(response)
+    if "html" in response.headers.get("content-type", ""):
         raise Unavailable("a page of another kind answers at this address, not the service")
-    return answer.text
+    return response.text
 
 
-def listed(content: object) -> list[object]:
+def _require_list(content: object) -> list[object]:
     if not isinstance(content, list):
-        raise Unavailable(NOT_IT)
+        raise Unavailable(_NOT_THE_SERVICE)
     return content
 
 
-def told(form: type[Told], content: object) -> Told:
+def parse_model(model: type[ModelT], content: object) -> ModelT:
     try:
-        return form.model_validate(content, extra="allow")
+        return model.model_validate(content, extra="allow")
     except ValidationError:
-        raise Unavailable(NOT_IT) from None
+        raise Unavailable(_NOT_THE_SERVICE) from None
 
 
-def json_of(answer: httpx2.Response) -> object:
+def _parse_json(response: httpx2.Response) -> object:
     try:
-        content: object = answer.json()
+        content: object = response.json()
     except ValueError:
-        raise Unavailable(NOT_IT) from None
+        raise Unavailable(_NOT_THE_SERVICE) from None
     return content
 
 
-def is_json(answer: httpx2.Response) -> bool:
-    return "json" in answer.headers.get("content-type", "")
+def _is_json(response: httpx2.Response) -> bool:
+    return "json" in response.headers.get("content-type", "")
 
 
 @contextmanager
-def reaching() -> Iterator[None]:
-    """Say why nobody answers."""
+def _handle_connection_errors() -> Iterator[None]:
+    """Raise Unavailable with the reason if the service cannot be reached."""
     try:
         yield
     except httpx2.RequestError as problem:
-        raise Unavailable("the service cannot be reached: {reason}", reason=reason(problem)) from problem
+        raise Unavailable(
+            "the service cannot be reached: {reason}", reason=_describe_failure(problem)
+        ) from problem
 
 
-def reason(problem: BaseException) -> str:
-    """The innermost cause that people can do something about."""
+def _describe_failure(problem: BaseException) -> str:
+    """Describe a connection error by the innermost cause that users can fix."""
     cause: BaseException | None = problem
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
-            said = cause.verify_message or str(cause)
-            return f"its certificate is not trusted ({said}); SSL_CERT_FILE names further authorities"
+            message = cause.verify_message or str(cause)
+            return f"its certificate is not trusted ({message}); SSL_CERT_FILE names further authorities"
         cause = cause.__cause__ or cause.__context__
     if isinstance(problem, httpx2.TimeoutException):
         return "it does not answer in time"
     return str(problem) or type(problem).__name__
 
 
-def watched(contents: Mapping[str, bytes], told: Callable[[int], None]) -> Files:
-    """The parts of a multipart request that tell how much of all of them has been read."""
-    sent = 0
+def _prepare_files(contents: Mapping[str, bytes], report: Callable[[int], None]) -> Files:
+    """Return the files of a multipart request, wrapped so that they report the total number of bytes read."""
+    transferred = 0
 
-    def count(more: int) -> None:
-        nonlocal sent
-        sent += more
-        told(sent)
+    def count(size: int) -> None:
+        nonlocal transferred
+        transferred += size
+        report(transferred)
 
-    return {name: (f"{name}.csv", Watched(content, count)) for name, content in contents.items()}
+    return {name: (f"{name}.csv", ProgressBytes(content, count)) for name, content in contents.items()}
 
 
-def chunks(content: bytes, progress: Transferred, *, size: int = 1 << 16) -> Iterator[bytes]:
+def iter_chunks(content: bytes, progress: TransferProgress, *, size: int = 1 << 16) -> Iterator[bytes]:
     for start in range(0, len(content), size):
         yield content[start : start + size]
         progress(min(start + size, len(content)), len(content))
 
 
 @contextmanager
-def appearing(path: Path) -> Iterator[IO[bytes]]:
-    """A file that gets its name once all of it is there."""
+def _open_atomically(path: Path) -> Iterator[IO[bytes]]:
+    """Open a temporary file that is moved to ``path`` when it is complete."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
-        Path(name).chmod(0o666 & ~umask())
+        Path(name).chmod(0o666 & ~_read_umask())
         Path(name).replace(path)
     finally:
         with suppress(FileNotFoundError):
             Path(name).unlink()
 
 
-def umask() -> int:
+def _read_umask() -> int:
     current = os.umask(0)
     os.umask(current)
     return current

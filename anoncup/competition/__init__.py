@@ -1,1 +1,1 @@
-"""Reading, writing and completing competition files; templates."""
+"""Read, write and complete competition files, and provide templates."""

@@ -1,4 +1,4 @@
-"""First versions of competition files, and what new columns do to a file."""
+"""Create draft competition files, and change the columns of a file."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,63 +6,75 @@ from typing import Any
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import TEMPLATES, template
-from anoncup.competition.writer import with_attackers, with_columns, with_measures
+from anoncup.competition.writer import replace_attackers, replace_columns, replace_measures
 from anoncup.errors import InvalidInput
 from anoncup.plugins import TRACKS
 from anoncup.rules.parameters import Parameter, Roles
 from anoncup.rules.settings import Columns, MeasureSettings, Parameters
-from anoncup.rules.toml_text import loaded, table_text, value_text, with_tables
+from anoncup.rules.toml_text import format_table, format_value, parse_toml, replace_tables
 
-PLACEHOLDERS = Columns(("quasi_identifier",), ("sensitive",))
-"""The columns of a draft that has them until there are data: the format knows no table without columns."""
-STARTS = tuple(dict.fromkeys((*TEMPLATES, *TRACKS)))
-"""What a draft may start from: a template, or a track and nothing else."""
+PLACEHOLDER_COLUMNS = Columns(("quasi_identifier",), ("sensitive",))
+"""Columns of a draft until data are uploaded, because the format requires at least one column per role."""
+DRAFT_SOURCES = tuple(dict.fromkeys((*TEMPLATES, *TRACKS)))
+"""Valid sources of a draft: a template, or a track alone."""
 
 
-def draft(start: str) -> str:
-    """A file to start from; its threshold is left open, for it belongs to data that are still to come."""
-    if start not in STARTS:
-        raise InvalidInput("drafts start from {names}", code="unknown_template", names=STARTS)
-    if start not in TEMPLATES:
-        return empty(start)
-    # What a template remarks about its own settings would stay when they are changed.
-    text = "".join(line for line in template(start).splitlines(True) if not line.startswith("#"))
-    rule: Any = loaded(text).get("excessive", {})
-    if "threshold" not in rule:
+def create_draft(source: str) -> str:
+    """Return a competition file to start from, without a threshold, which depends on the data."""
+    if source not in DRAFT_SOURCES:
+        raise InvalidInput("drafts start from {names}", code="unknown_template", names=DRAFT_SOURCES)
+    if source not in TEMPLATES:
+        return _create_empty_draft(source)
+    # Comments of the template describe its own settings and would become wrong when those are changed.
+    text = "".join(line for line in template(source).splitlines(True) if not line.startswith("#"))
+    excessive: Any = parse_toml(text).get("excessive", {})
+    if "threshold" not in excessive:
         return text
-    open_rule = {key: value for key, value in rule.items() if key != "threshold"}
-    return with_tables(text, "excessive", table_text("excessive", open_rule))
+    without_threshold = {key: value for key, value in excessive.items() if key != "threshold"}
+    return replace_tables(text, "excessive", format_table("excessive", without_threshold))
 
 
-def empty(track: str) -> str:
-    """A track's file in which every measure that can weigh weighs the same."""
-    text = f'format = 1\nslug = "draft"\ntitle = "draft"\ntrack = {value_text(track)}\ntimezone = "UTC"\n'
-    weights = {name: MeasureSettings(1.0) for name, one in TRACKS[track].measures.items() if one.weighs}
-    return with_measures(with_columns(text, PLACEHOLDERS) if TRACKS[track].has_columns else text, weights)
+def _create_empty_draft(track: str) -> str:
+    """Return a competition file of a track in which all measures have equal weights."""
+    text = f'format = 1\nslug = "draft"\ntitle = "draft"\ntrack = {format_value(track)}\ntimezone = "UTC"\n'
+    weights = {
+        name: MeasureSettings(1.0) for name, measure in TRACKS[track].measures.items() if measure.weighs
+    }
+    return replace_measures(
+        replace_columns(text, PLACEHOLDER_COLUMNS) if TRACKS[track].has_columns else text, weights
+    )
 
 
-def with_columns_of(text: str, columns: Columns) -> str:
-    """The file with other roles of columns; parameters forget the columns that are not theirs any more."""
-    before = parse_competition(text)
-    track = TRACKS[before.track]
-    roles = track.roles(columns, before.settings)
+def change_columns(text: str, columns: Columns) -> str:
+    """Return the file with new column roles; columns that lost their role are removed from the parameters."""
+    rules = parse_competition(text)
+    track = TRACKS[rules.track]
+    roles = track.roles(columns, rules.settings)
     measures = {
-        name: replace(one, parameters=fitting(one.parameters, track.measures[name].parameters, roles))
-        for name, one in before.measures.items()
+        name: replace(
+            settings, parameters=_fit_parameters(settings.parameters, track.measures[name].parameters, roles)
+        )
+        for name, settings in rules.measures.items()
     }
     attackers = {
-        name: replace(one, parameters=fitting(one.parameters, track.attackers[name].parameters, roles))
-        for name, one in before.attackers.items()
+        name: replace(
+            settings, parameters=_fit_parameters(settings.parameters, track.attackers[name].parameters, roles)
+        )
+        for name, settings in rules.attackers.items()
     }
-    text = with_columns(text, columns)
-    if measures != dict(before.measures):
-        text = with_measures(text, measures)
-    if attackers != dict(before.attackers):
-        text = with_attackers(text, track, attackers)
+    text = replace_columns(text, columns)
+    if measures != dict(rules.measures):
+        text = replace_measures(text, measures)
+    if attackers != dict(rules.attackers):
+        text = replace_attackers(text, track, attackers)
     return text
 
 
-def fitting(given: Parameters, known: Sequence[Parameter], roles: Roles) -> dict[str, object]:
-    """Without the names that these columns do not know; a parameter that is left empty takes its default."""
-    fitted = {one.name: one.fitted(given[one.name], roles) for one in known if one.name in given}
+def _fit_parameters(values: Parameters, parameters: Sequence[Parameter], roles: Roles) -> dict[str, object]:
+    """Remove unknown column names from the values; parameters left empty are dropped."""
+    fitted = {
+        parameter.name: parameter.drop_unknown_columns(values[parameter.name], roles)
+        for parameter in parameters
+        if parameter.name in values
+    }
     return {name: value for name, value in fitted.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Reads ``competition.toml``: the one parser of the one format (version 1).
+"""Parse ``competition.toml`` (format version 1).
 
 The organizer writes the file, the server stores it, the kit contains it and the local ``score`` reads it.
 """
@@ -26,131 +26,131 @@ from anoncup.rules.settings import (
     Parameters,
     Publication,
 )
-from anoncup.rules.toml_text import loaded
+from anoncup.rules.toml_text import parse_toml
 from anoncup.rules.toml_values import (
-    Table,
-    choice,
-    count,
-    flag,
-    moment,
-    names_of,
-    number,
-    share,
-    text_value,
-    whole,
-    wrong,
+    TomlTable,
+    build_wrong_value,
+    make_choice_reader,
+    make_moment_reader,
+    make_names_reader,
+    make_whole_reader,
+    read_count,
+    read_flag,
+    read_number,
+    read_share,
+    read_text,
 )
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Measure
 
-MOST_DIGITS = 4
-"""Of U and E: what others see of ``overall`` has as many."""
+MAX_DIGITS = 4
+"""Maximum number of decimals of U and E that others see; ``overall`` always has this many."""
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
 
 def parse_competition(text: str) -> Rules:
-    """The competition that ``text`` describes; InvalidCompetition says what is wrong and where."""
-    return read_competition(Table(loaded(text), ""))
+    """Parse a competition file; raise InvalidCompetition with the key of the first problem."""
+    return read_competition(TomlTable(parse_toml(text), ""))
 
 
 def parse_title(text: str) -> Mapping[str, str]:
-    """The title alone, by language; InvalidCompetition if there is none."""
-    return read_title(Table(loaded(text), ""))
+    """Return only the title, by language; raise InvalidCompetition if there is none."""
+    return _read_title(TomlTable(parse_toml(text), ""))
 
 
-def read_competition(table: Table) -> Rules:
+def read_competition(table: TomlTable) -> Rules:
     read_format(table)
-    requires = read_requires(table.table("requires"))  # first: it says why the rest cannot be read
-    name = str(table.take("track", choice(*TRACKS)))
+    requires = read_requires(
+        table.take_table("requires")
+    )  # first, since it explains why the rest may be invalid
+    name = str(table.take("track", make_choice_reader(*TRACKS)))
     track = TRACKS[name]
     zone = read_zone(table)
-    columns = read_columns(table.table("columns")) if track.has_columns else None
-    settings = track.settings(table.table(name)) if track.settings else None
+    columns = _read_columns(table.take_table("columns")) if track.has_columns else None
+    settings = track.read_settings(table.take_table(name)) if track.read_settings else None
     roles = track.roles(columns, settings)
     rules = Rules(
-        slug=read_slug(table),
-        title=read_title(table),
+        slug=_read_slug(table),
+        title=_read_title(table),
         track=name,
         timezone=zone.key,
         columns=columns,
         settings=settings,
-        measures=read_measures(table.table("measures"), track, roles),
-        attackers=read_attackers(table.table("attackers"), track, roles),
-        questions=read_questions(table.table("questions"), track, roles),
-        scales=read_scales(table.table("scales"), track),
-        excessive=read_excessive(table.table("excessive"), track) if track.distances else None,
-        ranking=read_ranking(table.table("ranking")),
-        publication=read_publication(table.table("publication"), zone, track),
-        limits=read_limits(table.table("limits"), track),
+        measures=_read_measures(table.take_table("measures"), track, roles),
+        attackers=_read_attackers(table.take_table("attackers"), track, roles),
+        questions=_read_questions(table.take_table("questions"), track, roles),
+        scales=_read_scales(table.take_table("scales"), track),
+        excessive=_read_excessive(table.take_table("excessive"), track) if track.distances else None,
+        ranking=read_ranking(table.take_table("ranking")),
+        publication=_read_publication(table.take_table("publication"), zone, track),
+        limits=_read_limits(table.take_table("limits"), track),
         phases=read_phases(table, zone),
         requires=requires,
-        scored_by=read_scored_by(table.table("scored_by")),
+        scored_by=read_scored_by(table.take_table("scored_by")),
     )
-    table.finish()
+    table.reject_unknown_keys()
     track.check_rules(rules)
     check_scored_by(rules)
     return rules
 
 
-def read_slug(table: Table) -> str:
-    slug = str(table.take("slug", text_value))
+def _read_slug(table: TomlTable) -> str:
+    slug = str(table.take("slug", read_text))
     if not SLUG.fullmatch(slug):
-        raise wrong("slug", Message("1 to 63 lower-case letters, digits and inner hyphens"))
+        raise build_wrong_value("slug", Message("1 to 63 lower-case letters, digits and inner hyphens"))
     return slug
 
 
-def read_title(table: Table) -> dict[str, str]:
+def _read_title(table: TomlTable) -> dict[str, str]:
     raw = table.raw.pop("title", None)
     if isinstance(raw, str):
-        return {"en": text_value(raw, "title")}
-    titles = Table({} if raw is None else raw, "title")
-    found: dict[str, str] = {
-        language: str(titles.take(language, text_value))
-        for language in ("en", "ja")
-        if language in titles.raw
+        return {"en": read_text(raw, "title")}
+    titles = TomlTable({} if raw is None else raw, "title")
+    titles_by_language: dict[str, str] = {
+        language: str(titles.take(language, read_text)) for language in ("en", "ja") if language in titles.raw
     }
-    titles.finish()
-    if not found:
+    titles.reject_unknown_keys()
+    if not titles_by_language:
         raise InvalidCompetition("{key} is missing", code="missing_key", key="title")
-    return found
+    return titles_by_language
 
 
-def read_columns(table: Table) -> Columns:
-    quasi = cast(tuple[str, ...], table.take("quasi_identifiers", names_of()))
-    sensitive = cast(tuple[str, ...], table.take("sensitive", names_of()))
-    table.finish()
-    for name in set(quasi) & set(sensitive):
+def _read_columns(table: TomlTable) -> Columns:
+    quasi_identifiers = cast(tuple[str, ...], table.take("quasi_identifiers", make_names_reader()))
+    sensitive = cast(tuple[str, ...], table.take("sensitive", make_names_reader()))
+    table.reject_unknown_keys()
+    for name in set(quasi_identifiers) & set(sensitive):
         raise InvalidCompetition(
             "columns: {name} is listed in both roles", code="column_in_both_roles", name=name
         )
-    return Columns(quasi, sensitive)
+    return Columns(quasi_identifiers, sensitive)
 
 
-def read_parameters(table: Table, accepted: tuple[Parameter, ...], roles: Roles) -> Parameters:
+def _read_parameters(table: TomlTable, parameters: tuple[Parameter, ...], roles: Roles) -> Parameters:
     return {
-        one.name: table.take(one.name, partial(one.read, roles=roles))
-        for one in accepted
-        if one.name in table.raw
+        parameter.name: table.take(parameter.name, partial(parameter.read, roles=roles))
+        for parameter in parameters
+        if parameter.name in table.raw
     }
 
 
-def read_measures(table: Table, track: Track, roles: Roles) -> dict[str, MeasureSettings]:
-    known = track.measures
+def _read_measures(table: TomlTable, track: Track, roles: Roles) -> dict[str, MeasureSettings]:
+    measures = track.measures
     settings = {}
-    for name, entry in table.tables():
-        if name not in known:
+    for name, entry in table.take_tables():
+        if name not in measures:
             raise InvalidCompetition(
                 "{key} is not a measure of this track", code="unknown_measure", key=f"measures.{name}"
             )
-        weight = cast(float, entry.take("weight", number, 0.0))
-        check_weight(weight, known[name], track)
-        settings[name] = MeasureSettings(weight, read_parameters(entry, known[name].parameters, roles))
-        entry.finish()
+        weight = cast(float, entry.take("weight", read_number, 0.0))
+        _check_weight(weight, measures[name], track)
+        settings[name] = MeasureSettings(weight, _read_parameters(entry, measures[name].parameters, roles))
+        entry.reject_unknown_keys()
     return settings
 
 
-def check_weight(weight: float, measure: Measure, track: Track) -> None:
-    """U as a mean takes any weights; as the largest loss it knows only what weighs and what does not."""
+def _check_weight(weight: float, measure: Measure, track: Track) -> None:
+    """Check that a measure may have this weight. If U is the largest loss, weights are 0 or 1."""
     key = f"measures.{measure.name}"
     if weight and not measure.weighs:
         raise InvalidCompetition("{key} is reported only", code="measure_without_weight", key=key)
@@ -162,85 +162,93 @@ def check_weight(weight: float, measure: Measure, track: Track) -> None:
         )
 
 
-def read_attackers(table: Table, track: Track, roles: Roles) -> dict[str, AttackerSettings]:
-    known = track.attackers
+def _read_attackers(table: TomlTable, track: Track, roles: Roles) -> dict[str, AttackerSettings]:
+    attackers = track.attackers
     settings = {}
-    for name, entry in table.tables():
-        if name not in known:
+    for name, entry in table.take_tables():
+        if name not in attackers:
             raise InvalidCompetition(
                 "{key} is not an attacker of this track", code="unknown_attacker", key=f"attackers.{name}"
             )
-        may_count = known[name].may_count
-        counts = cast(bool, entry.take("counts", flag, may_count))
+        may_count = attackers[name].may_count
+        counts = cast(bool, entry.take("counts", read_flag, may_count))
         if counts and not may_count:
             raise InvalidCompetition(
                 "{key} never counts towards E", code="attacker_never_counts", key=f"attackers.{name}"
             )
-        settings[name] = AttackerSettings(counts, read_parameters(entry, known[name].parameters, roles))
-        entry.finish()
+        settings[name] = AttackerSettings(counts, _read_parameters(entry, attackers[name].parameters, roles))
+        entry.reject_unknown_keys()
     return settings
 
 
-def read_questions(table: Table, track: Track, roles: Roles) -> dict[str, Parameters]:
+def _read_questions(table: TomlTable, track: Track, roles: Roles) -> dict[str, Parameters]:
     settings = {}
-    for name, entry in table.tables():
+    for name, entry in table.take_tables():
         if name not in track.questions:
             raise InvalidCompetition(
                 "{key} is not a question of this track", code="unknown_question", key=f"questions.{name}"
             )
-        settings[name] = read_parameters(entry, track.questions[name].parameters, roles)
-        entry.finish()
+        settings[name] = _read_parameters(entry, track.questions[name].parameters, roles)
+        entry.reject_unknown_keys()
     return settings
 
 
-def read_scales(table: Table, track: Track) -> dict[str, float]:
+def _read_scales(table: TomlTable, track: Track) -> dict[str, float]:
     for name in table.raw:
         if name not in track.measures:
             raise InvalidCompetition(
                 "{key} is not a measure of this track", code="unknown_measure", key=f"scales.{name}"
             )
-    return {name: cast(float, table.take(name, number)) for name in list(table.raw)}
+    return {name: cast(float, table.take(name, read_number)) for name in list(table.raw)}
 
 
-def read_excessive(table: Table, track: Track) -> Excessive:
+def _read_excessive(table: TomlTable, track: Track) -> Excessive:
     distances = tuple(track.distances)
-    given = {
-        "distance": table.take("distance", choice(*distances), distances[0]),
-        "approach": table.take("approach", choice("I", "II"), "II"),
-        "rule": table.take("rule", choice("average", "strict"), "average"),
-        "threshold": table.take("threshold", number, None),
+    values = {
+        "distance": table.take("distance", make_choice_reader(*distances), distances[0]),
+        "approach": table.take("approach", make_choice_reader("I", "II"), "II"),
+        "rule": table.take("rule", make_choice_reader("average", "strict"), "average"),
+        "threshold": table.take("threshold", read_number, None),
     }
-    table.finish()
-    return Excessive(**given)  # type: ignore[arg-type]  # every value was read by its own kind
+    table.reject_unknown_keys()
+    return Excessive(**values)  # type: ignore[arg-type]  # each reader checked the type of its value
 
 
-def read_publication(table: Table, zone: ZoneInfo, track: Track) -> Publication:
-    default = Publication()
-    shuffled = cast(bool, table.take("shuffle_targets", flag, False))
-    if shuffled and not track.shuffles:
+def _read_publication(table: TomlTable, zone: ZoneInfo, track: Track) -> Publication:
+    defaults = Publication()
+    shuffle_targets = cast(bool, table.take("shuffle_targets", read_flag, False))
+    if shuffle_targets and not track.can_shuffle:
         key = "publication.shuffle_targets"
-        raise wrong(key, Message("false (in this track the rows of a release cannot be reordered)"))
-    given = {
-        "board": table.take("board", choice("public", "teams", "organizers"), default.board),
-        "frozen_from": table.take("frozen_from", moment(zone), None),
-        "feedback": table.take("feedback", choice("hidden", "immediate", "daily"), default.feedback),
-        "shuffle_targets": shuffled,
-        "digits": table.take("digits", whole(0, MOST_DIGITS), default.digits),
-        "owners": table.take("owners", choice("shown", "hidden"), default.owners),
+        raise build_wrong_value(
+            key, Message("false (in this track the rows of a release cannot be reordered)")
+        )
+    values = {
+        "board": table.take("board", make_choice_reader("public", "teams", "organizers"), defaults.board),
+        "frozen_from": table.take("frozen_from", make_moment_reader(zone), None),
+        "feedback": table.take(
+            "feedback", make_choice_reader("hidden", "immediate", "daily"), defaults.feedback
+        ),
+        "shuffle_targets": shuffle_targets,
+        "digits": table.take("digits", make_whole_reader(0, MAX_DIGITS), defaults.digits),
+        "owners": table.take("owners", make_choice_reader("shown", "hidden"), defaults.owners),
         "reveal_notice_hours": read_notice_hours(table),
     }
-    table.raw.pop("owners_at_least", None)  # removed; files of format 1 that have it stay readable
-    table.finish()
-    return Publication(**given)  # type: ignore[arg-type]  # every value was read by its own kind
+    table.raw.pop("owners_at_least", None)  # obsolete; older files of format 1 may have it
+    table.reject_unknown_keys()
+    return Publication(**values)  # type: ignore[arg-type]  # each reader checked the type of its value
 
 
-def read_limits(table: Table, track: Track) -> Limits:
-    default = Limits()
+def _read_limits(table: TomlTable, track: Track) -> Limits:
+    defaults = Limits()
     counts = {
-        name: table.take(name, count, getattr(default, name))
+        name: table.take(name, read_count, getattr(defaults, name))
         for name in Limits.__dataclass_fields__
         if name != "min_rows_kept"
     }
-    kept = cast(float, table.take("min_rows_kept", share, default.min_rows_kept)) if track.deletes else None
-    table.finish()
-    return Limits(min_rows_kept=kept, **cast(dict[str, int], counts))
+    min_rows_kept = (
+        cast(float, table.take("min_rows_kept", read_share, defaults.min_rows_kept))
+        if track.allows_deletion
+        else None
+    )
+    table.reject_unknown_keys()
+    return Limits(min_rows_kept=min_rows_kept, **cast(dict[str, int], counts))

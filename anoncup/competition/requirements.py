@@ -1,4 +1,4 @@
-"""What a competition needs of installed packages: ``[requires]`` of its file."""
+"""Required packages of a competition: the table ``[requires]`` of its file."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -10,54 +10,54 @@ from packaging.version import InvalidVersion
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
 from anoncup.plugins import INSTALLED, Package
-from anoncup.rules.toml_values import Table, text_value, wrong
+from anoncup.rules.toml_values import TomlTable, build_wrong_value, read_text
 
 
-def read_requires(table: Table) -> dict[str, str]:
-    """Versions by package, as the file says them; InvalidCompetition if one is not installed like that."""
-    found = {name: cast(str, table.take(name, specifier)) for name in list(table.raw)}
-    for name, wanted in found.items():
-        require_package(table.at(name), name, wanted, INSTALLED.packages)
-    return found
+def read_requires(table: TomlTable) -> dict[str, str]:
+    """Return the required versions by package; raise InvalidCompetition if they are not installed."""
+    requirements = {name: cast(str, table.take(name, _read_specifier)) for name in list(table.raw)}
+    for name, requirement in requirements.items():
+        _require_package(table.path_of(name), name, requirement, INSTALLED.packages)
+    return requirements
 
 
-def specifier(value: object, path: str) -> str:
-    """Versions as PEP 440 says them."""
-    said = text_value(value, path)
+def _read_specifier(value: object, path: str) -> str:
+    """Read a version specifier (PEP 440)."""
+    text = read_text(value, path)
     try:
-        SpecifierSet(said)
+        SpecifierSet(text)
     except InvalidSpecifier:
-        raise wrong(path, Message("versions such as >=0.3 or ==1.2.*")) from None
-    return said
+        raise build_wrong_value(path, Message("versions such as >=0.3 or ==1.2.*")) from None
+    return text
 
 
-def require_package(path: str, name: str, wanted: str, packages: Sequence[Package]) -> None:
-    known = [one for one in packages if one.name == canonicalize_name(name)]
-    if not known:
+def _require_package(path: str, name: str, requirement: str, packages: Sequence[Package]) -> None:
+    candidates = [package for package in packages if package.name == canonicalize_name(name)]
+    if not candidates:
         raise InvalidCompetition(
             "{key}: the package {name} is not installed", code="package_missing", key=path, name=name
         )
-    if all(one.broken for one in known):
+    if all(package.broken for package in candidates):
         raise InvalidCompetition(
             "{key}: the package {name} is installed, but does not work",
             code="package_broken",
             key=path,
             name=name,
         )
-    if not fits(known[0].version, wanted):
+    if not _is_satisfied(candidates[0].version, requirement):
         raise InvalidCompetition(
             "{key}: version {wanted} of the package {name} is needed; {installed} is installed",
             code="package_version",
             key=path,
             name=name,
-            wanted=wanted,
-            installed=known[0].version,
+            wanted=requirement,
+            installed=candidates[0].version,
         )
 
 
-def fits(version: str, wanted: str) -> bool:
-    """Whoever installed a version before its release meant to."""
+def _is_satisfied(version: str, requirement: str) -> bool:
+    """Return whether a version satisfies a specifier. Installed pre-releases count."""
     try:
-        return SpecifierSet(wanted).contains(version, prereleases=True)
+        return SpecifierSet(requirement).contains(version, prereleases=True)
     except InvalidVersion:
         return False

@@ -1,38 +1,38 @@
-"""The rules in a competition file, exchanged: the weights of the measures and the threshold."""
+"""Replace the weights of measures and the threshold in the text of a competition file."""
 
 from collections.abc import Mapping
 
 from anoncup.errors import InvalidCompetition
-from anoncup.rules.toml_text import loaded, table_text, with_tables
+from anoncup.rules.toml_text import format_table, parse_toml, replace_tables
 
 
-def with_weights(text: str, weights: Mapping[str, float]) -> str:
-    """The file with these weights; what else a measure's table says stays, and so do the other measures."""
-    measures = tables_of(text, "measures")
+def set_weights(text: str, weights: Mapping[str, float]) -> str:
+    """Return the file with these weights; other settings and other measures are unchanged."""
+    measures = _get_subtables(text, "measures")
     for name, weight in weights.items():
         measures[name] = {**measures.get(name, {}), "weight": float(weight)}
-    parts = [table_text(f"measures.{name}", content) for name, content in measures.items()]
-    return with_tables(text, "measures", "\n\n".join(parts))
+    tables = [format_table(f"measures.{name}", content) for name, content in measures.items()]
+    return replace_tables(text, "measures", "\n\n".join(tables))
 
 
-def with_threshold(text: str, threshold: float | None) -> str:
-    """The file with this threshold of the excessive rule; None: without one."""
-    before = entries_of(loaded(text), "excessive")
-    rule = {**before, "threshold": threshold}
+def set_threshold(text: str, threshold: float | None) -> str:
+    """Return the file with this threshold of the excessive rule, or without one if it is None."""
+    table = _get_table(parse_toml(text), "excessive")
+    new_table = {**table, "threshold": threshold}
     if threshold is None:
-        if "threshold" not in before:
+        if "threshold" not in table:
             return text
-        del rule["threshold"]
-    return with_tables(text, "excessive", table_text("excessive", rule))
+        del new_table["threshold"]
+    return replace_tables(text, "excessive", format_table("excessive", new_table))
 
 
-def tables_of(text: str, name: str) -> dict[str, dict[str, object]]:
-    parent = entries_of(loaded(text), name)
-    return {key: entries_of(parent, key) for key in parent}
+def _get_subtables(text: str, name: str) -> dict[str, dict[str, object]]:
+    parent = _get_table(parse_toml(text), name)
+    return {key: _get_table(parent, key) for key in parent}
 
 
-def entries_of(parent: Mapping[str, object], key: str) -> dict[str, object]:
-    found = parent.get(key, {})
-    if not isinstance(found, dict):
+def _get_table(parent: Mapping[str, object], key: str) -> dict[str, object]:
+    table = parent.get(key, {})
+    if not isinstance(table, dict):
         raise InvalidCompetition("{key} must be a table", code="wrong_type", key=key)
-    return found
+    return table

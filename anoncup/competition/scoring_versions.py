@@ -1,7 +1,7 @@
-"""What counts in a competition, by name and version: ``[scored_by]`` of its file.
+"""Parts that count towards the scores, by name and version: the table ``[scored_by]`` of a competition file.
 
-Without that table everything counts that the file lets count and that is installed. With it exactly what it
-names counts, whatever is installed since: a part that came later is reported only.
+Without that table, all installed parts that the settings allow count. With it, exactly the listed parts
+count; parts installed later are only reported.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,69 +10,69 @@ from typing import cast
 from anoncup.errors import InvalidCompetition
 from anoncup.plugins import INSTALLED, TRACKS, Package
 from anoncup.rules.model import Rules
-from anoncup.rules.toml_values import Table, text_value
+from anoncup.rules.toml_values import TomlTable, read_text
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Distance, Measure
 
 Versions = Mapping[str, str]
-"""``"measures.mean_mae"`` to ``"1"``; so ``attackers.…``, ``distances.…``, and their ``packages.…``."""
+"""Versions by part: ``"measures.mean_mae"``, ``"attackers.…"``, ``"distances.…"``, ``"packages.…"``."""
 
-Part = Measure | Attacker | Distance | Package
+_Part = Measure | Attacker | Distance | Package
 
 
-def attacker_counts(rules: Rules, attacker: str) -> bool:
-    """Whether an attacker's rate may be E."""
+def is_counted_attacker(rules: Rules, attacker: str) -> bool:
+    """Return whether the rate of an attacker counts towards E."""
     if rules.scored_by:
         return f"attackers.{attacker}" in rules.scored_by
-    return settings_let_count(rules, attacker)
+    return is_counted_by_settings(rules, attacker)
 
 
-def part_counts(rules: Rules, part: str) -> bool:
-    """Whether ``measures.NAME`` weighs in U, or ``attackers.NAME`` may be E."""
+def is_counted_part(rules: Rules, part: str) -> bool:
+    """Return whether ``measures.NAME`` has a weight in U, or ``attackers.NAME`` counts towards E."""
     kind, _, name = part.partition(".")
-    return rules.weight(name) > 0 if kind == "measures" else attacker_counts(rules, name)
+    return rules.weight(name) > 0 if kind == "measures" else is_counted_attacker(rules, name)
 
 
-def settings_let_count(rules: Rules, attacker: str) -> bool:
-    """Whether it counts by the file's settings alone; one that is not installed does not."""
-    known = TRACKS[rules.track].attackers.get(attacker)
-    if known is None or not known.may_count:
+def is_counted_by_settings(rules: Rules, attacker: str) -> bool:
+    """Return whether an attacker counts by the settings alone. Attackers not installed do not count."""
+    registered = TRACKS[rules.track].attackers.get(attacker)
+    if registered is None or not registered.may_count:
         return False
-    named = rules.attackers.get(attacker)
-    return named.counts if named else known.by_default
+    settings = rules.attackers.get(attacker)
+    return settings.counts if settings else registered.counts_by_default
 
 
-def what_counts(rules: Rules) -> dict[str, str]:
-    """All that counts by the file's settings, with the versions that are installed.
+def collect_counted_versions(rules: Rules) -> dict[str, str]:
+    """Return all parts that count by the settings, with their installed versions.
 
-    The measures with a weight, the attackers that count in E, the distance if there is a threshold, and the
-    packages that brought any of these, or the track.
+    These are the measures with a weight, the attackers that count towards E, the distance if there is a
+    threshold, and the packages that provide any of these or the track.
     """
     track = TRACKS[rules.track]
     measures = [name for name in track.measures if name in rules.weights]
-    attackers = [name for name in track.attackers if settings_let_count(rules, name)]
-    rule = rules.excessive
-    distances = [rule.distance] if rule and rule.threshold is not None else []
-    counting = {
+    attackers = [name for name in track.attackers if is_counted_by_settings(rules, name)]
+    excessive = rules.excessive
+    distances = [excessive.distance] if excessive and excessive.threshold is not None else []
+    versions = {
         **{f"measures.{name}": str(track.measures[name].version) for name in measures},
         **{f"attackers.{name}": str(track.attackers[name].version) for name in attackers},
         **{f"distances.{name}": str(track.distances[name].version) for name in distances},
     }
-    return {**counting, **brought(rules.track, counting)}
+    return {**versions, **_collect_package_versions(rules.track, versions)}
 
 
-def brought(track: str, parts: Iterable[str]) -> Versions:
-    """The packages that the track and these parts of it come from."""
-    found = map(INSTALLED.bringer, (f"tracks.{track}", *(f"{track}.{part}" for part in parts)))
-    return {f"packages.{one.name}": one.version for one in found if one}
+def _collect_package_versions(track: str, parts: Iterable[str]) -> Versions:
+    """Return the versions of the packages that provide the track and these parts of it."""
+    packages = map(INSTALLED.find_provider, (f"tracks.{track}", *(f"{track}.{part}" for part in parts)))
+    return {f"packages.{package.name}": package.version for package in packages if package}
 
 
-def read_scored_by(table: Table) -> dict[str, str]:
-    return {name: cast(str, table.take(name, text_value)) for name in list(table.raw)}
+def read_scored_by(table: TomlTable) -> dict[str, str]:
+    return {name: cast(str, table.take(name, read_text)) for name in list(table.raw)}
 
 
-def lacks(rules: Rules) -> bool:
-    """Whether this installation cannot score as the table asks."""
+def is_unsupported(rules: Rules) -> bool:
+    """Return whether this installation lacks a part or version that the table requires."""
     try:
         check_scored_by(rules)
     except InvalidCompetition:
@@ -81,16 +81,18 @@ def lacks(rules: Rules) -> bool:
 
 
 def check_scored_by(rules: Rules) -> None:
-    """InvalidCompetition if what the table names is not installed in that version, or if the file's own
-    settings let something else count.
+    """Check the table against the installed versions and the other settings of the file.
+
+    Raise InvalidCompetition if a listed part is not installed in its version, or if the settings let other
+    parts count.
     """
     if not rules.scored_by:
         return
     track = TRACKS[rules.track]
     for name, version in rules.scored_by.items():
-        require_part(name, version, installed(track, name))
-    settled = what_counts(rules)
-    for name in sorted(settled.keys() ^ rules.scored_by.keys()):
+        _check_part_version(name, version, _find_installed_part(track, name))
+    counted_by_settings = collect_counted_versions(rules)
+    for name in sorted(counted_by_settings.keys() ^ rules.scored_by.keys()):
         if name in rules.scored_by or not name.startswith(("attackers.", "packages.")):
             raise InvalidCompetition(
                 "{key}: whether {name} counts differs between this table and the rest of the "
@@ -101,7 +103,7 @@ def check_scored_by(rules: Rules) -> None:
             )
 
 
-def require_part(name: str, version: str, part: Part | None) -> None:
+def _check_part_version(name: str, version: str, part: _Part | None) -> None:
     if part is None:
         raise InvalidCompetition(
             "{key}: {name} is not installed", code="part_missing", key="scored_by", name=name
@@ -117,12 +119,12 @@ def require_part(name: str, version: str, part: Part | None) -> None:
         )
 
 
-def installed(track: Track, name: str) -> Part | None:
+def _find_installed_part(track: Track, name: str) -> _Part | None:
     kind, _, part = name.partition(".")
-    known: Mapping[str, Mapping[str, Part]] = {
+    registries: Mapping[str, Mapping[str, _Part]] = {
         "measures": track.measures,
         "attackers": track.attackers,
         "distances": track.distances,
-        "packages": {one.name: one for one in INSTALLED.packages if not one.broken},
+        "packages": {package.name: package for package in INSTALLED.packages if not package.broken},
     }
-    return known.get(kind, {}).get(part)
+    return registries.get(kind, {}).get(part)

@@ -1,4 +1,4 @@
-"""Complete competition files to start from, one per contest of the papers, and what packages' tracks add."""
+"""Competition templates: one per published contest, and those of plug-in tracks."""
 
 from anoncup.errors import InvalidInput
 from anoncup.plugins import TRACKS
@@ -7,8 +7,8 @@ TEMPLATES = {name: file for track in TRACKS.values() for name, file in track.tem
 
 
 def template(name: str | int) -> str:
-    """The competition file of that name: a year's contest, or a track's."""
-    file = TEMPLATES.get(str(name))
-    if file is None:
+    """Return the competition file of a template, named by the year of its contest or by its track."""
+    path = TEMPLATES.get(str(name))
+    if path is None:
         raise InvalidInput("templates: {names}", code="unknown_template", names=tuple(TEMPLATES))
-    return file.read_text(encoding="utf-8")
+    return path.read_text(encoding="utf-8")

@@ -1,8 +1,8 @@
-"""Settings written back into the text of a competition file, a table at a time."""
+"""Write settings back into the text of a competition file, one table at a time."""
 
 from collections.abc import Iterable, Mapping
 
-from anoncup.rules.rounds import with_phases
+from anoncup.rules.rounds import replace_phases
 from anoncup.rules.settings import (
     AttackerSettings,
     Columns,
@@ -14,84 +14,89 @@ from anoncup.rules.settings import (
     Publication,
     Ranking,
 )
-from anoncup.rules.toml_text import key_text, table_text, value_text, with_tables
+from anoncup.rules.toml_text import format_key, format_table, format_value, replace_tables
 from anoncup.tracks.model import Track
 
 
-def with_head(text: str, head: Mapping[str, object]) -> str:
-    """The file with these values at its top, in place of those it had under the same keys."""
+def replace_head(text: str, head: Mapping[str, object]) -> str:
+    """Return the file with these top-level values, replacing existing values of the same keys."""
     for key in head:
-        text = with_tables(text, key, "")
-    lines = [f"{key_text(key)} = {value_text(value)}" for key, value in head.items()]
+        text = replace_tables(text, key, "")
+    lines = [f"{format_key(key)} = {format_value(value)}" for key, value in head.items()]
     return "\n".join(lines) + "\n\n" + text.lstrip()
 
 
-def with_title(text: str, titles: Mapping[str, str]) -> str:
-    return with_tables(text, "title", table_text("title", titles))
+def replace_title(text: str, titles: Mapping[str, str]) -> str:
+    return replace_tables(text, "title", format_table("title", titles))
 
 
-def with_columns(text: str, columns: Columns) -> str:
+def replace_columns(text: str, columns: Columns) -> str:
     roles = {"quasi_identifiers": columns.quasi_identifiers, "sensitive": columns.sensitive}
-    return with_tables(text, "columns", table_text("columns", roles))
+    return replace_tables(text, "columns", format_table("columns", roles))
 
 
-def with_measures(text: str, measures: Mapping[str, MeasureSettings]) -> str:
-    """Only what differs from the usual is written: a measure of weight 0 and no parameters is not named."""
+def replace_measures(text: str, measures: Mapping[str, MeasureSettings]) -> str:
+    """Return the file with these measures. Measures with weight 0 and no parameters are left out."""
     tables = [
-        table_text(f"measures.{name}", {"weight": settings.weight or None, **settings.parameters})
+        format_table(f"measures.{name}", {"weight": settings.weight or None, **settings.parameters})
         for name, settings in measures.items()
         if settings.weight or settings.parameters
     ]
-    return with_tables(text, "measures", "\n\n".join(tables))
+    return replace_tables(text, "measures", "\n\n".join(tables))
 
 
-def with_attackers(text: str, track: Track, attackers: Mapping[str, AttackerSettings]) -> str:
-    """As ``with_measures``: an attacker that is as it would be unnamed, without parameters, is not named."""
-    known = track.attackers
-    usual = {name: one.may_count if one.by_default else None for name, one in known.items()}
+def replace_attackers(text: str, track: Track, attackers: Mapping[str, AttackerSettings]) -> str:
+    """Return the file with these attackers. Attackers with default settings are left out."""
+    registry = track.attackers
+    default_counts = {
+        name: entry.may_count if entry.counts_by_default else None for name, entry in registry.items()
+    }
     tables = [
-        table_text(
+        format_table(
             f"attackers.{name}",
-            {"counts": None if one.counts == usual[name] else one.counts, **one.parameters},
+            {"counts": None if entry.counts == default_counts[name] else entry.counts, **entry.parameters},
         )
-        for name, one in attackers.items()
-        if one.counts != (known[name].may_count and known[name].by_default) or one.parameters
+        for name, entry in attackers.items()
+        if entry.counts != (registry[name].may_count and registry[name].counts_by_default) or entry.parameters
     ]
-    return with_tables(text, "attackers", "\n\n".join(tables))
+    return replace_tables(text, "attackers", "\n\n".join(tables))
 
 
-def with_questions(text: str, track: Track, questions: Mapping[str, Parameters]) -> str:
-    """The questions that are asked: an optional one is named by that, any other where it has parameters."""
+def replace_questions(text: str, track: Track, questions: Mapping[str, Parameters]) -> str:
+    """Return the file with these questions.
+
+    Questions that are asked by default and have no parameters are left out.
+    """
     tables = [
-        table_text(f"questions.{name}", parameters)
+        format_table(f"questions.{name}", parameters)
         for name, parameters in questions.items()
         if parameters or track.questions[name].optional
     ]
-    return with_tables(text, "questions", "\n\n".join(tables))
+    return replace_tables(text, "questions", "\n\n".join(tables))
 
 
-def with_excessive(text: str, rule: Excessive) -> str:
-    return with_tables(text, "excessive", table_text("excessive", fields_of(rule)))
+def replace_excessive(text: str, rule: Excessive) -> str:
+    return replace_tables(text, "excessive", format_table("excessive", collect_fields(rule)))
 
 
-def with_publication(text: str, publication: Publication, ranking: Ranking, limits: Limits) -> str:
-    text = with_tables(text, "publication", table_text("publication", fields_of(publication)))
-    text = with_tables(text, "ranking", table_text("ranking", fields_of(ranking)))
-    return with_tables(text, "limits", table_text("limits", fields_of(limits)))
+def replace_publication(text: str, publication: Publication, ranking: Ranking, limits: Limits) -> str:
+    text = replace_tables(text, "publication", format_table("publication", collect_fields(publication)))
+    text = replace_tables(text, "ranking", format_table("ranking", collect_fields(ranking)))
+    return replace_tables(text, "limits", format_table("limits", collect_fields(limits)))
 
 
-def with_scored_by(text: str, versions: Mapping[str, str]) -> str:
-    """The file with what counts fixed to these names and versions; of none, without that table."""
-    return with_tables(text, "scored_by", table_text("scored_by", versions) if versions else "")
+def replace_scored_by(text: str, versions: Mapping[str, str]) -> str:
+    """Return the file with ``[scored_by]`` set to these versions, or without that table if there are none."""
+    return replace_tables(text, "scored_by", format_table("scored_by", versions) if versions else "")
 
 
-def fields_of(settings: Excessive | Publication | Ranking | Limits) -> dict[str, object]:
+def collect_fields(settings: Excessive | Publication | Ranking | Limits) -> dict[str, object]:
     return {name: getattr(settings, name) for name in settings.__dataclass_fields__}
 
 
-def with_basics(
+def replace_basics(
     text: str, *, slug: str, titles: Mapping[str, str], timezone: str, phases: Iterable[Phase]
 ) -> str:
-    """The file under this name and titles, with these windows on the clock of this zone."""
-    text = with_title(with_head(text, {"slug": slug, "timezone": timezone}), titles)
-    return with_phases(text, phases)
+    """Return the file with this slug, title, time zone and phases."""
+    text = replace_title(replace_head(text, {"slug": slug, "timezone": timezone}), titles)
+    return replace_phases(text, phases)

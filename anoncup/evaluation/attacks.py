@@ -1,4 +1,4 @@
-"""What a built-in attacker is asked of a target, and how often what it says is right."""
+"""Answers of built-in attackers to the questions of a contest, and the rates at which they are right."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from anoncup.messages import Message
 from anoncup.rules.model import Rules
-from anoncup.tracks.model import Question, Sizes, Track, largest
+from anoncup.tracks.model import Question, Sizes, Track, largest_risk
 from anoncup.tracks.outcomes import Rate
 from anoncup.tracks.parts import Attacker
 
@@ -14,39 +14,48 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 
-def asked(attacker: Attacker, track: Track, rules: Rules) -> dict[str, Question]:
-    """Of the questions that it answers those that the competition asks."""
-    known = track.asked(rules)
-    return {name: known[name] for name in attacker.questions if name in known}
+def select_questions(attacker: Attacker, track: Track, rules: Rules) -> dict[str, Question]:
+    """Return the questions of the competition that the attacker answers, by name."""
+    contest_questions = track.select_questions(rules)
+    return {name: contest_questions[name] for name in attacker.questions if name in contest_questions}
 
 
-def said_to(attacker: Attacker, said: Any) -> Mapping[str, Any]:
-    """What it says, by question."""
-    return {attacker.question: said} if isinstance(attacker.question, str) else said
+def answers_by_question(attacker: Attacker, answer: Any) -> Mapping[str, Any]:
+    """Return an attacker's answers by question."""
+    return {attacker.question: answer} if isinstance(attacker.question, str) else answer
 
 
-def guesses_of(
+def write_guesses(
     attacker: Attacker, target: Any, *, track: Track, rules: Rules, rng: "Generator"
 ) -> dict[str, bytes]:
-    """The files of its guesses, by question: where nobody could make one of what it says, none."""
-    said = said_to(attacker, attacker.attack(target, **rules.attacker(attacker.name).parameters))
-    questions = asked(attacker, track, rules)
-    found = {name: one.guess_of(said[name], rng) for name, one in questions.items()}
-    return {name: questions[name].write(guess) for name, guess in found.items() if guess is not None}
+    """Return the guess files of an attacker by question, if its answer can be written as a guess."""
+    answers = answers_by_question(
+        attacker, attacker.attack(target, **rules.attacker_settings(attacker.name).parameters)
+    )
+    questions = select_questions(attacker, track, rules)
+    guesses = {name: question.resolve_guess(answers[name], rng) for name, question in questions.items()}
+    return {name: questions[name].write(guess) for name, guess in guesses.items() if guess is not None}
 
 
-def rate_of_attack(
-    attacker: Attacker, said: Any, answer: Any, sizes: Sizes, *, track: Track, rules: Rules
+def rate_attack(
+    attacker: Attacker, attacker_answer: Any, answer: Any, sizes: Sizes, *, track: Track, rules: Rules
 ) -> Rate:
-    """Return its rate. Of several questions it is what E takes of them (``Track.rivals``): the worst one's
-    rate, or a number without counts. The rate of each question is among the details.
+    """Return the rate of an attacker.
+
+    For several questions, the rates are combined as E does (``Track.rivals``): the worst question's rate, or
+    a number without counts. The details contain the rate of each question.
     """
-    known = track.asked(rules)
-    found = {
-        name: question.rated(said_to(attacker, said)[name], answer, sizes, **rules.questions.get(name, {}))
-        for name, question in asked(attacker, track, rules).items()
+    contest_questions = track.select_questions(rules)
+    rates = {
+        name: question.rate_prediction(
+            answers_by_question(attacker, attacker_answer)[name],
+            answer,
+            sizes,
+            **rules.questions.get(name, {}),
+        )
+        for name, question in select_questions(attacker, track, rules).items()
     }
-    if not found:
+    if not rates:
         return Rate(
             0.0,
             None,
@@ -54,12 +63,16 @@ def rate_of_attack(
             0.0,
             note=Message("this competition does not ask the question that this attacker answers"),
         )
-    if isinstance(attacker.question, str) and (len(known) == 1 or track.rivals is largest):
-        return found[attacker.question]
-    risks = {name: rate.risk for name, rate in found.items()}
-    if track.rivals is largest:
-        combined = max(found.values(), key=lambda rate: (rate.risk, rate.rate))
+    if isinstance(attacker.question, str) and (
+        len(contest_questions) == 1 or track.rival_risk is largest_risk
+    ):
+        return rates[attacker.question]
+    risks = {name: rate.risk for name, rate in rates.items()}
+    if track.rival_risk is largest_risk:
+        combined_rate = max(rates.values(), key=lambda rate: (rate.risk, rate.rate))
     else:
-        taken = track.rivals({name: (risks[name],) if name in risks else () for name in known})
-        combined = Rate(taken, None, None, 0.0)
-    return replace(combined, details={name: rate.rate for name, rate in found.items()}, risks=risks)
+        combined_risk = track.rival_risk(
+            {name: (risks[name],) if name in risks else () for name in contest_questions}
+        )
+        combined_rate = Rate(combined_risk, None, None, 0.0)
+    return replace(combined_rate, details={name: rate.rate for name, rate in rates.items()}, risks=risks)

@@ -1,4 +1,4 @@
-"""Scores one submission: every measure, every attacker, the rules of the contest, and the result."""
+"""Scores one submission: every measure, every attacker, the rules of the contest, and the verdict."""
 
 import logging
 import math
@@ -6,32 +6,32 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
-from anoncup.competition.scoring_versions import attacker_counts, part_counts
-from anoncup.evaluation.attacks import asked, rate_of_attack
-from anoncup.evaluation.ranking import compute_utility, overall, rounding_of, security
+from anoncup.competition.scoring_versions import is_counted_attacker, is_counted_part
+from anoncup.evaluation.attacks import rate_attack, select_questions
+from anoncup.evaluation.ranking import compute_utility, overall_score, rounding_threshold, security_score
 from anoncup.evaluation.scales import scales
 from anoncup.excessive.individual_distances import (
-    Distances,
-    Histogram,
-    deletion,
-    excess,
+    DistanceHistogram,
+    IndividualDistances,
+    find_excess,
+    find_forbidden_deletion,
     individual_distances,
 )
-from anoncup.excessive.wrong_secret import warnings_about_secret
+from anoncup.excessive.wrong_secret import find_secret_warnings
 from anoncup.geometry.stable_sums import LARGEST
-from anoncup.messages import Counted, Message, kept, kept_under
+from anoncup.messages import Message, PluralMessage, serialize, serialize_prefixed
 from anoncup.plugins import INSTALLED, TRACKS
 from anoncup.rules.model import Rules
-from anoncup.rules.settings import Excessive, rows_required
+from anoncup.rules.settings import Excessive, count_required_rows
 from anoncup.tables.files import Remark
 from anoncup.tracks.model import Sizes, Tables, Track
 from anoncup.tracks.outcomes import Rate
 from anoncup.tracks.parts import Attacker, Distance, Measure
 
 Progress = Callable[[int, int, str], None]
-Heard = Callable[[str, Any], None]
-Json = dict[str, object]
-Found = TypeVar("Found")
+_AnswerCallback = Callable[[str, Any], None]
+_Json = dict[str, object]
+Result = TypeVar("Result")
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class MeasureResult:
-    """``rounding``: below which a value is 0, and two values are equal."""
+    """Value of a measure; values below ``rounding`` count as 0, smaller differences as ties."""
 
     value: float
     version: int
@@ -66,19 +66,19 @@ class ExcessiveResult:
     mean: float
     max: float
     threshold: float | None
-    histogram: Histogram
+    histogram: DistanceHistogram
 
-    def to_json(self) -> Json:
-        plain = {"counts": list(self.histogram.counts), "end": self.histogram.end}
-        return asdict(self) | {"histogram": plain}
+    def to_json(self) -> _Json:
+        histogram = {"counts": list(self.histogram.counts), "end": self.histogram.end}
+        return asdict(self) | {"histogram": histogram}
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Everything there is to say about a submission. ``violations`` is empty exactly if it is accepted.
+    """Complete result of a submission; ``violations`` is empty exactly if it is accepted.
 
-    ``utility`` (U), ``security`` (E) and ``overall`` lie in [0, 1], 0 best, and are given on a rejection too.
-    ``excessive``: None of a track that knows no distances.
+    ``utility`` (U), ``security`` (E) and ``overall`` lie in [0, 1], 0 is best; a rejected submission has them
+    too. ``excessive``: None for a track without distances.
     """
 
     violations: tuple[Violation, ...]
@@ -94,13 +94,13 @@ class Verdict:
     def verdict(self) -> str:
         return "rejected" if self.violations else "accepted"
 
-    def to_json(self) -> Json:
-        """Plain builtins, all numbers finite. What is said has its template, to be said in any language."""
+    def to_json(self) -> _Json:
+        """Return plain builtins with finite numbers; messages include their template for translation."""
         return {
             "verdict": self.verdict,
-            "violations": [kept(each.code, each.message) for each in self.violations],
+            "violations": [serialize(entry.code, entry.message) for entry in self.violations],
             **(
-                {"warnings": [kept(each.code, each.message) for each in self.warnings]}
+                {"warnings": [serialize(entry.code, entry.message) for entry in self.warnings]}
                 if self.warnings
                 else {}
             ),
@@ -115,12 +115,12 @@ class Verdict:
         }
 
 
-def silent(step: int, of: int, name: str) -> None:
-    """Progress that nobody watches."""
+def _ignore_progress(step: int, total: int, name: str) -> None:
+    """Discard progress reports."""
 
 
-def unheard(name: str, said: Any) -> None:
-    """What attackers say, where nobody asks."""
+def _ignore_answer(name: str, answer: Any) -> None:
+    """Discard the answers of attackers."""
 
 
 def evaluate(
@@ -129,52 +129,59 @@ def evaluate(
     anonymized: Tables,
     answer: Any,
     *,
-    progress: Progress = silent,
-    heard: Heard = unheard,
+    progress: Progress = _ignore_progress,
+    on_answer: _AnswerCallback = _ignore_answer,
 ) -> Verdict:
-    """Score a release. ``answer``: what its makers know of it; of the tracks that link, ``answer[j]`` is
-    individual j's own in the original, counted from 0.
+    """Score a release against the ``answer`` that only its makers know.
 
-    ``original`` is what the track's ``prepare`` returned, ``anonymized`` a table or tables of the track.
-    ``progress(step, of, name)`` is called before each measure and attacker, ``step`` counting from 1;
-    ``heard(name, said)`` with what each attacker says, None of one that was not asked.
+    In tracks that link, ``answer[j]`` is the row of individual j in the original, counted from 0.
+    ``original`` is the result of the track's ``prepare``, ``anonymized`` a table or tables of the track.
+    ``progress(step, total, name)`` is called before each measure and attacker, ``step`` counting from 1;
+    ``on_answer(name, answer)`` with the answer of each attacker, None if it was not asked.
     """
     track = TRACKS[rules.track]
-    sizes = _sizes(track, original, anonymized)
-    track.answers.check(answer, sizes)
-    release = track.release_of(original, anonymized, answer)
-    tell, largest = _announcer(progress, track), track.largest_cell(original)
+    sizes = _count_individuals(track, original, anonymized)
+    track.answer_spec.check(answer, sizes)
+    release = track.measure_view(original, anonymized, answer)
+    announce, largest_cell = _make_announcer(progress, track), track.largest_cell(original)
     measures = {
-        name: found
-        for name, each in track.measures.items()
-        if (found := _spared(rules, f"measures.{name}", _measured, each, release, rules, largest, tell))
-    }
-
-    def judged(attacker: Attacker, said: Any) -> Rate:
-        return rate_of_attack(attacker, said, answer, sizes, track=track, rules=rules)
-
-    attacks = {
-        name: answered
-        for name, each in track.attackers.items()
+        name: measure_result
+        for name, part in track.measures.items()
         if (
-            answered := _spared(
-                rules, f"attackers.{name}", _attacked, each, release.target, rules, judged, tell
+            measure_result := _compute_if_possible(
+                rules, f"measures.{name}", _run_measure, part, release, rules, largest_cell, announce
             )
         )
     }
-    for name, (said, _) in attacks.items():
-        heard(name, said)
-    attackers = {name: result for name, (_, result) in attacks.items()}
-    violations, excessive, warnings = _judged(rules, track, release, sizes)
-    u, e = _utility(rules, track, original, measures), _security(rules, attackers)
+
+    def rate(attacker: Attacker, attacker_answer: Any) -> Rate:
+        return rate_attack(attacker, attacker_answer, answer, sizes, track=track, rules=rules)
+
+    attack_results = {
+        name: attack_result
+        for name, part in track.attackers.items()
+        if (
+            attack_result := _compute_if_possible(
+                rules, f"attackers.{name}", _run_attacker, part, release.target, rules, rate, announce
+            )
+        )
+    }
+    for name, (attacker_answer, _) in attack_results.items():
+        on_answer(name, attacker_answer)
+    attackers = {name: result for name, (_, result) in attack_results.items()}
+    violations, excessive, warnings = _check_rules(rules, track, release, sizes)
+    utility_value, security_value = (
+        _compute_utility(rules, track, original, measures),
+        _compute_security(rules, attackers),
+    )
     return Verdict(
         violations=violations,
         measures=measures,
         attackers=attackers,
         excessive=excessive,
-        utility=u,
-        security=e,
-        overall=overall(u, e),
+        utility=utility_value,
+        security=security_value,
+        overall=overall_score(utility_value, security_value),
         warnings=warnings,
     )
 
@@ -182,117 +189,127 @@ def evaluate(
 def judge(
     rules: Rules, original: Any, anonymized: Tables, answer: Any
 ) -> tuple[tuple[Violation, ...], ExcessiveResult | None]:
-    """The rules alone, without a measure or an attacker."""
+    """Check the rules alone, without measures and attackers."""
     track = TRACKS[rules.track]
-    sizes = _sizes(track, original, anonymized)
-    track.answers.check(answer, sizes)
-    return _judged(rules, track, track.release_of(original, anonymized, answer), sizes)[:2]
+    sizes = _count_individuals(track, original, anonymized)
+    track.answer_spec.check(answer, sizes)
+    return _check_rules(rules, track, track.measure_view(original, anonymized, answer), sizes)[:2]
 
 
-def doubts_about_secret(rules: Rules, original: Any, anonymized: Tables, answer: Any) -> tuple[Remark, ...]:
+def check_secret(rules: Rules, original: Any, anonymized: Tables, answer: Any) -> tuple[Remark, ...]:
     """Return a warning if the secret may belong to another file."""
     track = TRACKS[rules.track]
     if not track.distances:
         return ()
-    release, distance = track.release_of(original, anonymized, answer), _distance(rules, track)
+    release, distance = track.measure_view(original, anonymized, answer), _select_distance(rules, track)
     distances = individual_distances(release, distance)
-    return tuple(warnings_about_secret(release, distance, distances.of_individuals[release.source]))
+    return tuple(find_secret_warnings(release, distance, distances.values[release.source]))
 
 
-def _sizes(track: Track, original: Any, anonymized: Tables) -> Sizes:
-    return {"originals": original.rows, "rows": track.individuals(anonymized)}
+def _count_individuals(track: Track, original: Any, anonymized: Tables) -> Sizes:
+    return {"originals": original.rows, "rows": track.count_individuals(anonymized)}
 
 
-def _announcer(progress: Progress, track: Track) -> Callable[[str], None]:
+def _make_announcer(progress: Progress, track: Track) -> Callable[[str], None]:
     names = [*track.measures, *track.attackers]
     return lambda name: progress(names.index(name) + 1, len(names), name)
 
 
-def _spared(rules: Rules, part: str, compute: Callable[..., Found], *given: Any) -> Found | None:
-    """What is computed; None if it fails and is a package's part that does not count here: else whatever is
-    installed could keep everybody from being scored."""
+def _compute_if_possible(
+    rules: Rules, part: str, compute: Callable[..., Result], *arguments: Any
+) -> Result | None:
+    """Compute a result; None if a part from a package fails that does not count in this contest.
+
+    Otherwise, a broken package could prevent all submissions from being scored.
+    """
     try:
-        return compute(*given)
+        return compute(*arguments)
     except Exception:
-        if part_counts(rules, part) or INSTALLED.bringer(f"{rules.track}.{part}") is None:
+        if is_counted_part(rules, part) or INSTALLED.find_provider(f"{rules.track}.{part}") is None:
             raise
         log.exception("%s of the %s track has failed, and is not reported", part, rules.track)
         return None
 
 
-def _measured(
-    measure: Measure, release: Any, rules: Rules, largest_cell: float, tell: Callable[[str], None]
+def _run_measure(
+    measure: Measure, release: Any, rules: Rules, largest_cell: float, announce: Callable[[str], None]
 ) -> MeasureResult:
-    tell(measure.name)
-    parameters = rules.measure(measure.name).parameters
+    announce(measure.name)
+    parameters = rules.measure_settings(measure.name).parameters
     value = min(measure.compute(release, **parameters), LARGEST)
     if not math.isfinite(value):
         raise ValueError(f"{measure.name} is {value}")
-    tiny = rounding_of(measure, largest_cell)
-    return MeasureResult(value, measure.version, tiny, measure.details(release) if measure.details else None)
+    rounding = rounding_threshold(measure, largest_cell)
+    return MeasureResult(
+        value, measure.version, rounding, measure.details(release) if measure.details else None
+    )
 
 
-def _attacked(
+def _run_attacker(
     attacker: Attacker,
     target: Any,
     rules: Rules,
-    judged: Callable[[Attacker, Any], Rate],
-    tell: Callable[[str], None],
+    rate: Callable[[Attacker, Any], Rate],
+    announce: Callable[[str], None],
 ) -> tuple[Any, AttackerResult]:
-    """What it says, None where nobody asks it, and what that came to."""
-    tell(attacker.name)
-    parameters = rules.attacker(attacker.name).parameters
-    is_asked = asked(attacker, TRACKS[rules.track], rules)
-    said = attacker.attack(target, **parameters) if is_asked else None
-    return said, AttackerResult(judged(attacker, said), attacker.version)
+    """Return the attacker's answer, None if no question is asked, and its result."""
+    announce(attacker.name)
+    parameters = rules.attacker_settings(attacker.name).parameters
+    is_asked = select_questions(attacker, TRACKS[rules.track], rules)
+    attacker_answer = attacker.attack(target, **parameters) if is_asked else None
+    return attacker_answer, AttackerResult(rate(attacker, attacker_answer), attacker.version)
 
 
-def _utility(rules: Rules, track: Track, original: Any, measures: Mapping[str, MeasureResult]) -> float:
+def _compute_utility(
+    rules: Rules, track: Track, original: Any, measures: Mapping[str, MeasureResult]
+) -> float:
     return compute_utility(
         {name: result.value for name, result in measures.items()},
         measures=track.measures,
         weights=rules.weights,
-        scales=_all_scales(rules, track, original),
+        scales=_load_scales(rules, track, original),
         largest_cell=track.largest_cell(original),
-        how=track.utility,
+        aggregation=track.utility,
     )
 
 
-def _all_scales(rules: Rules, track: Track, original: Any) -> Mapping[str, float]:
-    """The file's scales; what it leaves open is computed."""
+def _load_scales(rules: Rules, track: Track, original: Any) -> Mapping[str, float]:
+    """Return the scales of the competition file; missing ones are computed."""
     if rules.weights.keys() <= rules.scales.keys():
         return rules.scales
     return scales(track, original, rules.measures) | dict(rules.scales)
 
 
-def _security(rules: Rules, attackers: Mapping[str, AttackerResult]) -> float:
-    return security(result.rate.risk for name, result in attackers.items() if attacker_counts(rules, name))
+def _compute_security(rules: Rules, attackers: Mapping[str, AttackerResult]) -> float:
+    return security_score(
+        result.rate.risk for name, result in attackers.items() if is_counted_attacker(rules, name)
+    )
 
 
-def _judged(
+def _check_rules(
     rules: Rules, track: Track, release: Any, sizes: Sizes
 ) -> tuple[tuple[Violation, ...], ExcessiveResult | None, tuple[Remark, ...]]:
-    found = {"too_few_rows": too_few_rows(rules, sizes)}
+    messages = {"too_few_rows": find_too_few_rows(rules, sizes)}
     settings, result, warnings = rules.excessive, None, list[Remark]()
     if track.distances:
-        distance = _distance(rules, track)
+        distance = _select_distance(rules, track)
         distances = individual_distances(release, distance)
-        warnings = warnings_about_secret(release, distance, distances.of_individuals[release.source])
+        warnings = find_secret_warnings(release, distance, distances.values[release.source])
         if settings is not None:
-            result = _excessive(distances, settings)
-            found["deleted_rows"] = deletion(release, distance)
-            found["excessive_anonymization"] = excess(release, distance, distances, settings)
-    violations = tuple(Violation(code, message) for code, message in found.items() if message)
+            result = _summarize_distances(distances, settings)
+            messages["deleted_rows"] = find_forbidden_deletion(release, distance)
+            messages["excessive_anonymization"] = find_excess(release, distance, distances, settings)
+    violations = tuple(Violation(code, message) for code, message in messages.items() if message)
     return violations, result, tuple(warnings)
 
 
-def _distance(rules: Rules, track: Track) -> Distance:
-    """The distance of the rule against excessive anonymization, or the track's first."""
+def _select_distance(rules: Rules, track: Track) -> Distance:
+    """Return the distance of the rule against excessive anonymization, or the track's first."""
     settings = rules.excessive
     return track.distances[settings.distance] if settings else next(iter(track.distances.values()))
 
 
-def _excessive(distances: Distances, settings: Excessive) -> ExcessiveResult:
+def _summarize_distances(distances: IndividualDistances, settings: Excessive) -> ExcessiveResult:
     return ExcessiveResult(
         distance=distances.name,
         mean=distances.mean,
@@ -302,14 +319,14 @@ def _excessive(distances: Distances, settings: Excessive) -> ExcessiveResult:
     )
 
 
-def too_few_rows(rules: Rules, sizes: Sizes) -> Message | None:
+def find_too_few_rows(rules: Rules, sizes: Sizes) -> Message | None:
     """Return why a release has too few rows; None if it has enough."""
     if rules.limits.min_rows_kept is None:
         return None
-    required = rows_required(rules.limits.min_rows_kept, sizes["originals"])
+    required = count_required_rows(rules.limits.min_rows_kept, sizes["originals"])
     if sizes["rows"] >= required:
         return None
-    return Counted(
+    return PluralMessage(
         "{found} row is left; at least {needed} must be",
         "{found} rows are left; at least {needed} must be",
         "found",
@@ -318,23 +335,23 @@ def too_few_rows(rules: Rules, sizes: Sizes) -> Message | None:
     )
 
 
-def _measure_json(result: MeasureResult) -> Json:
-    plain: Json = {"value": result.value, "version": result.version, "rounding": result.rounding}
-    return plain if result.details is None else plain | {"details": dict(result.details)}
+def _measure_json(result: MeasureResult) -> _Json:
+    content: _Json = {"value": result.value, "version": result.version, "rounding": result.rounding}
+    return content if result.details is None else content | {"details": dict(result.details)}
 
 
-def attacker_json(rate: Rate, version: int) -> Json:
-    """A rate as the verdict holds it: with its interval, or with its deviation if it is an expectation."""
-    counted: Json = {} if rate.trials is None else {"correct": rate.correct, "trials": rate.trials}
-    expected: Json = {} if rate.sd is None else {"sd": rate.sd}
+def attacker_json(rate: Rate, version: int) -> _Json:
+    """Return a rate as stored in the verdict: with its interval, or the deviation of an expectation."""
+    counts: _Json = {} if rate.trials is None else {"correct": rate.correct, "trials": rate.trials}
+    deviation: _Json = {} if rate.sd is None else {"sd": rate.sd}
     return {
         "rate": rate.rate,
-        **counted,
+        **counts,
         "version": version,
         "baseline": rate.baseline,
-        **(expected if rate.interval is None else {"interval": list(rate.interval)}),
+        **(deviation if rate.interval is None else {"interval": list(rate.interval)}),
         **({"risk": rate.risk} if rate.chance else {}),
         **({"details": dict(rate.details)} if rate.details else {}),
         **({"risks": dict(rate.risks)} if rate.risks else {}),
-        **({} if rate.note is None else kept_under("note", rate.note)),
+        **({} if rate.note is None else serialize_prefixed("note", rate.note)),
     }

@@ -1,6 +1,6 @@
-"""Which individuals attackers found, and what they share: an answer about the secret, for its owners alone.
+"""Individuals that attackers re-identified, and what they have in common; for the owners of the secret only.
 
-It is computed where the secret is (``anoncup score --fallen``) and stored nowhere; see
+It is computed where the secret is (``anoncup score --fallen``) and never stored; see
 ``docs/decisions/0042-who-fell-is-told-where-the-secret-is.md``.
 """
 
@@ -12,170 +12,196 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from anoncup.competition.scoring_versions import attacker_counts
-from anoncup.evaluation.attacks import said_to
+from anoncup.competition.scoring_versions import is_counted_attacker
+from anoncup.evaluation.attacks import answers_by_question
 from anoncup.geometry.arrays import BoolArray, IntArray
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import Track
 
-MOST_VALUES = 8
-"""Of a column of numbers with more than so many a band is told, not a value."""
-BANDS = 4
-CLASS_SIZES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, None))
+_MAX_DISTINCT = 8
+"""Numeric columns with more distinct values than this are reported in bands."""
+_BAND_COUNT = 4
+_CLASS_SIZES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, None))
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
-    """Individuals of the release with a value in a column: ``there`` of all ``there_of``, of whom ``fell``
-    were found; ``finds``: by how many attackers each, added up, of all ``finds_of``.
+class SharedTrait:
+    """Individuals of the release that share a value in a column.
 
-    ``column`` None: it is the number of individuals in the original who are alike in all of the columns.
-    ``excess``: how many more finds they are than if a value told nothing about falling; ``lift``: how many
-    times as many.
+    ``present`` of ``present_total`` individuals have the value, and ``reidentified`` of them were found.
+    ``hits`` of ``hits_total`` (individual, attacker) pairs. ``column`` None: the value is the size of the
+    individual's equivalence class in the original. ``excess``: hits above the number expected if the value
+    made no difference; ``lift``: hits relative to that number.
     """
 
     column: str | None
     value: str
-    there: int
-    there_of: int
-    fell: int
-    finds: int
-    finds_of: int
+    present: int
+    present_total: int
+    reidentified: int
+    hits: int
+    hits_total: int
 
     @property
     def excess(self) -> Fraction:
-        return self.finds - Fraction(self.finds_of * self.there, self.there_of)
+        return self.hits - Fraction(self.hits_total * self.present, self.present_total)
 
     @property
     def lift(self) -> float:
-        return self.finds * self.there_of / (self.finds_of * self.there)
+        return self.hits * self.present_total / (self.hits_total * self.present)
 
 
 @dataclass(frozen=True, slots=True)
-class Fallen:
-    """``right`` (attackers, n): which individuals of the original each attacker that counts finds for
-    certain; ``there`` (n,): which of them are in the release."""
+class ReidentifiedIndividuals:
+    """Result of the attackers that count, for each individual of the original.
+
+    ``is_hit`` (attackers, n): whether the attacker is certainly right. ``is_present`` (n,): whether the
+    individual is in the release.
+    """
 
     attackers: tuple[str, ...]
-    right: BoolArray
-    there: BoolArray
+    is_hit: BoolArray
+    is_present: BoolArray
 
     @property
-    def fell(self) -> BoolArray:
-        """(n,): whom at least one of them finds."""
-        return np.asarray(self.right.any(axis=0))
+    def is_reidentified(self) -> BoolArray:
+        """(n,): individuals re-identified by at least one attacker."""
+        return np.asarray(self.is_hit.any(axis=0))
 
     @property
-    def found_by(self) -> IntArray:
-        """(n,): by how many attackers each individual is found."""
-        return np.asarray(self.right.sum(axis=0), dtype=np.int64)
+    def hit_counts(self) -> IntArray:
+        """(n,): number of attackers that re-identified each individual."""
+        return np.asarray(self.is_hit.sum(axis=0), dtype=np.int64)
 
-    def to_json(self, what: Sequence[Shared]) -> dict[str, object]:
-        """Numbers alone: who they are is for the file."""
+    def to_json(self, traits: Sequence[SharedTrait]) -> dict[str, object]:
+        """Return numbers only; the individuals are written to the file."""
         return {
-            "individuals": int(self.fell.sum()),
-            "of": int(self.there.sum()),
-            "found_by": {str(number): count for number, count in self.counts.items()},
-            "shared": [shared_json(one) for one in what],
+            "individuals": int(self.is_reidentified.sum()),
+            "of": int(self.is_present.sum()),
+            "found_by": {str(number): count for number, count in self.individuals_by_hits.items()},
+            "shared": [_trait_json(trait) for trait in traits],
         }
 
     @property
-    def counts(self) -> dict[int, int]:
-        """How many individuals of the release were found by so many attackers, the fewest first."""
-        numbers, found = np.unique(self.found_by[self.there], return_counts=True)
-        return {int(number): int(count) for number, count in zip(numbers, found, strict=True)}
+    def individuals_by_hits(self) -> dict[int, int]:
+        """Number of individuals of the release by number of attackers that re-identified them, ascending."""
+        hits, individuals = np.unique(self.hit_counts[self.is_present], return_counts=True)
+        return {int(hit_count): int(count) for hit_count, count in zip(hits, individuals, strict=True)}
 
 
-def shared_json(one: Shared) -> dict[str, object]:
-    counts = {"there": one.there, "fell": one.fell, "finds": one.finds}
-    return {"column": one.column, "value": one.value, **counts, "lift": one.lift}
+def _trait_json(trait: SharedTrait) -> dict[str, object]:
+    counts = {"there": trait.present, "fell": trait.reidentified, "finds": trait.hits}
+    return {"column": trait.column, "value": trait.value, **counts, "lift": trait.lift}
 
 
-def known_of(track: Track, rules: Rules, tables: Any) -> tuple[pd.DataFrame, Sequence[str]]:
-    """The individuals of an original, and the columns that an attacker may know of them."""
-    return track.frames(tables)[0], track.group_columns(rules)[0]
+def attacker_knowledge(track: Track, rules: Rules, tables: Any) -> tuple[pd.DataFrame, Sequence[str]]:
+    """Return the individuals of an original, and the columns that an attacker may know of them."""
+    return track.build_frames(tables)[0], track.group_columns(rules)[0]
 
 
-def fallen(track: Track, rules: Rules, said: Mapping[str, Any], source: IntArray, originals: int) -> Fallen:
-    """``said``: what each attacker says of a release whose individual j is ``source[j]`` of the original."""
-    judge = track.right(rules)
+def find_reidentified(
+    track: Track, rules: Rules, answers: Mapping[str, Any], source: IntArray, original_count: int
+) -> ReidentifiedIndividuals:
+    """Find the individuals that attackers re-identified in a release.
+
+    ``answers``: by attacker. Individual j of the release is row ``source[j]`` of the original. Raises
+    TypeError if the contest does not ask who the individuals are.
+    """
+    judge = track.hit_probabilities(rules)
     if judge is None:
         raise TypeError("a contest that does not ask who the individuals are has nobody who falls")
-    names = tuple(name for name in said if attacker_counts(rules, name) and said[name] is not None)
-    right = np.zeros((len(names), originals), dtype=np.bool_)
-    for row, name in zip(right, names, strict=True):
-        (answer,) = said_to(track.attackers[name], said[name]).values()
+    names = tuple(name for name in answers if is_counted_attacker(rules, name) and answers[name] is not None)
+    is_hit = np.zeros((len(names), original_count), dtype=np.bool_)
+    for row, name in zip(is_hit, names, strict=True):
+        (answer,) = answers_by_question(track.attackers[name], answers[name]).values()
         row[source] = judge(answer, source) == 1.0
-    there = np.zeros(originals, dtype=np.bool_)
-    there[source] = True
-    return Fallen(names, right, there)
+    is_present = np.zeros(original_count, dtype=np.bool_)
+    is_present[source] = True
+    return ReidentifiedIndividuals(names, is_hit, is_present)
 
 
-def shared(found: Fallen, table: pd.DataFrame, columns: Sequence[str]) -> list[Shared]:
-    """Who was found more often than all of the release, by what they share; the largest excess first.
+def find_shared_traits(
+    reidentified: ReidentifiedIndividuals, table: pd.DataFrame, columns: Sequence[str]
+) -> list[SharedTrait]:
+    """Return traits of individuals re-identified more often than the average, largest excess first.
 
-    ``table`` (n, …): the individuals of the original, ``columns``: what an attacker may know of them.
+    ``table`` (n, …): the individuals of the original; ``columns``: those that an attacker may know.
     """
-    named = [(name, values_of(table[name])) for name in columns]
-    listed: list[tuple[str | None, pd.Series]] = [(None, classes_of(table, columns)), *named]
-    told = [
-        shared_by(found, name, value, np.asarray(texts == value))
-        for name, texts in listed
+    columns_with_texts = [(name, value_texts(table[name])) for name in columns]
+    traits_by_column: list[tuple[str | None, pd.Series]] = [
+        (None, _class_size_texts(table, columns)),
+        *columns_with_texts,
+    ]
+    traits = [
+        _count_trait(reidentified, name, value, np.asarray(texts == value))
+        for name, texts in traits_by_column
         for value in pd.unique(texts)
     ]
-    return sorted((one for one in told if one.there and one.excess > 0), key=lambda one: -one.excess)
-
-
-def shared_by(found: Fallen, column: str | None, value: str, having: BoolArray) -> Shared:
-    return Shared(
-        column,
-        value,
-        there=int((found.there & having).sum()),
-        there_of=int(found.there.sum()),
-        fell=int((found.fell & having).sum()),
-        finds=int(found.found_by[having].sum()),
-        finds_of=int(found.found_by.sum()),
+    return sorted(
+        (trait for trait in traits if trait.present and trait.excess > 0), key=lambda trait: -trait.excess
     )
 
 
-def individuals_of(found: Fallen, table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """Those who fell, whom most attackers find first: row of the original, counted from 1, by whom, and what
-    an attacker may know of them."""
-    fell = np.flatnonzero(found.fell)
-    order = fell[np.argsort(-found.found_by[fell], kind="stable")]
-    names = np.array(found.attackers, dtype=object)
-    told = {
+def _count_trait(
+    reidentified: ReidentifiedIndividuals, column: str | None, value: str, has_value: BoolArray
+) -> SharedTrait:
+    return SharedTrait(
+        column,
+        value,
+        present=int((reidentified.is_present & has_value).sum()),
+        present_total=int(reidentified.is_present.sum()),
+        reidentified=int((reidentified.is_reidentified & has_value).sum()),
+        hits=int(reidentified.hit_counts[has_value].sum()),
+        hits_total=int(reidentified.hit_counts.sum()),
+    )
+
+
+def list_reidentified(
+    reidentified: ReidentifiedIndividuals, table: pd.DataFrame, columns: Sequence[str]
+) -> pd.DataFrame:
+    """List the re-identified individuals, most hits first.
+
+    The columns are the row of the original, counted from 1, the attackers, and what an attacker may know.
+    """
+    rows = np.flatnonzero(reidentified.is_reidentified)
+    order = rows[np.argsort(-reidentified.hit_counts[rows], kind="stable")]
+    names = np.array(reidentified.attackers, dtype=object)
+    content = {
         "original_row": order + 1,
-        "found_by": found.found_by[order],
-        "attackers": [" ".join(names[found.right[:, row]]) for row in order],
+        "found_by": reidentified.hit_counts[order],
+        "attackers": [" ".join(names[reidentified.is_hit[:, row]]) for row in order],
     }
-    known = table.iloc[order].reset_index(drop=True)
-    return pd.DataFrame(told | {name: known[name] for name in columns})
+    knowledge = table.iloc[order].reset_index(drop=True)
+    return pd.DataFrame(content | {name: knowledge[name] for name in columns})
 
 
-def values_of(column: pd.Series) -> pd.Series:
-    """A text for each individual: its value, or the band that it lies in."""
-    if not pd.api.types.is_numeric_dtype(column) or column.nunique() <= MOST_VALUES:
+def value_texts(column: pd.Series) -> pd.Series:
+    """Return a text for each individual: its value, or the band that contains it."""
+    if not pd.api.types.is_numeric_dtype(column) or column.nunique() <= _MAX_DISTINCT:
         return column.astype(str).reset_index(drop=True)
     values = column.to_numpy()
     ordered = np.sort(values)
-    limits = np.unique([ordered[len(ordered) * part // BANDS] for part in range(1, BANDS)])
-    bands = np.searchsorted(limits, values, side="right")
-    ends = {band: (values[bands == band].min(), values[bands == band].max()) for band in np.unique(bands)}
-    return pd.Series([band_text(*ends[band]) for band in bands])
+    band_limits = np.unique(
+        [ordered[len(ordered) * band_index // _BAND_COUNT] for band_index in range(1, _BAND_COUNT)]
+    )
+    bands = np.searchsorted(band_limits, values, side="right")
+    band_ends = {
+        band: (values[bands == band].min(), values[bands == band].max()) for band in np.unique(bands)
+    }
+    return pd.Series([_format_band(*band_ends[band]) for band in bands])
 
 
-def band_text(least: Any, largest: Any) -> str:
-    return f"{least}" if least == largest else f"{least}–{largest}"
+def _format_band(low: Any, high: Any) -> str:
+    return f"{low}" if low == high else f"{low}–{high}"
 
 
-def classes_of(table: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
-    """How many are alike in all columns, each individual with its own."""
+def _class_size_texts(table: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
+    """Return the size of each individual's equivalence class, as a text."""
     sizes = table.groupby(list(columns), dropna=False, observed=True)[columns[0]].transform("size")
-    return sizes.map(size_text).reset_index(drop=True)
+    return sizes.map(_format_class_size).reset_index(drop=True)
 
 
-def size_text(size: int) -> str:
-    (found,) = ((low, high) for low, high in CLASS_SIZES if low <= size and (high is None or size <= high))
-    low, high = found
+def _format_class_size(size: int) -> str:
+    (bounds,) = ((low, high) for low, high in _CLASS_SIZES if low <= size and (high is None or size <= high))
+    low, high = bounds
     return f"{low}" if low == high else f"{low}+" if high is None else f"{low}–{high}"

@@ -1,4 +1,4 @@
-"""What a sample method makes of an original, as a team would send it."""
+"""Releases of sample methods, in the form in which a team would send them."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def sample_release(
-    track: Track, method: str, original: Tables, rules: Rules, rng: "Generator", **drawn: Any
+    track: Track, method: str, original: Tables, rules: Rules, rng: "Generator", **allocation: Any
 ) -> dict[str, bytes]:
-    """Its files in a new order, and the secret, unless the service has ``drawn`` the answer."""
-    release, answer = track.anonymize(track.methods[method], original, rules, rng, {}, **drawn)
+    """Return shuffled release files, and the secret unless the service gave an ``allocation``."""
+    release, answer = track.anonymize(track.methods[method], original, rules, rng, {}, **allocation)
     release, answer = track.shuffle(release, answer, rng=rng)
     files = track.files_of(release)
-    return files if drawn else {**files, SECRET: track.answers.write(answer)}
+    return files if allocation else {**files, SECRET: track.answer_spec.write(answer)}

@@ -1,10 +1,10 @@
-"""What a measure's value is held against: its mean over releases that kept nothing but the marginals (§4)."""
+"""Scale of each measure: its mean over releases that keep nothing but the marginals (§4)."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from anoncup.errors import InvalidCompetition
-from anoncup.evaluation.ranking import rounding_of
+from anoncup.evaluation.ranking import rounding_threshold
 from anoncup.geometry.stable_sums import finite_mean
 from anoncup.plugins import INSTALLED
 from anoncup.rules.settings import MeasureSettings
@@ -14,45 +14,60 @@ from anoncup.tracks.parts import Measure
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
 
-DRAWS = 5
+_NULL_RELEASES = 5
 
 
 def scales(track: Track, original: Any, settings: Mapping[str, MeasureSettings]) -> dict[str, float]:
-    """The scale of every measure that may weigh in U, under the competition's parameters; full precision."""
-    wanted = [
-        each for name, each in track.measures.items() if each.weighs and _is_wanted(track, name, settings)
+    """Return the scale of every measure that may have a weight in U, in full precision.
+
+    The measures use the parameters of the competition.
+    """
+    measures = [
+        measure
+        for name, measure in track.measures.items()
+        if measure.weighs and _needs_scale(track, name, settings)
     ]
-    drawn = DRAWS if any(each.scale is None for each in wanted) else 0
-    releases = [track.null_release(original, draw) for draw in range(drawn)] if track.null_release else []
-    return {each.name: _scale(each, original, releases, settings) for each in wanted}
+    release_count = _NULL_RELEASES if any(measure.scale is None for measure in measures) else 0
+    releases = (
+        [track.null_release(original, seed) for seed in range(release_count)] if track.null_release else []
+    )
+    return {measure.name: _compute_scale(measure, original, releases, settings) for measure in measures}
 
 
-def _scale(
+def _compute_scale(
     measure: Measure, original: Any, releases: list[Any], settings: Mapping[str, MeasureSettings]
 ) -> float:
-    """0 of one that says none where there are no null releases either; see ``check_scales``."""
+    """Return 0 for a measure without a scale in a track without null releases; see ``check_scales``."""
     if measure.scale is None:
-        return _null_mean(measure, releases, settings) if releases else 0.0
+        return _null_release_mean(measure, releases, settings) if releases else 0.0
     return measure.scale(original) if callable(measure.scale) else float(measure.scale)
 
 
-def _is_wanted(track: Track, name: str, settings: Mapping[str, MeasureSettings]) -> bool:
-    """A package's measure has one where it weighs only: a file that does not need the package must be read
-    without it."""
+def _needs_scale(track: Track, name: str, settings: Mapping[str, MeasureSettings]) -> bool:
+    """Return whether a measure needs a scale; a measure from a package only if it has a weight.
+
+    A file that does not use a package must be readable without it.
+    """
     weighs = settings.get(name, MeasureSettings()).weight > 0
-    return weighs or INSTALLED.bringer(f"{track.name}.measures.{name}") is None
+    return weighs or INSTALLED.find_provider(f"{track.name}.measures.{name}") is None
 
 
-def _null_mean(measure: Measure, releases: list[Any], settings: Mapping[str, MeasureSettings]) -> float:
+def _null_release_mean(
+    measure: Measure, releases: list[Any], settings: Mapping[str, MeasureSettings]
+) -> float:
     parameters = settings.get(measure.name, MeasureSettings()).parameters
     return finite_mean(measure.compute(release, **parameters) for release in releases)
 
 
-def check_scales(track: Track, original: Any, rules: "Rules", found: Mapping[str, float]) -> None:
-    """InvalidCompetition if a measure weighs that has nothing to be held against: of such a one every loss,
-    however small, is the whole."""
+def check_scales(track: Track, original: Any, rules: "Rules", scales_by_measure: Mapping[str, float]) -> None:
+    """Raise InvalidCompetition if a measure with a weight has no scale.
+
+    Without a scale, every loss, however small, would be the maximum loss.
+    """
     for name in rules.weights:
-        if not found[name] >= rounding_of(track.measures[name], track.largest_cell(original)):
+        if not scales_by_measure[name] >= rounding_threshold(
+            track.measures[name], track.largest_cell(original)
+        ):
             raise InvalidCompetition(
                 "{key}: {name} has no scale, because even a release without information leaves it "
                 "at 0; give it the weight 0, or a scale of its own",

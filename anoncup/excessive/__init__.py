@@ -1,12 +1,12 @@
-"""Excessive anonymization (P2): the rule against it, its bounds and the advice on its threshold."""
+"""The rule against excessive anonymization (P2), its certified bounds, and the advisor on its threshold."""
 
 from collections.abc import Callable
 
-DRAWS = 10_000
-"""Permutations of each type that the advisor simulates, unless told otherwise."""
+SIMULATED_PERMUTATIONS = 10_000
+"""Default number of permutations of each type that the advisor simulates."""
 
-Announce = Callable[[int, int, str], None]
+ProgressCallback = Callable[[int, int, str], None]
 
 
-def silent(step: int, of: int, name: str) -> None:
-    """Progress that nobody watches."""
+def ignore_progress(step: int, total: int, name: str) -> None:
+    """Discard progress reports."""

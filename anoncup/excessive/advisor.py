@@ -10,44 +10,53 @@ from typing import Any
 import numpy as np
 from numpy.random import PCG64, Generator
 
-from anoncup.excessive import DRAWS, Announce, silent
-from anoncup.excessive.certified_bounds import LARGEST as EVERY
-from anoncup.excessive.certified_bounds import Certified, certified_bounds
-from anoncup.excessive.evidence import Evidence, Guarantee, evidence
-from anoncup.excessive.fixed_point_odds import group_tail, log2, smallest_bound, smallest_group_bound, tail
-from anoncup.excessive.gaps import close_gaps
-from anoncup.excessive.individual_distances import mean_of
-from anoncup.excessive.insufficient import max_escapes
-from anoncup.excessive.method_costs import Trials
-from anoncup.excessive.simulation import (
-    Histogram,
-    able,
-    exchanged_with_most_alike,
-    histogram_of,
-    kinds_of_permutations,
+from anoncup.excessive import SIMULATED_PERMUTATIONS, ProgressCallback, ignore_progress
+from anoncup.excessive.certified_bounds import MAX_INDIVIDUALS as EVERY
+from anoncup.excessive.certified_bounds import CertifiedBounds, certified_bounds
+from anoncup.excessive.evidence import GuaranteedThreshold, ThresholdEvidence, gather_evidence
+from anoncup.excessive.fixed_point_odds import (
+    group_tail_probability,
+    log2,
+    smallest_fixed_count,
+    smallest_group_fixed_count,
+    tail_probability,
 )
-from anoncup.excessive.sparse_bounds import intervals
+from anoncup.excessive.gaps import close_gaps
+from anoncup.excessive.individual_distances import finite_distance_mean
+from anoncup.excessive.insufficient import max_escapes
+from anoncup.excessive.method_costs import MethodTrials
+from anoncup.excessive.simulation import (
+    SimulationHistogram,
+    build_histogram,
+    find_possible_cheats,
+    greedy_swap_mean,
+    permutation_types,
+)
+from anoncup.excessive.sparse_bounds import bound_all_counts
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.stable_sums import LARGEST
-from anoncup.messages import Message, kept_under
+from anoncup.messages import Message, serialize_prefixed
 from anoncup.tracks.parts import Distance
 
-FINEST = 12
-"""Most decimals a recommended threshold has."""
-CERTIFIABLE = 100_000
-"""Most individuals for which bounds are certified: half a minute and 1 GB."""
-HELD = 10_000
-"""Most individuals whose distances are all held at once: 800 MB."""
-PAIRS = 10**7
-"""Pairs of individuals that are compared in a simulation where not all distances are held."""
-SHARES = (1, 2, 4, 8, 16, 32, 64)
-"""Bounds are shown at n divided by these, beside those that the advice needs."""
+_MAX_DECIMALS = 12
+"""Maximum number of decimals of a recommended threshold."""
+MAX_CERTIFIED = 100_000
+"""Maximum number of individuals for which bounds are certified: half a minute and 1 GB."""
+MAX_DENSE = 10_000
+"""Maximum number of individuals for which the full distance matrix is held: 800 MB."""
+MAX_SIMULATED_PAIRS = 10**7
+"""Maximum number of pairs that are compared in a simulation without the full distance matrix."""
+_BOUND_DIVISORS = (1, 2, 4, 8, 16, 32, 64)
+"""Bounds are reported at n divided by these numbers, in addition to those that the advice needs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cheat:
-    """A type of cheating by permutation. More than ``fixed`` individuals stay in place with a chance of
-    2^``log2_chance`` (None: 0); on average ``expected`` do."""
+class CheatType:
+    """A type of cheating by permutation.
+
+    The probability that more than ``fixed`` individuals stay in place is 2^``log2_chance`` (None: 0);
+    ``expected`` stay on average.
+    """
 
     name: str
     fixed: int
@@ -56,8 +65,8 @@ class Cheat:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """Bounds of the mean distance if at most ``fixed`` individuals stay: P2's, and certified ones."""
+class MeanBound:
+    """P2's and certified bounds of the mean distance if at most ``fixed`` individuals stay in place."""
 
     fixed: int
     s_lower: float
@@ -67,14 +76,14 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
-    """Thresholds in the open interval (``low``, ``high``) reject every cheat and leave honest room.
+class ThresholdAdvice:
+    """Thresholds in the open interval (``low``, ``high``) reject every cheat and leave room for honest teams.
 
     ``fixed``: the largest l with 1 - q*(l) < 2^-bits over the types of cheats. ``low`` = Min / 2; ``high`` =
-    the least mean distance of a permutation with at most l fixed points, certified where ``certified``;
-    ``high_s_lower`` = P2's own bound, s_lower(l) / n. ``threshold`` is None where the interval is empty; then
-    ``remedy`` says what to change. ``escapes``: how many records can leave the circle of half their distance
-    to the nearest other under the average rule at ``threshold``.
+    the least mean distance of a permutation with at most l fixed points, certified if ``certified``;
+    ``high_s_lower`` = P2's own bound, s_lower(l) / n. ``threshold`` is None if the interval is empty;
+    ``remedy`` then says what to change. ``escapes``: the number of records that can leave the circle of half
+    the distance to their nearest neighbour under the average rule at ``threshold``.
     """
 
     distance: str
@@ -82,7 +91,7 @@ class Advice:
     individuals: int
     groups: int
     alone: int
-    cheats: tuple[Cheat, ...]
+    cheats: tuple[CheatType, ...]
     fixed: int
     low: float
     high: float
@@ -91,15 +100,15 @@ class Advice:
     threshold: float | None
     remedy: Message | None
     escapes: int | None
-    bounds: tuple[Bound, ...]
-    histograms: dict[str, Histogram]
-    evidence: Evidence | None = None
+    bounds: tuple[MeanBound, ...]
+    histograms: dict[str, SimulationHistogram]
+    evidence: ThresholdEvidence | None = None
 
     def to_json(self) -> dict[str, Any]:
-        told = asdict(replace(self, evidence=None)) | (
-            {} if self.remedy is None else kept_under("remedy", self.remedy)
+        content = asdict(replace(self, evidence=None)) | (
+            {} if self.remedy is None else serialize_prefixed("remedy", self.remedy)
         )
-        return told | {"evidence": None if self.evidence is None else self.evidence.to_json()}
+        return content | {"evidence": None if self.evidence is None else self.evidence.to_json()}
 
 
 def advise(
@@ -108,147 +117,179 @@ def advise(
     groups: IntArray,
     *,
     bits: int = 50,
-    draws: int = DRAWS,
+    draws: int = SIMULATED_PERMUTATIONS,
     seconds: float = 0.0,
-    trials: Callable[[], Trials] | None = None,
-    progress: Announce = silent,
-) -> Advice:
-    """A threshold that a permutation of the original data exceeds, but for a chance of 2^-``bits``.
+    trials: Callable[[], MethodTrials] | None = None,
+    progress: ProgressCallback = ignore_progress,
+) -> ThresholdAdvice:
+    """Recommend a threshold that permutations of the original exceed, up to a small probability.
 
+    ``bits``: random permutations stay below the threshold with a probability of at most 2^-``bits``.
     ``groups`` (n,): the group of every individual, inside which cheats may permute. ``draws``: permutations
     of each type to simulate; 0: none. ``seconds``: time to spend on making more of the bounds exact.
-    ``trials``: tries sample methods on the data; without them there is no evidence.
+    ``trials``: runs sample methods on the data; without it there is no evidence.
     """
     steps = 3 if trials is None else 4
     sizes = np.bincount(np.unique(groups, return_inverse=True)[1])
-    rows, cheats = len(groups), _cheats(len(groups), sizes, bits)
+    count, cheats = len(groups), _list_cheats(len(groups), sizes, bits)
     progress(1, steps, "nearest others")
-    nearest = np.sort(distance.nearest_other(original))
-    nearest = np.where(np.isfinite(nearest), nearest, 0.0)
+    nearest_distances = np.sort(distance.nearest_other(original))
+    nearest_distances = np.where(np.isfinite(nearest_distances), nearest_distances, 0.0)
     progress(2, steps, "bounds")
-    matrix = distance.matrix(original) if rows <= (HELD if draws else EVERY) else None
-    shown = _shown(rows, cheats)
-    with np.errstate(over="ignore", invalid="ignore"):  # the largest distances have no sum
-        certified = _certified(original, distance, matrix, shown, seconds)
-        bounds = _bounds(nearest, certified, shown)
-    chosen = next(bound for bound in bounds if bound.fixed == max(cheat.fixed for cheat in cheats))
-    low = float(nearest[0]) / 2
-    high = chosen.s_lower if chosen.lower is None else chosen.lower
+    matrix = distance.matrix(original) if count <= (MAX_DENSE if draws else EVERY) else None
+    fixed_counts = _list_fixed_counts(count, cheats)
+    with np.errstate(over="ignore", invalid="ignore"):  # sums of the largest distances overflow
+        certified = _certify_bounds(original, distance, matrix, fixed_counts, seconds)
+        bounds = _average_bounds(nearest_distances, certified, fixed_counts)
+    decisive_bound = next(
+        mean_bound for mean_bound in bounds if mean_bound.fixed == max(cheat.fixed for cheat in cheats)
+    )
+    low = float(nearest_distances[0]) / 2
+    high = decisive_bound.s_lower if decisive_bound.lower is None else decisive_bound.lower
     threshold = largest_round_number(low, high)
     progress(3, steps, "simulation")
-    means = _simulated(original, distance, matrix, groups, draws)
-    found = None
+    simulated_means = _simulate_cheats(original, distance, matrix, groups, draws)
+    sample_evidence = None
     if trials is not None:
         progress(4, steps, "sample methods")
-        cheating = {name: means[name] for name in means if name in able(sizes)}
-        found = evidence(trials(), cheating, Guarantee(high, threshold), alike=_cheapest(matrix, bounds))
-    return Advice(
+        cheat_means_by_type = {
+            name: simulated_means[name] for name in simulated_means if name in find_possible_cheats(sizes)
+        }
+        sample_evidence = gather_evidence(
+            trials(),
+            cheat_means_by_type,
+            GuaranteedThreshold(high, threshold),
+            alike=_find_cheapest(matrix, bounds),
+        )
+    return ThresholdAdvice(
         distance=distance.name,
         bits=bits,
-        individuals=rows,
+        individuals=count,
         groups=len(sizes),
         alone=int((sizes == 1).sum()),
         cheats=cheats,
-        fixed=chosen.fixed,
+        fixed=decisive_bound.fixed,
         low=low,
         high=high,
-        high_s_lower=chosen.s_lower,
-        certified=chosen.lower is not None,
+        high_s_lower=decisive_bound.s_lower,
+        certified=decisive_bound.lower is not None,
         threshold=threshold,
-        remedy=_remedy(low, cheats, sizes) if threshold is None else None,
-        escapes=None if threshold is None else max_escapes(nearest, rows * threshold),
+        remedy=_suggest_remedy(low, cheats, sizes) if threshold is None else None,
+        escapes=None if threshold is None else max_escapes(nearest_distances, count * threshold),
         bounds=bounds,
-        histograms={name: histogram_of(each) for name, each in means.items()},
-        evidence=found,
+        histograms={name: build_histogram(cheat_means) for name, cheat_means in simulated_means.items()},
+        evidence=sample_evidence,
     )
 
 
 def largest_round_number(low: float, high: float) -> float | None:
-    """The largest number of two decimals strictly between; failing that of three, four, ... decimals.
+    """Return the largest number of two decimals strictly between, otherwise of three, four, ... decimals.
 
     >>> largest_round_number(0.3567, 0.6435)
     0.64
     """
-    for decimals in range(2, FINEST + 1):
+    for decimals in range(2, _MAX_DECIMALS + 1):
         unit = 10.0**decimals
         steps = math.ceil(high * unit)
         candidates = (round(step / unit, decimals) for step in (steps, steps - 1))
-        found = next((value for value in candidates if low < value < high), None)
-        if found is not None:
-            return found
+        rounded = next((value for value in candidates if low < value < high), None)
+        if rounded is not None:
+            return rounded
     return None
 
 
-def _cheats(rows: int, sizes: IntArray, bits: int) -> tuple[Cheat, ...]:
-    alone, within = smallest_bound(rows, bits=bits), smallest_group_bound(sizes, bits=bits)
+def _list_cheats(count: int, sizes: IntArray, bits: int) -> tuple[CheatType, ...]:
+    random_fixed, group_fixed = (
+        smallest_fixed_count(count, bits=bits),
+        smallest_group_fixed_count(sizes, bits=bits),
+    )
     return (
-        Cheat("shift", 0, None, 0.0),
-        Cheat("random", alone, _log2(tail(rows, alone)), 1.0),
-        Cheat("group", within, _log2(group_tail(sizes, within)), float(len(sizes))),
+        CheatType("shift", 0, None, 0.0),
+        CheatType("random", random_fixed, _log2_or_none(tail_probability(count, random_fixed)), 1.0),
+        CheatType(
+            "group", group_fixed, _log2_or_none(group_tail_probability(sizes, group_fixed)), float(len(sizes))
+        ),
     )
 
 
-def _log2(chance: Fraction) -> float | None:
+def _log2_or_none(chance: Fraction) -> float | None:
     return log2(chance) if chance else None
 
 
-def _shown(rows: int, cheats: tuple[Cheat, ...]) -> list[int]:
-    """The numbers of fixed points whose bounds are of interest."""
-    numbers = {cheat.fixed for cheat in cheats} | {1, *(rows // share for share in SHARES)}
-    return sorted(number for number in numbers if number <= rows)
+def _list_fixed_counts(count: int, cheats: tuple[CheatType, ...]) -> list[int]:
+    """Return the numbers of fixed points at which bounds are reported."""
+    fixed_counts = {cheat.fixed for cheat in cheats} | {1, *(count // divisor for divisor in _BOUND_DIVISORS)}
+    return sorted(fixed for fixed in fixed_counts if fixed <= count)
 
 
-def _certified(
-    original: Any, distance: Distance, matrix: FloatArray | None, shown: list[int], seconds: float
-) -> Certified | None:
-    """Certified bounds, of at most so many individuals; of few made exact where time allows."""
+def _certify_bounds(
+    original: Any, distance: Distance, matrix: FloatArray | None, fixed_counts: list[int], seconds: float
+) -> CertifiedBounds | None:
+    """Return certified bounds, None if there are too many individuals.
+
+    With few individuals, bounds are made exact as far as ``seconds`` allow.
+    """
     if original.rows > EVERY:
-        if distance.others is None or original.rows > CERTIFIABLE:
+        if distance.nearest_others is None or original.rows > MAX_CERTIFIED:
             return None
-        others, apart = partial(distance.others, original), partial(distance.pairs, original)
-        return intervals(original.rows, others, apart, np.array(shown)).asked
+        list_neighbours, pair_distances = (
+            partial(distance.nearest_others, original),
+            partial(distance.pairs, original),
+        )
+        return bound_all_counts(
+            original.rows, list_neighbours, pair_distances, np.array(fixed_counts)
+        ).requested
     matrix = distance.matrix(original) if matrix is None else matrix
-    found = certified_bounds(matrix)
-    return close_gaps(matrix, found, seconds=seconds, only=shown) if seconds > 0 else found
+    bounds = certified_bounds(matrix)
+    return close_gaps(matrix, bounds, seconds=seconds, only=fixed_counts) if seconds > 0 else bounds
 
 
-def _bounds(nearest: FloatArray, certified: Certified | None, shown: list[int]) -> tuple[Bound, ...]:
-    """The bounds as means over the individuals."""
-    rows, found = len(nearest), []
-    places = {} if certified is None else {int(each): i for i, each in enumerate(certified.fixed)}
-    for fixed in shown:
-        bound = Bound(fixed, min(float(nearest[: rows - fixed].sum()) / rows, LARGEST))
-        if certified is not None and fixed in places:
-            place = places[fixed]
-            lower, upper = (float(each[place]) / rows for each in (certified.lower, certified.upper))
-            known = upper if math.isfinite(upper) else None  # one individual alone cannot move
-            bound = replace(bound, lower=min(lower, LARGEST), upper=known, exact=bool(certified.exact[place]))
-        found.append(bound)
-    return tuple(found)
+def _average_bounds(
+    nearest_distances: FloatArray, certified: CertifiedBounds | None, fixed_counts: list[int]
+) -> tuple[MeanBound, ...]:
+    """Return the bounds divided by the number of individuals."""
+    count, mean_bounds = len(nearest_distances), []
+    positions = (
+        {} if certified is None else {int(value): index for index, value in enumerate(certified.fixed)}
+    )
+    for fixed in fixed_counts:
+        mean_bound = MeanBound(fixed, min(float(nearest_distances[: count - fixed].sum()) / count, LARGEST))
+        if certified is not None and fixed in positions:
+            position = positions[fixed]
+            lower, upper = (float(value[position]) / count for value in (certified.lower, certified.upper))
+            finite_upper = upper if math.isfinite(upper) else None  # a single individual cannot move
+            mean_bound = replace(
+                mean_bound,
+                lower=min(lower, LARGEST),
+                upper=finite_upper,
+                exact=bool(certified.is_exact[position]),
+            )
+        mean_bounds.append(mean_bound)
+    return tuple(mean_bounds)
 
 
-def _cheapest(matrix: FloatArray | None, bounds: tuple[Bound, ...]) -> float | None:
-    """The least mean distance found of a permutation that moves everybody, or all but one."""
-    pairs = None if matrix is None else exchanged_with_most_alike(matrix)
-    found = (pairs, *(bound.upper for bound in bounds if bound.fixed == 0))
-    return min((each for each in found if each is not None), default=None)
+def _find_cheapest(matrix: FloatArray | None, bounds: tuple[MeanBound, ...]) -> float | None:
+    """Return the least known mean distance of a permutation that moves everybody, or all but one."""
+    swap_cost = None if matrix is None else greedy_swap_mean(matrix)
+    costs = (swap_cost, *(mean_bound.upper for mean_bound in bounds if mean_bound.fixed == 0))
+    return min((cost for cost in costs if cost is not None), default=None)
 
 
-def _remedy(low: float, cheats: tuple[Cheat, ...], sizes: IntArray) -> Message:
+def _suggest_remedy(low: float, cheats: tuple[CheatType, ...], sizes: IntArray) -> Message:
     if low == 0.0 and int(sizes.sum()) > 1 and cheats[2].fixed < int(sizes.sum()):
         return Message(
             "two individuals have the same data, or nobody has a neighbour: the distance cannot "
             "distinguish them; use another distance or other columns, or remove the repetitions"
         )
     if cheats[2].fixed > 2 * cheats[1].fixed:
-        return _of_small_groups(int((sizes == 1).sum()), len(sizes))
+        return _describe_small_groups(int((sizes == 1).sum()), len(sizes))
     return Message(
         "individuals are too few or too alike: take more of them, another distance, or a lower confidence"
     )
 
 
-def _of_small_groups(alone: int, groups: int) -> Message:
-    if not alone:
+def _describe_small_groups(singletons: int, group_count: int) -> Message:
+    if not singletons:
         return Message(
             "groups are small, and many of their individuals stay in place by chance: name fewer group "
             "columns, or merge rare values"
@@ -256,28 +297,31 @@ def _of_small_groups(alone: int, groups: int) -> Message:
     return Message(
         "in {alone} of {groups} groups there is only one individual, whom no cheat can move: name "
         "fewer group columns, or merge rare values",
-        alone=alone,
-        groups=groups,
+        alone=singletons,
+        groups=group_count,
     )
 
 
-def _simulated(
+def _simulate_cheats(
     original: Any, distance: Distance, matrix: FloatArray | None, groups: IntArray, draws: int
 ) -> dict[str, FloatArray]:
-    """Mean distances of every cheat's simulation, (draws,); of very many individuals there are fewer."""
+    """Return the mean distances of the simulated cheats by type, (draws,).
+
+    There are fewer draws for very many individuals.
+    """
     rows = np.arange(len(groups))
     if matrix is None:
-        draws = min(draws, max(PAIRS // len(groups), 1))
+        draws = min(draws, max(MAX_SIMULATED_PAIRS // len(groups), 1))
 
     def mean(permutation: IntArray) -> float:
         if matrix is None:
-            apart = distance.pairs(original, rows, permutation)
+            distances = distance.pairs(original, rows, permutation)
         else:
-            apart = matrix.take(rows * len(rows) + permutation)
-        return mean_of(apart)
+            distances = matrix.take(rows * len(rows) + permutation)
+        return finite_distance_mean(distances)
 
-    found = {}
-    for place, (name, draw) in enumerate(kinds_of_permutations(groups).items()):
-        rng = Generator(PCG64(place))
-        found[name] = np.array([mean(draw(rng)) for _ in range(draws)])
-    return found if draws else {}
+    means_by_type = {}
+    for seed, (name, draw_permutation) in enumerate(permutation_types(groups).items()):
+        rng = Generator(PCG64(seed))
+        means_by_type[name] = np.array([mean(draw_permutation(rng)) for _ in range(draws)])
+    return means_by_type if draws else {}

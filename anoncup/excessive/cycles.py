@@ -1,9 +1,10 @@
-"""The least cost of moving exactly 3, 5 or 7 individuals: by the odd cycle that there must be.
+"""The least cost of moving exactly 3, 5 or 7 individuals, found by enumerating the odd cycle that it must
+contain.
 
-For symmetric D even cycles are pairs, so that an odd number of moved individuals has an odd cycle. The others
-cost no less than G of their number, first among everybody, then among those who are not in the cycle: only
-the few cycles for which the first leaves room are worth the second. Prices cannot tell this: they let half a
-pair move at either end.
+For symmetric D, even cycles can be replaced by pairs, so an odd number of moved individuals includes an odd
+cycle. The others cost at least G of their number, first among everybody, then among those outside of the
+cycle; the second bound is computed only for the few cycles that the first one does not rule out. Dual prices
+cannot prove this, because they let half a pair move at either end.
 """
 
 from collections.abc import Iterator
@@ -12,94 +13,109 @@ from time import perf_counter
 
 import numpy as np
 
-from anoncup.excessive.paths import Choices, cheapest_choices
+from anoncup.excessive.paths import CheapestChoices, cheapest_choices
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.kernels import paths as kernels
 
-FEWEST, MOST = 3, 7
-"""Numbers of moved individuals for which cycles are gone through; of more, other ways are faster."""
-MANY = 10_000
-"""Cycles that are too many to look at one by one."""
-STEPS = 16
-"""Parts of what is between the bounds that cycles may cost more at first; then twice as many each time."""
+MIN_MOVED, MAX_MOVED = 3, 7
+"""Numbers of moved individuals for which cycles are enumerated; for more, other methods are faster."""
+_MAX_CYCLES = 10_000
+"""Number of cycles that is too large to examine one by one."""
+_INITIAL_STEPS = 16
+"""Number of parts of the gap between the bounds. Cycles may first cost one part more, then twice as many each
+time."""
 
-Found = tuple[float, IntArray]
+_CostAndCycle = tuple[float, IntArray]
 
 
-def least_cycles(
-    distances: FloatArray, choices: Choices, moved: int, bounds: tuple[float, float], deadline: float
+def bound_by_odd_cycles(
+    distances: FloatArray, choices: CheapestChoices, moved: int, bounds: tuple[float, float], deadline: float
 ) -> tuple[float, list[IntArray]]:
-    """A bound from below of moving exactly ``moved``, odd, and permutations that move so many at most.
+    """Return a lower bound on moving exactly ``moved`` (odd) individuals, and cheap permutations.
 
-    ``bounds``: from below what is known, and from above what is of interest. Both ways D is the same.
+    The permutations move at most ``moved`` individuals.
+
+    ``bounds``: the known lower bound, and the upper bound of interest. D is symmetric.
     """
-    (lower, upper), made = bounds, list[IntArray]()
-    step = (upper - lower) / STEPS
+    (lower, upper), permutations = bounds, list[IntArray]()
+    step = (upper - lower) / _INITIAL_STEPS
     while lower < upper and perf_counter() < deadline:
         limit, floor = min(lower + step, upper), upper
-        cycles = list(islice(_cycles(distances, choices, moved, limit, deadline), MANY))
-        if len(cycles) == MANY:
+        cycles = list(islice(_odd_cycles(distances, choices, moved, limit, deadline), _MAX_CYCLES))
+        if len(cycles) == _MAX_CYCLES:
             break
-        for least, cycle in sorted(cycles, key=_cost):
-            if least >= floor or perf_counter() >= deadline:
+        for cycle_bound, cycle in sorted(cycles, key=_cost_of):
+            if cycle_bound >= floor or perf_counter() >= deadline:
                 break
-            cost, permutation = _with_others(distances, cycle, moved - len(cycle))
+            cost, permutation = _complete_permutation(distances, cycle, moved - len(cycle))
             floor = min(floor, cost)
-            made.append(permutation)
+            permutations.append(permutation)
         if perf_counter() >= deadline:
             break
         lower, upper, step = min(limit, floor), min(upper, floor), 2 * step
-    return lower, made
+    return lower, permutations
 
 
-def _cost(found: Found) -> float:
-    return found[0]
+def _cost_of(cost_and_cycle: _CostAndCycle) -> float:
+    return cost_and_cycle[0]
 
 
-def _cycles(
-    distances: FloatArray, choices: Choices, moved: int, limit: float, deadline: float
-) -> Iterator[Found]:
-    """Odd cycles with which all that is moved may cost less than ``limit``, and how much at least."""
-    for length in range(FEWEST, moved + 1, 2):
-        others = float(choices.totals[moved - length])
-        for root in range(len(distances) - length + 1):
-            for cost, cycle in _from(distances[root:, root:], length, limit - others, deadline):
-                yield cost + others, root + cycle
+def _odd_cycles(
+    distances: FloatArray, choices: CheapestChoices, moved: int, limit: float, deadline: float
+) -> Iterator[_CostAndCycle]:
+    """Yield odd cycles that allow a total cost below ``limit``, with the least total cost."""
+    for length in range(MIN_MOVED, moved + 1, 2):
+        other_cost = float(choices.totals[moved - length])
+        for first in range(len(distances) - length + 1):
+            for cost, cycle in _cycles_through_first(
+                distances[first:, first:], length, limit - other_cost, deadline
+            ):
+                yield cost + other_cost, first + cycle
 
 
-def _from(distances: FloatArray, length: int, limit: float, deadline: float) -> Iterator[Found]:
-    """Cycles of the first individual with later ones that cost less than ``limit``, in one direction.
+def _cycles_through_first(
+    distances: FloatArray, length: int, limit: float, deadline: float
+) -> Iterator[_CostAndCycle]:
+    """Yield cycles of the first individual with later ones that cost less than ``limit``, in one direction.
 
-    ``back[m]``: what m steps cost at least that lead back, whoever they pass.
+    ``return_costs[m]``: least cost of m steps that lead back to the first individual.
     """
     if perf_counter() >= deadline:
         return
-    back = [distances[0]]
+    return_costs = [distances[0]]
     for _ in range(length - 2):
-        back.append((distances[1:, 1:] + np.eye(len(distances) - 1) * limit + back[-1][1:]).min(axis=1))
-        back[-1] = np.append(limit, back[-1])
-    waiting = [(0.0, [0])]
-    while waiting and perf_counter() < deadline:
-        cost, path = waiting.pop()
-        left = length - len(path)
-        if not left:
+        return_costs.append(
+            (distances[1:, 1:] + np.eye(len(distances) - 1) * limit + return_costs[-1][1:]).min(axis=1)
+        )
+        return_costs[-1] = np.append(limit, return_costs[-1])
+    stack = [(0.0, [0])]
+    while stack and perf_counter() < deadline:
+        cost, path = stack.pop()
+        remaining = length - len(path)
+        if not remaining:
             if path[1] < path[-1]:
                 yield cost + float(distances[path[-1], 0]), np.array(path)
             continue
         costs = cost + distances[path[-1]]
-        able = costs + back[left - 1] < limit
-        able[path] = False
-        waiting.extend((float(costs[each]), [*path, int(each)]) for each in np.flatnonzero(able))
+        is_extendable = costs + return_costs[remaining - 1] < limit
+        is_extendable[path] = False
+        stack.extend((float(costs[node]), [*path, int(node)]) for node in np.flatnonzero(is_extendable))
 
 
-def _with_others(distances: FloatArray, cycle: IntArray, others: int) -> Found:
-    """The least that a cycle and so many others cost at least, and a permutation that has both."""
+def _complete_permutation(distances: FloatArray, cycle: IntArray, other_count: int) -> _CostAndCycle:
+    """Return the least cost of a cycle and other moved individuals, and a permutation with both."""
     permutation = np.arange(len(distances))
     permutation[cycle] = np.roll(cycle, -1)
     cost = float(distances[cycle, permutation[cycle]].sum())
-    if others == 0:
+    if other_count == 0:
         return cost, permutation
-    rest = np.delete(np.arange(len(distances)), cycle)
-    choices = cheapest_choices(distances[np.ix_(rest, rest)], np.array([others]))
-    permutation[rest] = rest[kernels.double_all(distances[np.ix_(rest, rest)], choices.partners)[0]]
-    return cost + float(choices.totals[others]), permutation
+    other_individuals = np.delete(np.arange(len(distances)), cycle)
+    choices = cheapest_choices(
+        distances[np.ix_(other_individuals, other_individuals)], np.array([other_count])
+    )
+    permutation[other_individuals] = other_individuals[
+        kernels.build_all_doublings(
+            distances[np.ix_(other_individuals, other_individuals)], choices.partners
+        )[0]
+    ]
+    return cost + float(choices.totals[other_count]), permutation

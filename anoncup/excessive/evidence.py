@@ -1,8 +1,8 @@
-"""What a threshold does on the very data: honest work that it rejects, and cheats that it lets through.
+"""Effect of thresholds on the contest's own data: honest releases rejected, and cheats accepted.
 
-The interval that is guaranteed holds against every permutation that moves enough people, however well chosen.
-Where honest work does not fit below it, a threshold is recommended that separates sample releases from
-simulated permutations, which choose nobody. Where none separates them, none is recommended.
+The guaranteed interval holds against every permutation that moves enough individuals, however well chosen. If
+honest releases do not fit below it, a threshold is recommended that separates sample releases from simulated
+permutations, which are random. If none separates them, none is recommended.
 """
 
 import math
@@ -13,22 +13,25 @@ from typing import Any
 import numpy as np
 
 from anoncup.excessive.individual_distances import TOLERANCE
-from anoncup.excessive.method_costs import Honest, Mixture, Trials
+from anoncup.excessive.method_costs import CheatMixture, HonestRelease, MethodTrials
 from anoncup.geometry.arrays import FloatArray
-from anoncup.messages import Message, Statement, kept, kept_under
+from anoncup.messages import CodedMessage, Message, serialize, serialize_prefixed
 
-LISTED = 10
-"""Round thresholds at which both errors are told, at most."""
-DIGITS = 16
-"""Most digits of a recommended threshold."""
-SMALLEST, LARGEST = 1e-290, 1e290
-"""Distances outside of these are not rounded."""
+_MAX_ROUND_THRESHOLDS = 10
+"""Maximum number of round thresholds for which both errors are listed."""
+_MAX_DIGITS = 16
+"""Maximum number of digits of a recommended threshold."""
+MIN_ROUNDED, MAX_ROUNDED = 1e-290, 1e290
+"""Distances outside of this range are not rounded."""
 
 
 @dataclass(frozen=True, slots=True)
-class Errors:
-    """At ``threshold``: ``rejected`` honest releases, ``mixed`` covered cheats that pass, and of each kind
-    of simulated permutations the share in [0, 1] that passes."""
+class ThresholdErrors:
+    """Errors of both kinds at a threshold.
+
+    ``rejected``: number of honest releases rejected; ``mixed``: number of covered cheats that pass;
+    ``passing``: for each type of simulated permutations, the share in [0, 1] that passes.
+    """
 
     threshold: float
     rejected: int
@@ -37,71 +40,94 @@ class Errors:
 
 
 @dataclass(frozen=True, slots=True)
-class Guarantee:
-    """What is proved: every permutation but for a chance lies at ``high`` or beyond; ``threshold``: the
-    largest round number of the interval, None if that is empty."""
+class GuaranteedThreshold:
+    """The proved range: permutations lie at ``high`` or above, up to a small probability.
+
+    ``threshold`` is the largest round number of the interval, None if that is empty.
+    """
 
     high: float
     threshold: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """``honest_to``: the largest mean distance of a sample release; ``cheats_from``: the least of a simulated
-    permutation; ``separates``: whether some threshold accepts all of the one and rejects all of the other.
-    ``alike``: the cheapest permutation found that exchanges (nearly) everybody with somebody alike, None if
-    none was looked for. ``threshold``: the one that is recommended, None if none separates.
+class ThresholdEvidence:
+    """Sample releases and simulated cheats, and the threshold that they suggest.
+
+    ``honest_to``: the largest mean distance of a sample release. ``cheats_from``: the least of a simulated
+    permutation. ``separates``: whether some threshold accepts all of the former and rejects all of the
+    latter. ``alike``: mean distance of the cheapest known permutation that swaps (nearly) everybody with
+    somebody similar, None if not computed. ``threshold``: the recommendation, None if none separates.
     """
 
     individuals: int
-    honest: tuple[Honest, ...]
-    mixtures: tuple[Mixture, ...]
+    honest: tuple[HonestRelease, ...]
+    mixtures: tuple[CheatMixture, ...]
     alike: float | None
     honest_to: float | None
     cheats_from: float | None
     separates: bool | None
     threshold: float | None
-    reasons: tuple[Statement, ...]
-    errors: tuple[Errors, ...]
+    reasons: tuple[CodedMessage, ...]
+    errors: tuple[ThresholdErrors, ...]
 
     def to_json(self) -> dict[str, Any]:
-        own = {name: getattr(self, name) for name in ("individuals", "alike", "honest_to", "cheats_from")}
-        return own | {
-            "honest": [_plain(each) for each in self.honest],
-            "mixtures": [asdict(each) for each in self.mixtures],
+        content = {name: getattr(self, name) for name in ("individuals", "alike", "honest_to", "cheats_from")}
+        return content | {
+            "honest": [_honest_json(part) for part in self.honest],
+            "mixtures": [asdict(part) for part in self.mixtures],
             "separates": self.separates,
             "threshold": self.threshold,
-            "reasons": [kept(each.code, each.message) for each in self.reasons],
-            "errors": [asdict(each) for each in self.errors],
+            "reasons": [serialize(part.code, part.message) for part in self.reasons],
+            "errors": [asdict(part) for part in self.errors],
         }
 
 
-def _plain(one: Honest) -> dict[str, Any]:
-    said = {"refused": None} if one.refused is None else kept_under("refused", one.refused)
-    return {"method": one.method, "parameters": one.parameters, "mean": one.mean} | said
+def _honest_json(release: HonestRelease) -> dict[str, Any]:
+    refusal = {"refused": None} if release.refused is None else serialize_prefixed("refused", release.refused)
+    return {"method": release.method, "parameters": release.parameters, "mean": release.mean} | refusal
 
 
-def evidence(
-    trials: Trials, cheats: Mapping[str, FloatArray], guarantee: Guarantee, *, alike: float | None = None
-) -> Evidence:
-    """Both errors, and a threshold with them in sight. ``cheats``: mean distances of each kind, (draws,)."""
-    honest = np.sort([each.mean for each in trials.honest if each.mean is not None])
-    mixed = np.sort([each.mean for each in trials.mixtures])
-    simulated = {name: np.sort(means) for name, means in cheats.items()}
-    honest_to = float(honest[-1]) if len(honest) else None
-    cheats_from = min((float(means[0]) for means in simulated.values()), default=None)
+def gather_evidence(
+    trials: MethodTrials,
+    cheat_means: Mapping[str, FloatArray],
+    guarantee: GuaranteedThreshold,
+    *,
+    alike: float | None = None,
+) -> ThresholdEvidence:
+    """Compute both errors and recommend a threshold from the mean distances of each type, (draws,)."""
+    honest_means = np.sort(
+        [means_or_value.mean for means_or_value in trials.honest if means_or_value.mean is not None]
+    )
+    mixed_means = np.sort([means_or_value.mean for means_or_value in trials.mixtures])
+    simulated_means = {name: np.sort(means) for name, means in cheat_means.items()}
+    honest_to = float(honest_means[-1]) if len(honest_means) else None
+    cheats_from = min((float(means[0]) for means in simulated_means.values()), default=None)
 
-    def errors_at(threshold: float) -> Errors:
-        passing = {name: share_up_to(means, threshold) for name, means in simulated.items()}
-        below = [round(share_up_to(each, threshold) * len(each)) for each in (honest, mixed)]
-        return Errors(threshold, len(honest) - below[0], below[1], passing)
+    def errors_at(threshold: float) -> ThresholdErrors:
+        passing = {name: _accepted_share(means, threshold) for name, means in simulated_means.items()}
+        accepted_counts = [
+            round(_accepted_share(values, threshold) * len(values)) for values in (honest_means, mixed_means)
+        ]
+        return ThresholdErrors(threshold, len(honest_means) - accepted_counts[0], accepted_counts[1], passing)
 
-    threshold, reasons = _recommended(honest, simulated, guarantee)
-    if threshold is not None and len(honest):
-        reasons += _said_of(errors_at(threshold), guarantee, len(mixed), alike)
-    shown = _round_numbers(max([*honest, *mixed, *(means[-1] for means in simulated.values()), 0.0]))
-    listed = sorted({*shown, *(each for each in (threshold, guarantee.threshold) if each is not None)})
-    return Evidence(
+    threshold, reasons = _recommend_threshold(honest_means, simulated_means, guarantee)
+    if threshold is not None and len(honest_means):
+        reasons += _list_caveats(errors_at(threshold), guarantee, len(mixed_means), alike)
+    round_thresholds = _round_thresholds(
+        max([*honest_means, *mixed_means, *(means[-1] for means in simulated_means.values()), 0.0])
+    )
+    thresholds = sorted(
+        {
+            *round_thresholds,
+            *(
+                means_or_value
+                for means_or_value in (threshold, guarantee.threshold)
+                if means_or_value is not None
+            ),
+        }
+    )
+    return ThresholdEvidence(
         individuals=trials.individuals,
         honest=trials.honest,
         mixtures=trials.mixtures,
@@ -111,76 +137,82 @@ def evidence(
         separates=None if honest_to is None or cheats_from is None else honest_to < cheats_from,
         threshold=threshold,
         reasons=tuple(reasons),
-        errors=tuple(map(errors_at, listed)),
+        errors=tuple(map(errors_at, thresholds)),
     )
 
 
-def share_up_to(means: FloatArray, threshold: float) -> float:
-    """The share of sorted mean distances that a threshold accepts."""
+def _accepted_share(means: FloatArray, threshold: float) -> float:
+    """Return the share of sorted mean distances that a threshold accepts."""
     return float(np.searchsorted(means, threshold + TOLERANCE, side="right")) / max(len(means), 1)
 
 
-def _recommended(
-    honest: FloatArray, cheats: Mapping[str, FloatArray], guarantee: Guarantee
-) -> tuple[float | None, list[Statement]]:
+def _recommend_threshold(
+    honest_means: FloatArray, cheat_means: Mapping[str, FloatArray], guarantee: GuaranteedThreshold
+) -> tuple[float | None, list[CodedMessage]]:
     """Return the guaranteed threshold if it accepts all honest releases, else one that separates."""
-    sure = guarantee.threshold
-    if not len(honest):
-        return sure, [Statement("no_sample", Message("no sample method can be tried on these data"))]
-    if sure is not None and honest[-1] <= sure + TOLERANCE:
-        said = Message("it is guaranteed, and accepts all {honest} sample releases", honest=len(honest))
-        return sure, [Statement("guaranteed", said)]
-    strict = [] if sure is None else [_too_strict(honest, sure)]
-    if not cheats:
-        said = Message("no cheats were simulated, so only what is guaranteed can be said")
-        return sure, [*strict, Statement("not_simulated", said)]
-    most, least = float(honest[-1]), min(float(means[0]) for means in cheats.values())
-    if most < least:
-        said = Message(
+    guaranteed = guarantee.threshold
+    if not len(honest_means):
+        return guaranteed, [CodedMessage("no_sample", Message("no sample method can be tried on these data"))]
+    if guaranteed is not None and honest_means[-1] <= guaranteed + TOLERANCE:
+        message = Message(
+            "it is guaranteed, and accepts all {honest} sample releases", honest=len(honest_means)
+        )
+        return guaranteed, [CodedMessage("guaranteed", message)]
+    strict_reasons = [] if guaranteed is None else [_report_too_strict(honest_means, guaranteed)]
+    if not cheat_means:
+        message = Message("no cheats were simulated, so only what is guaranteed can be said")
+        return guaranteed, [*strict_reasons, CodedMessage("not_simulated", message)]
+    honest_max, cheat_min = float(honest_means[-1]), min(float(means[0]) for means in cheat_means.values())
+    if honest_max < cheat_min:
+        message = Message(
             "all {honest} sample releases lie at {most:.6g} or below, all simulated cheats at {least:.6g} or "
             "above",
-            honest=len(honest),
-            most=most,
-            least=least,
+            honest=len(honest_means),
+            most=honest_max,
+            least=cheat_min,
         )
-        return round_middle(most, least), [Statement("separates", said), *strict]
-    said = Message(
+        return round_middle(honest_max, cheat_min), [CodedMessage("separates", message), *strict_reasons]
+    message = Message(
         "no threshold separates honest work from cheats: sample releases reach {most:.6g}, simulated cheats "
         "begin at {least:.6g}; another distance or other group columns may tell them apart",
-        most=most,
-        least=least,
+        most=honest_max,
+        least=cheat_min,
     )
-    return None, [Statement("inseparable", said), *strict]
+    return None, [CodedMessage("inseparable", message), *strict_reasons]
 
 
-def _too_strict(honest: FloatArray, sure: float) -> Statement:
-    rejected = len(honest) - round(share_up_to(honest, sure) * len(honest))
-    said = Message(
+def _report_too_strict(honest_means: FloatArray, guaranteed: float) -> CodedMessage:
+    rejected = len(honest_means) - round(_accepted_share(honest_means, guaranteed) * len(honest_means))
+    message = Message(
         "{sure}, the largest that is guaranteed, rejects {rejected} of {honest} sample releases",
-        sure=sure,
+        sure=guaranteed,
         rejected=rejected,
-        honest=len(honest),
+        honest=len(honest_means),
     )
-    return Statement("too_strict", said)
+    return CodedMessage("too_strict", message)
 
 
-def _said_of(errors: Errors, guarantee: Guarantee, mixed: int, alike: float | None) -> list[Statement]:
-    """Return what the recommended threshold leaves open."""
-    found = []
-    if mixed:
-        said = Message(
+def _list_caveats(
+    errors: ThresholdErrors, guarantee: GuaranteedThreshold, mixed_count: int, alike: float | None
+) -> list[CodedMessage]:
+    """Return the risks that remain at the recommended threshold."""
+    reasons = []
+    if mixed_count:
+        message = Message(
             "{passing} of {mixed} sample releases in which some or all individuals were swapped pass this "
             "threshold",
             passing=errors.mixed,
-            mixed=mixed,
+            mixed=mixed_count,
         )
-        found.append(Statement("mixtures", said))
+        reasons.append(CodedMessage("mixtures", message))
     if errors.threshold >= guarantee.high:
-        found.append(Statement("not_guaranteed", _beyond(errors.threshold, guarantee, alike)))
-    return found
+        reasons.append(
+            CodedMessage("not_guaranteed", _describe_unguaranteed(errors.threshold, guarantee, alike))
+        )
+    return reasons
 
 
-def _beyond(threshold: float, guarantee: Guarantee, alike: float | None) -> Message:
+def _describe_unguaranteed(threshold: float, guarantee: GuaranteedThreshold, alike: float | None) -> Message:
     if alike is None or alike > threshold:
         return Message(
             "the guarantee ends at {high:.6g}: beyond it a cheat that chooses whom to swap could pass",
@@ -195,24 +227,28 @@ def _beyond(threshold: float, guarantee: Guarantee, alike: float | None) -> Mess
 
 
 def round_middle(low: float, high: float) -> float:
-    """The number of fewest decimals near the middle of an interval, in its middle half.
+    """Return the number of fewest decimals in the middle half of an interval, near its middle.
 
     >>> round_middle(0.135, 0.2265)
     0.2
     """
-    if not SMALLEST < high - low <= high < LARGEST:
+    if not MIN_ROUNDED < high - low <= high < MAX_ROUNDED:
         return low + (high - low) / 2
     quarter, middle = (high - low) / 4, low + (high - low) / 2
     coarsest = -math.ceil(math.log10(high))
-    candidates = (round(middle, decimals) for decimals in range(coarsest, coarsest + DIGITS))
-    return next((each for each in candidates if low + quarter <= each <= high - quarter), middle)
+    candidates = (round(middle, decimals) for decimals in range(coarsest, coarsest + _MAX_DIGITS))
+    return next(
+        (candidate for candidate in candidates if low + quarter <= candidate <= high - quarter), middle
+    )
 
 
-def _round_numbers(largest: float) -> list[float]:
-    """From 0 on to the largest distance."""
-    if not SMALLEST < largest < LARGEST:
+def _round_thresholds(largest: float) -> list[float]:
+    """Return round thresholds from 0 to the largest distance."""
+    if not MIN_ROUNDED < largest < MAX_ROUNDED:
         return sorted({0.0, largest})
-    digits = math.floor(math.log10(largest / LISTED))
-    step = next(each for each in (1, 2, 5, 10) if each * 10.0**digits * LISTED >= largest)
+    digits = math.floor(math.log10(largest / _MAX_ROUND_THRESHOLDS))
+    step = next(
+        factor for factor in (1, 2, 5, 10) if factor * 10.0**digits * _MAX_ROUND_THRESHOLDS >= largest
+    )
     unit = step * 10.0**digits
-    return [round(place * unit, max(-digits, 0)) for place in range(math.ceil(largest / unit) + 1)]
+    return [round(multiple * unit, max(-digits, 0)) for multiple in range(math.ceil(largest / unit) + 1)]

@@ -1,9 +1,9 @@
-"""How likely a random permutation leaves more than l individuals in place (P2 §4.2).
+"""Probability that a random permutation leaves more than l individuals in place (P2 §4.2).
 
 Pr[Re(p) = k] = (1/k!) sum over i <= n - k of (-1)^i / i!. Tails are sums of positive terms, never 1 - q*.
 
-Inside groups of sizes N_1..N_c the numbers of fixed points add up: their chances are the coefficients of the
-product of the groups' generating functions (P2 §4.3).
+Within groups of sizes N_1..N_c the numbers of fixed points add up: their probabilities are the coefficients
+of the product of the groups' generating functions (P2 §4.3).
 """
 
 import math
@@ -13,179 +13,198 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-ENOUGH = 200
-"""Terms after which both series are cut: what is left out is below 1/200! < 2^-1200 of the result."""
+SERIES_TERMS = 200
+"""Number of terms after which both series are cut; the remainder is below 1/200! < 2^-1200 of the result."""
 
-PRECISION = 320
-"""Binary digits that groups' chances are cut to at first: 200, the default of 50 bits, and the rounding."""
+INITIAL_PRECISION = 320
+"""Initial number of binary digits of group probabilities: 200, the default of 50 bits, and the rounding."""
 
-EXACT = 2_000_000
-"""Size up to which groups' chances stay exact: individuals times binary digits of the product of all N!."""
+MAX_EXACT_SIZE = 2_000_000
+"""Maximum size of exact group probabilities: individuals times binary digits of the product of all N!."""
 
-PROVED = 200
-"""A group tail that is not exact is right to 2^-200 of itself."""
-
-
-def fixed_point_chance(rows: int, fixed: int) -> Fraction:
-    """Pr[Re(p) = fixed] for a uniformly random permutation of ``rows`` individuals."""
-    return _no_fixed_point(min(rows - fixed, ENOUGH)) / math.factorial(fixed)
+PROVED_BITS = 200
+"""Group tails that are not exact have a relative error below 2^-200."""
 
 
-def tail(rows: int, most: int) -> Fraction:
-    """1 - q*(l), the chance of more than ``most`` fixed points; exact up to ENOUGH individuals.
+def fixed_point_probability(rows: int, fixed: int) -> Fraction:
+    """Return Pr[Re(p) = fixed] for a uniformly random permutation of ``rows`` individuals."""
+    return _derangement_probability(min(rows - fixed, SERIES_TERMS)) / math.factorial(fixed)
 
-    >>> round(log2(tail(400, 19)), 4)
+
+def tail_probability(rows: int, max_fixed: int) -> Fraction:
+    """Return 1 - q*(l), the probability of more than ``max_fixed`` fixed points.
+
+    Exact up to SERIES_TERMS rows.
+
+    >>> round(log2(tail_probability(400, 19)), 4)
     -62.4499
     """
-    last = min(rows, most + ENOUGH)
-    return sum((fixed_point_chance(rows, fixed) for fixed in range(most + 1, last + 1)), Fraction(0))
+    last = min(rows, max_fixed + SERIES_TERMS)
+    return sum(
+        (fixed_point_probability(rows, fixed) for fixed in range(max_fixed + 1, last + 1)), Fraction(0)
+    )
 
 
-def smallest_bound(rows: int, *, bits: int = 50) -> int:
-    """The smallest l with 1 - q*(l) < 2^-bits."""
+def smallest_fixed_count(rows: int, *, bits: int = 50) -> int:
+    """Return the smallest l with 1 - q*(l) < 2^-bits."""
     limit = Fraction(1, 2**bits)
-    return next(most for most in range(rows + 1) if tail(rows, most) < limit)
+    return next(max_fixed for max_fixed in range(rows + 1) if tail_probability(rows, max_fixed) < limit)
 
 
 def log2(chance: Fraction) -> float:
-    """Binary logarithm of a positive fraction, also where it is too small for a float."""
+    """Return the binary logarithm of a positive fraction, even if it is too small for a float."""
     shift = chance.denominator.bit_length() - chance.numerator.bit_length()
     return math.log2(chance * Fraction(2) ** shift) - shift
 
 
 @dataclass(frozen=True, slots=True)
 class _Distribution:
-    """Pr[j fixed points] = weights[j] / total; together these miss the truth by at most lost / total."""
+    """Pr[j fixed points] = weights[j] / total; the total absolute error is at most error / total."""
 
     weights: tuple[int, ...]
     total: int
-    lost: int
+    error: int
 
 
-def group_tail(sizes: Iterable[int], most: int) -> Fraction:
-    """The chance of more than ``most`` fixed points if each group of ``sizes`` is permuted within itself.
+def group_tail_probability(sizes: Iterable[int], max_fixed: int) -> Fraction:
+    """Return the probability of more than ``max_fixed`` fixed points if each group is permuted within itself.
 
-    Exact up to some hundred individuals (EXACT). Beyond that, chances are cut to PRECISION binary digits and
-    the rounding is added up; the digits are doubled until all of it is below 2^-200 of the result. A group
-    of one is always a fixed point and only shifts ``most``.
+    Exact up to some hundred individuals (MAX_EXACT_SIZE). Beyond that, probabilities are rounded to
+    INITIAL_PRECISION binary digits and the rounding errors are added up; the digits are doubled until the
+    total error is below 2^-200 of the result. A group of one is always a fixed point and only shifts
+    ``max_fixed``.
 
-    >>> group_tail([2, 3], 3), group_tail([2, 3, 1], 3)
+    >>> group_tail_probability([2, 3], 3), group_tail_probability([2, 3, 1], 3)
     (Fraction(1, 12), Fraction(5, 12))
     """
-    shuffled, most = _without_singletons(sizes, most)
-    if most < 0:
+    group_sizes, max_fixed = _drop_singletons(sizes, max_fixed)
+    if max_fixed < 0:
         return Fraction(1)
-    if most >= sum(shuffled):
+    if max_fixed >= sum(group_sizes):
         return Fraction(0)
-    finer = ((sum(chances.weights[most + 1 :]), chances) for chances in _ever_finer(shuffled))
+    refinements = (
+        (sum(distribution.weights[max_fixed + 1 :]), distribution)
+        for distribution in _refine_distribution(group_sizes)
+    )
     return next(
-        Fraction(hits, chances.total)
-        for hits, chances in finer
-        if chances.lost << PROVED < max(hits - chances.lost, 1)
+        Fraction(hits, distribution.total)
+        for hits, distribution in refinements
+        if distribution.error << PROVED_BITS < max(hits - distribution.error, 1)
     )
 
 
-def smallest_group_bound(sizes: Iterable[int], *, bits: int = 50) -> int:
-    """The smallest l with a chance below 2^-bits of more than l fixed points inside groups of ``sizes``."""
-    groups = tuple(sizes)
-    return bisect_left(range(sum(groups)), True, key=lambda most: _is_rare(groups, most, bits))
+def smallest_group_fixed_count(sizes: Iterable[int], *, bits: int = 50) -> int:
+    """Return the smallest l with a probability below 2^-bits of more than l fixed points within groups."""
+    group_sizes = tuple(sizes)
+    return bisect_left(
+        range(sum(group_sizes)), True, key=lambda max_fixed: _is_rare(group_sizes, max_fixed, bits)
+    )
 
 
 def expected_fixed_points(sizes: Iterable[int]) -> int:
-    """Mean number of fixed points inside groups of ``sizes``: one for each group that has anybody."""
+    """Return the mean number of fixed points within groups of ``sizes``: one for each non-empty group."""
     return sum(size > 0 for size in sizes)
 
 
-def _is_rare(sizes: tuple[int, ...], most: int, bits: int) -> bool:
-    """Whether more than ``most`` fixed points have a chance below 2^-bits; no need to know how far below."""
-    shuffled, most = _without_singletons(sizes, most)
-    if most < 0:
+def _is_rare(sizes: tuple[int, ...], max_fixed: int, bits: int) -> bool:
+    """Return whether more than ``max_fixed`` fixed points have a probability below 2^-bits.
+
+    This needs less precision than the probability itself.
+    """
+    group_sizes, max_fixed = _drop_singletons(sizes, max_fixed)
+    if max_fixed < 0:
         return False
-    for chances in _ever_finer(shuffled):
-        hits = sum(chances.weights[most + 1 :])
-        if (hits + chances.lost) << bits < chances.total:
+    for distribution in _refine_distribution(group_sizes):
+        hits = sum(distribution.weights[max_fixed + 1 :])
+        if (hits + distribution.error) << bits < distribution.total:
             return True
-        if (hits - chances.lost) << bits >= chances.total:
+        if (hits - distribution.error) << bits >= distribution.total:
             return False
     return True
 
 
-def _ever_finer(sizes: tuple[int, ...]) -> Iterator[_Distribution]:
-    """Fixed points inside groups of two and more: exact if that is cheap, else to ever more digits."""
+def _refine_distribution(sizes: tuple[int, ...]) -> Iterator[_Distribution]:
+    """Yield the distribution in groups of two or more: exact if cheap, else with ever more digits."""
     digits = sum(math.factorial(size).bit_length() for size in sizes)
-    precision = digits if digits * sum(sizes) <= EXACT else PRECISION
+    precision = digits if digits * sum(sizes) <= MAX_EXACT_SIZE else INITIAL_PRECISION
     while sizes:
-        yield _convolved(sizes, precision)
+        yield _convolve_groups(sizes, precision)
         precision *= 2
 
 
-def _without_singletons(sizes: Iterable[int], most: int) -> tuple[tuple[int, ...], int]:
-    ordered = sorted(sizes)
-    return tuple(size for size in ordered if size > 1), most - ordered.count(1)
+def _drop_singletons(sizes: Iterable[int], max_fixed: int) -> tuple[tuple[int, ...], int]:
+    ascending = sorted(sizes)
+    return tuple(size for size in ascending if size > 1), max_fixed - ascending.count(1)
 
 
 @lru_cache(maxsize=4)
-def _convolved(sizes: tuple[int, ...], precision: int) -> _Distribution:
-    """The sum of independent groups' fixed points, the shortest distributions first."""
-    parts = [_of_group(size, precision) for size in sizes]
-    while len(parts) > 1:
-        parts.sort(key=lambda part: len(part.weights))
-        pairs = zip(parts[::2], parts[1::2], strict=False)
-        parts = [_sum_of(first, second, precision) for first, second in pairs] + parts[len(parts) // 2 * 2 :]
-    return parts[0]
+def _convolve_groups(sizes: tuple[int, ...], precision: int) -> _Distribution:
+    """Return the distribution of the sum of independent groups' fixed points, adding short ones first."""
+    distributions = [_group_distribution(size, precision) for size in sizes]
+    while len(distributions) > 1:
+        distributions.sort(key=lambda distribution: len(distribution.weights))
+        pairs = zip(distributions[::2], distributions[1::2], strict=False)
+        distributions = [
+            _add_distributions(first, second, precision) for first, second in pairs
+        ] + distributions[len(distributions) // 2 * 2 :]
+    return distributions[0]
 
 
-def _of_group(size: int, precision: int) -> _Distribution:
+def _group_distribution(size: int, precision: int) -> _Distribution:
     if math.factorial(size).bit_length() <= precision:
-        moved = _derangements(size)
-        weights = tuple(math.comb(size, fixed) * moved[size - fixed] for fixed in range(size + 1))
+        derangements = _count_derangements(size)
+        weights = tuple(math.comb(size, fixed) * derangements[size - fixed] for fixed in range(size + 1))
         return _Distribution(weights, math.factorial(size), 0)
-    return _of_large_group(size, precision)
+    return _large_group_distribution(size, precision)
 
 
-def _of_large_group(size: int, precision: int) -> _Distribution:
-    """Chances cut to ``precision`` digits, up to the first that vanishes.
+def _large_group_distribution(size: int, precision: int) -> _Distribution:
+    """Return probabilities rounded down to ``precision`` digits, up to the first that is 0.
 
-    From that k on they add up to less than 6 units: each is at most 1/k!, the first at least 1/3 of that.
+    The rest adds up to less than 6 units: each term is at most 1/k!, the first at least 1/3 of that.
     """
     weights: list[int] = []
     while not weights or weights[-1]:
-        weights.append(math.floor(fixed_point_chance(size, len(weights)) * 2**precision))
+        weights.append(math.floor(fixed_point_probability(size, len(weights)) * 2**precision))
     series = 1 + (2**precision >> 1200)
     return _Distribution(tuple(weights), 2**precision, (len(weights) + 6) * series)
 
 
-def _derangements(most: int) -> list[int]:
-    """Permutations without a fixed point of 0..most individuals."""
+def _count_derangements(max_size: int) -> list[int]:
+    """Return the numbers of permutations without a fixed point of 0..max_size individuals."""
     numbers = [1]
-    for size in range(1, most + 1):
+    for size in range(1, max_size + 1):
         numbers.append(size * numbers[-1] + (-1) ** size)
     return numbers
 
 
-def _sum_of(first: _Distribution, second: _Distribution, precision: int) -> _Distribution:
-    weights, total = _product(first.weights, second.weights), first.total * second.total
-    lost = first.lost * second.total + second.lost * first.total + first.lost * second.lost
+def _add_distributions(first: _Distribution, second: _Distribution, precision: int) -> _Distribution:
+    weights, total = _multiply_polynomials(first.weights, second.weights), first.total * second.total
+    error = first.error * second.total + second.error * first.total + first.error * second.error
     if total.bit_length() <= precision:
-        return _Distribution(tuple(weights), total, lost)
-    cut = [(weight << precision) // total for weight in weights]
-    while len(cut) > 1 and cut[-1] == 0:
-        cut.pop()
-    return _Distribution(tuple(cut), 2**precision, (lost << precision) // total + 1 + len(weights))
+        return _Distribution(tuple(weights), total, error)
+    rounded = [(weight << precision) // total for weight in weights]
+    while len(rounded) > 1 and rounded[-1] == 0:
+        rounded.pop()
+    return _Distribution(tuple(rounded), 2**precision, (error << precision) // total + 1 + len(weights))
 
 
-def _product(first: tuple[int, ...], second: tuple[int, ...]) -> list[int]:
-    """Product of two polynomials with coefficients >= 0 as one of two long numbers (Kronecker)."""
-    most = max(first) * max(second) * min(len(first), len(second))
-    width, size = most.bit_length() // 8 + 1, len(first) + len(second) - 1
-    digits = (_packed(first, width) * _packed(second, width)).to_bytes(width * size, "little")
-    return [int.from_bytes(digits[at : at + width], "little") for at in range(0, width * size, width)]
+def _multiply_polynomials(first: tuple[int, ...], second: tuple[int, ...]) -> list[int]:
+    """Multiply two polynomials with coefficients >= 0 as two long integers (Kronecker substitution)."""
+    largest_coefficient = max(first) * max(second) * min(len(first), len(second))
+    width, size = largest_coefficient.bit_length() // 8 + 1, len(first) + len(second) - 1
+    digits = (_pack_coefficients(first, width) * _pack_coefficients(second, width)).to_bytes(
+        width * size, "little"
+    )
+    return [
+        int.from_bytes(digits[start : start + width], "little") for start in range(0, width * size, width)
+    ]
 
 
-def _packed(numbers: tuple[int, ...], width: int) -> int:
+def _pack_coefficients(numbers: tuple[int, ...], width: int) -> int:
     return int.from_bytes(b"".join(number.to_bytes(width, "little") for number in numbers), "little")
 
 
-@lru_cache(maxsize=ENOUGH + 1)
-def _no_fixed_point(rows: int) -> Fraction:
+@lru_cache(maxsize=SERIES_TERMS + 1)
+def _derangement_probability(rows: int) -> Fraction:
     return sum((Fraction((-1) ** i, math.factorial(i)) for i in range(rows + 1)), Fraction(0))

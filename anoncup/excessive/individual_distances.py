@@ -7,91 +7,93 @@ import numpy as np
 
 from anoncup.geometry.arrays import FloatArray
 from anoncup.geometry.stable_sums import LARGEST
-from anoncup.messages import N_, Counted, Message
+from anoncup.messages import N_, Message, PluralMessage
 from anoncup.rules.settings import Excessive
 from anoncup.tracks.parts import Distance
 
 TOLERANCE = 1e-12
 """A distance equal to the threshold does not exceed it (Approach II); rounding must not decide."""
-BINS = 50
-NEXT_TO_NOTHING = 1e-6
+_HISTOGRAM_BINS = 50
+_MIN_HISTOGRAM_END = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Histogram:
-    """``counts`` of individuals in equal bins over [0, ``end``]; on an edge, in the bin above it."""
+class DistanceHistogram:
+    """``counts`` of individuals in equal bins over [0, ``end``]; an edge belongs to the bin above."""
 
     counts: tuple[int, ...]
     end: float
 
 
 @dataclass(frozen=True, slots=True)
-class Distances:
+class IndividualDistances:
     """d(T_i, T'_p(i)) for every individual of the original, (n,); a deleted individual counts 1."""
 
     name: str
-    of_individuals: FloatArray
+    values: FloatArray
 
     @property
     def mean(self) -> float:
-        return mean_of(self.of_individuals)
+        return finite_distance_mean(self.values)
 
     @property
     def largest(self) -> float:
-        return float(self.of_individuals.max())
+        return float(self.values.max())
 
-    def histogram(self, threshold: float | None = None) -> Histogram:
-        """Individuals by distance, from 0 to the largest or to the threshold, whichever is farther.
+    def histogram(self, threshold: float | None = None) -> DistanceHistogram:
+        """Count individuals by distance, from 0 to the larger of the threshold and the largest distance.
 
-        Where both are next to nothing, up to 1: bins narrower than rounding would tell nothing.
+        If both are nearly 0, the range is [0, 1], because bins narrower than rounding errors are meaningless.
         """
         farthest = max(self.largest, threshold or 0.0)
-        end = farthest if farthest > NEXT_TO_NOTHING else 1.0
-        counts, _ = np.histogram(self.of_individuals, bins=BINS, range=(0.0, end))
-        return Histogram(tuple(int(count) for count in counts), end)
+        end = farthest if farthest > _MIN_HISTOGRAM_END else 1.0
+        counts, _ = np.histogram(self.values, bins=_HISTOGRAM_BINS, range=(0.0, end))
+        return DistanceHistogram(tuple(int(count) for count in counts), end)
 
 
-def mean_of(distances: FloatArray) -> float:
-    """Also where their sum is beyond the largest number."""
+def finite_distance_mean(distances: FloatArray) -> float:
+    """Return the mean, clipped to the largest float if the sum overflows."""
     with np.errstate(over="ignore"):
         return min(float(distances.mean()), LARGEST)
 
 
-def individual_distances(release: Any, distance: Distance) -> Distances:
-    """Hold every individual's anonymized data against the original ones."""
-    moved = np.ones(release.original.rows)
-    moved[release.source] = distance.to_source(release)
-    return Distances(distance.name, moved)
+def individual_distances(release: Any, distance: Distance) -> IndividualDistances:
+    """Compute the distance of every individual's anonymized data to its original."""
+    values = np.ones(release.original.rows)
+    values[release.source] = distance.to_source(release)
+    return IndividualDistances(distance.name, values)
 
 
-def excess(release: Any, distance: Distance, distances: Distances, settings: Excessive) -> Message | None:
-    """What makes a release excessive; None if nothing does, or if there is no threshold.
+def find_excess(
+    release: Any, distance: Distance, distances: IndividualDistances, settings: Excessive
+) -> Message | None:
+    """Return why a release is excessive; None if it is not, or if there is no threshold.
 
     Approach II: the mean distance of individuals to their originals (average), or any of them (strict),
     exceeds the threshold; strict forbids deletion below a threshold of 1. Approach I: the data of some
-    individual lie within the threshold of another one's original.
+    individual lie within the threshold of another individual's original.
     """
     limit = settings.threshold
     if limit is None:
         return None
     if settings.approach == "I":
-        return _resemblance(release, distance, limit)
-    which, value = (
+        return _find_resemblance(release, distance, limit)
+    statistic, value = (
         (N_("largest"), distances.largest) if settings.rule == "strict" else (N_("mean"), distances.mean)
     )
     if value <= limit + TOLERANCE:
         return None
     return Message(
         "the {which} {distance} distance of individuals is {found:.6g}; at most {limit} is allowed",
-        which=Message(which),
+        which=Message(statistic),
         distance=Message(distance.name),
         found=value,
         limit=limit,
     )
 
 
-def deletion(release: Any, distance: Distance) -> Message | None:
-    """Why rows may not be deleted under this distance, if some are; None if it is bounded or none is."""
+def find_forbidden_deletion(release: Any, distance: Distance) -> Message | None:
+    """Return why deleted rows violate the rule; None if the distance is bounded or no row was deleted."""
     if distance.bounded or release.target.rows == release.original.rows:
         return None
     return Message(
@@ -100,11 +102,11 @@ def deletion(release: Any, distance: Distance) -> Message | None:
     )
 
 
-def _resemblance(release: Any, distance: Distance, limit: float) -> Message | None:
+def _find_resemblance(release: Any, distance: Distance, limit: float) -> Message | None:
     count = int((distance.to_others(release) <= limit).sum())
     if count == 0:
         return None
-    return Counted(
+    return PluralMessage(
         "{found} anonymized individual lies within a {distance} distance of {limit} of somebody else's "
         "original; none may",
         "{found} anonymized individuals lie within a {distance} distance of {limit} of somebody else's "

@@ -1,41 +1,47 @@
-"""What an organizer asks the advisor, read against a competition."""
+"""Questions of organizers to the threshold advisor, resolved against the rules of a competition."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anoncup.errors import InvalidInput
-from anoncup.excessive import DRAWS, Announce, silent
-from anoncup.lazy import deferred
+from anoncup.excessive import SIMULATED_PERMUTATIONS, ProgressCallback, ignore_progress
+from anoncup.lazy import lazy
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 
 if TYPE_CHECKING:
-    from anoncup.excessive.advisor import Advice, advise
-    from anoncup.excessive.method_costs import tried_out
+    from anoncup.excessive.advisor import ThresholdAdvice, advise
+    from anoncup.excessive.method_costs import try_methods
 else:
-    advise = deferred("anoncup.excessive.advisor.advise")
-    tried_out = deferred("anoncup.excessive.method_costs.tried_out")
+    advise = lazy("anoncup.excessive.advisor.advise")
+    try_methods = lazy("anoncup.excessive.method_costs.try_methods")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """``groups``: columns that a cheat may keep (none: everybody is in one group; None: the cross-tables');
-    ``distance`` (None: the competition's); cheats are rejected but for 2^-``bits``; ``draws``: permutations
-    to simulate; ``seconds``: time to make more of the bounds exact."""
+class AdviceQuestion:
+    """Parameters of a threshold report.
+
+    ``groups``: columns that a cheat may keep (empty: everybody is in one group; None: those of the
+    cross-tables). ``distance`` (None: the competition's). ``bits``: cheats pass with a probability of at most
+    2^-``bits``. ``draws``: permutations to simulate. ``seconds``: time to spend on making more of the bounds
+    exact.
+    """
 
     groups: Sequence[str] | None = None
     distance: str | None = None
     bits: int = 50
-    draws: int = DRAWS
+    draws: int = SIMULATED_PERMUTATIONS
     seconds: float = 0.0
 
 
-def checked(question: Question, rules: Rules) -> Question:
-    """The question with its defaults filled in; InvalidInput names what the track does not have, NotFound if
-    it knows no distances."""
+def resolve_question(question: AdviceQuestion, rules: Rules) -> AdviceQuestion:
+    """Fill in the defaults of a question; InvalidInput for an unknown distance or column.
+
+    NotFound if the track has no distances.
+    """
     track = TRACKS[rules.track]
-    distance = question.distance or rules.against_excess.distance
+    distance = question.distance or rules.required_excessive.distance
     if distance not in track.distances:
         raise InvalidInput(
             "distances of the {track} track: {known}",
@@ -43,31 +49,33 @@ def checked(question: Question, rules: Rules) -> Question:
             track=track.name,
             known=tuple(track.distances),
         )
-    known_columns, usual = track.group_columns(rules)
-    groups = tuple(usual if question.groups is None else question.groups)
-    unknown = set(groups) - set(known_columns)
-    if unknown:
+    known_columns, default_columns = track.group_columns(rules)
+    groups = tuple(default_columns if question.groups is None else question.groups)
+    unknown_columns = set(groups) - set(known_columns)
+    if unknown_columns:
         raise InvalidInput(
             "{unknown}: group columns are {known}",
             code="unknown_column",
-            unknown=tuple(sorted(unknown)),
+            unknown=tuple(sorted(unknown_columns)),
             known=tuple(known_columns),
         )
-    return Question(groups, distance, question.bits, question.draws, question.seconds)
+    return AdviceQuestion(groups, distance, question.bits, question.draws, question.seconds)
 
 
-def answer(question: Question, rules: Rules, prepared: Any, *, progress: Announce = silent) -> "Advice":
-    """The advisor's report; ``prepared`` is what the track's ``prepare`` made of the original."""
-    asked, track = checked(question, rules), TRACKS[rules.track]
-    assert asked.distance is not None and asked.groups is not None  # noqa: S101, PT018  # filled in above
-    distance, groups = track.distances[asked.distance], asked.groups
+def answer(
+    question: AdviceQuestion, rules: Rules, prepared: Any, *, progress: ProgressCallback = ignore_progress
+) -> "ThresholdAdvice":
+    """Compute the advisor's report; ``prepared`` is the original as returned by the track's ``prepare``."""
+    resolved, track = resolve_question(question, rules), TRACKS[rules.track]
+    assert resolved.distance is not None and resolved.groups is not None  # noqa: S101, PT018  # filled in above
+    distance, groups = track.distances[resolved.distance], resolved.groups
     return advise(
         prepared,
         distance,
-        track.groups(prepared, groups),
-        bits=asked.bits,
-        draws=asked.draws,
-        seconds=asked.seconds,
-        trials=lambda: tried_out(track, rules, prepared, distance, groups),
+        track.group_individuals(prepared, groups),
+        bits=resolved.bits,
+        draws=resolved.draws,
+        seconds=resolved.seconds,
+        trials=lambda: try_methods(track, rules, prepared, distance, groups),
         progress=progress,
     )

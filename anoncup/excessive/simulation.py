@@ -6,17 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from anoncup.excessive.individual_distances import mean_of
+from anoncup.excessive.individual_distances import finite_distance_mean
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.stable_sums import LARGEST
-from anoncup.tracks.linkage.shuffling import derangement, shuffler
+from anoncup.tracks.linkage.shuffling import derangement, make_shuffler
 
-BINS = 40
-Draw = Callable[[Generator], IntArray]
+_HISTOGRAM_BINS = 40
+_DrawPermutation = Callable[[Generator], IntArray]
 
 
 @dataclass(frozen=True, slots=True)
-class Histogram:
+class SimulationHistogram:
     """Counts (bins,) of mean distances between ``edges`` (bins + 1,), over ``draws`` permutations."""
 
     draws: int
@@ -27,54 +27,58 @@ class Histogram:
     largest: float
 
 
-def kinds_of_permutations(groups: IntArray) -> dict[str, Draw]:
-    """P2's three types: nobody stays (Fig. 8), anything goes (Fig. 9), within groups (Fig. 10)."""
-    rows = len(groups)
+def permutation_types(groups: IntArray) -> dict[str, _DrawPermutation]:
+    """Return P2's three types: nobody stays (Fig. 8), unrestricted (Fig. 9), within groups (Fig. 10)."""
+    count = len(groups)
     return {
-        "shift": lambda rng: derangement(rows, rng),
-        "random": lambda rng: rng.permutation(rows),
-        "group": shuffler(groups),
+        "shift": lambda rng: derangement(count, rng),
+        "random": lambda rng: rng.permutation(count),
+        "group": make_shuffler(groups),
     }
 
 
-def able(sizes: IntArray) -> frozenset[str]:
-    """The kinds of permutations that can move anybody in groups of these sizes: who is alone stays."""
-    whole = {"shift", "random"} if sizes.sum() > 1 else set()
-    return frozenset(whole | ({"group"} if sizes.max() > 1 else set()))
+def find_possible_cheats(sizes: IntArray) -> frozenset[str]:
+    """Return the types of permutations that can move anybody in groups of these sizes."""
+    ungrouped = {"shift", "random"} if sizes.sum() > 1 else set()
+    return frozenset(ungrouped | ({"group"} if sizes.max() > 1 else set()))
 
 
-def histogram_of(means: FloatArray) -> Histogram:
-    """The mean distances d(T_i, T_p(i)) of permutations p, (draws,)."""
-    counts, edges = np.histogram(means, bins=BINS, range=_range(means))
-    return Histogram(
+def build_histogram(means: FloatArray) -> SimulationHistogram:
+    """Summarize the mean distances d(T_i, T_p(i)) of permutations p, (draws,)."""
+    counts, edges = np.histogram(means, bins=_HISTOGRAM_BINS, range=_histogram_range(means))
+    return SimulationHistogram(
         draws=len(means),
         counts=tuple(counts.tolist()),
         edges=tuple(edges.tolist()),
         least=float(means.min()),
-        mean=mean_of(means),
+        mean=finite_distance_mean(means),
         largest=float(means.max()),
     )
 
 
-def exchanged_with_most_alike(matrix: FloatArray) -> float | None:
-    """The mean distance if everybody in turn is exchanged with the most alike who is still free.
+def greedy_swap_mean(distances_matrix: FloatArray) -> float | None:
+    """Return the mean distance if each individual in turn is swapped with the most similar one that is free.
 
-    Of an odd number the last one stays; one alone can be exchanged with nobody: None.
+    With an odd number the last one stays; None for a single individual.
     """
-    rows, cost = len(matrix), 0.0
-    free = np.zeros(rows)
-    for row in range(rows):
-        if free[row] == 0.0:
-            free[row] = np.inf
-            apart = matrix[row] + free
-            other = int(apart.argmin())
-            free[other] = np.inf
-            cost += 2 * float(apart[other]) if np.isfinite(apart[other]) else 0.0
-    return cost / rows if rows > 1 else None
+    count, cost = len(distances_matrix), 0.0
+    taken_penalty = np.zeros(count)
+    for row in range(count):
+        if taken_penalty[row] == 0.0:
+            taken_penalty[row] = np.inf
+            distances = distances_matrix[row] + taken_penalty
+            partner = int(distances.argmin())
+            taken_penalty[partner] = np.inf
+            cost += 2 * float(distances[partner]) if np.isfinite(distances[partner]) else 0.0
+    return cost / count if count > 1 else None
 
 
-def _range(means: FloatArray) -> tuple[float, float]:
-    """From the least to the largest; a little around them where only rounding tells them apart."""
-    least, largest = float(means.min()), float(means.max())
-    room = 1e-9 * max(abs(largest), 1.0)
-    return (least, largest) if largest - least > room else (least - room, min(largest + room, LARGEST))
+def _histogram_range(means: FloatArray) -> tuple[float, float]:
+    """Return the range of the values, slightly widened if they differ by rounding only."""
+    smallest, largest = float(means.min()), float(means.max())
+    margin = 1e-9 * max(abs(largest), 1.0)
+    return (
+        (smallest, largest)
+        if largest - smallest > margin
+        else (smallest - margin, min(largest + margin, LARGEST))
+    )

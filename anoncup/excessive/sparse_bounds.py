@@ -1,14 +1,14 @@
-"""Certified bounds on s_exact(r) for every r from lists of nearest others: no matrix, whatever the number.
+"""Certified bounds on s_exact(r) for every r from lists of nearest neighbours, without a distance matrix.
 
 Prices y (n,) of individuals prove that moving all but r costs at least 2 sum(y) - s r if y_i + y_j <= D_ij
-for all pairs and 2 y_i <= s: whoever stays gives s back. Symmetric D needs no other prices than these, one
-for each individual. All s are gone through in one course; it ends in pairs and odd cycles of individuals,
-which are permutations that cost what the prices prove wherever a number of moved individuals is reached
-exactly, and else lie between the bounds of the next two (``certified``).
+for all pairs and 2 y_i <= s, because each individual that stays gives back s. For symmetric D these prices,
+one for each individual, are sufficient. One run covers all s; it ends in pairs and odd cycles of individuals.
+These are permutations whose cost equals the proved bound wherever a number of moved individuals is reached
+exactly; elsewhere the bounds of the next two apply (``certified_bounds``).
 
-Of pairs in neither's list nothing is held but that they are as far apart as where either list ends. So
-nobody's price goes beyond half of that: who gets there is settled, as if moved at that cost, and has his list
-made longer.
+Pairs in neither individual's list are only known to be as far apart as the end of either list. Nobody's price
+may therefore exceed half of that: an individual that reaches it is settled, as if moved at that cost, and its
+list is extended.
 """
 
 from collections.abc import Callable
@@ -19,265 +19,339 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from anoncup.excessive.certified_bounds import Certified
-from anoncup.excessive.paths import fixed_points
+from anoncup.excessive.certified_bounds import CertifiedBounds
+from anoncup.excessive.paths import count_fixed_points
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
-from anoncup.geometry.assignment import Lists
-from anoncup.geometry.kernels.pairing import largest_excess, pair_up
+from anoncup.geometry.assignment import CandidateLists
+from anoncup.geometry.kernels.pairing import largest_violation, pair_up
 
-SHORTEST, GROWTH = 8, 8
-"""How many others a list holds at first, and how many times as many when it turned out too short."""
-PAIRS = 2**22
-"""Pairs beyond which no list is made longer."""
-FEW = 100
-"""Settled individuals for whom places are looked for in cycles, and how many each looks at."""
-MARGIN = 1e-12
-"""How far bounds are moved apart for the rounding of distances and of sums, in parts of themselves."""
-UNIT = float(np.finfo(np.float64).eps)
+INITIAL_LENGTH, LENGTH_GROWTH = 8, 8
+"""Initial length of a list of neighbours, and the factor by which a list that is too short grows."""
+MAX_PAIRS = 2**22
+"""Number of listed pairs beyond which no list grows."""
+_MAX_INSERTED = 100
+"""Maximum number of settled individuals for which places in cycles are sought, and of places that each
+considers."""
+_ROUNDING_MARGIN = 1e-12
+"""Relative amount by which bounds are moved apart to cover the rounding of distances and sums."""
+EPSILON = float(np.finfo(np.float64).eps)
 
-Run = tuple[FloatArray, FloatArray, IntArray, IntArray, IntArray, FloatArray]
-ListOthers = Callable[[IntArray, int], Lists]
-"""``list_others(rows, length)``: the nearest others of these individuals, nearest first, about so many."""
-Apart = Callable[[IntArray, IntArray], FloatArray]
-"""``apart(rows, others)``: distances one by one."""
+_PairingResult = tuple[FloatArray, FloatArray, IntArray, IntArray, IntArray, FloatArray]
+ListNeighbours = Callable[[IntArray, int], CandidateLists]
+"""``list_neighbours(rows, length)``: about ``length`` nearest neighbours of each row, nearest first."""
+PairDistances = Callable[[IntArray, IntArray], FloatArray]
+"""``pair_distances(rows, others)``: the distances of the given pairs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
-    """Pairs of individuals: i with ``others[start[i]:start[i + 1]]``, ``apart`` so far, ascending; both ways.
+class NeighbourGraph:
+    """Pairs of i and ``neighbours[start[i]:start[i + 1]]``, by ascending ``distances``, both ways.
 
-    Any other pair is at least max(``beyond[i]``, ``beyond[j]``) apart.
+    Any other pair is at least max(``unlisted_bounds[i]``, ``unlisted_bounds[j]``) apart.
     """
 
     start: IntArray
-    others: IntArray
-    apart: FloatArray
-    beyond: FloatArray
+    neighbours: IntArray
+    distances: FloatArray
+    unlisted_bounds: FloatArray
 
-    def nearest(self) -> FloatArray:
-        """Everybody's distance to the nearest other, (n,); of who lists nobody, where his list ends."""
-        listed = np.diff(self.start) > 0
-        found = self.beyond.copy()
-        found[listed] = self.apart[self.start[:-1][listed]]
-        return found
+    def nearest_distances(self) -> FloatArray:
+        """Return the distance to each individual's nearest neighbour, (n,); for empty lists, their bound."""
+        has_list = np.diff(self.start) > 0
+        nearest = self.unlisted_bounds.copy()
+        nearest[has_list] = self.distances[self.start[:-1][has_list]]
+        return nearest
 
-    def costs(self, permutation: IntArray, apart: Apart) -> FloatArray:
-        """D[i, p(i)], (n,); ``apart`` is asked for pairs that are not listed."""
-        rows = np.repeat(np.arange(len(self.beyond)), np.diff(self.start))
-        listed = self.others == permutation[rows]
+    def permutation_costs(self, permutation: IntArray, pair_distances: PairDistances) -> FloatArray:
+        """Return D[i, p(i)], (n,); ``pair_distances`` is called for pairs that are not listed."""
+        rows = np.repeat(np.arange(len(self.unlisted_bounds)), np.diff(self.start))
+        is_listed = self.neighbours == permutation[rows]
         costs = np.where(permutation == np.arange(len(permutation)), 0.0, np.nan)
-        costs[rows[listed]] = self.apart[listed]
+        costs[rows[is_listed]] = self.distances[is_listed]
         missing = np.flatnonzero(np.isnan(costs))
         if len(missing):
-            costs[missing] = apart(missing, permutation[missing])
+            costs[missing] = pair_distances(missing, permutation[missing])
         return costs
 
 
 @dataclass(frozen=True, slots=True)
-class Prices:
-    """The course of all prices, by individual: i has ``course[first[i]:first[i + 1]]``, rows (s, y_i), s
-    ascending.
+class PricePath:
+    """The path of all prices as the stay price s rises.
 
-    Between these y_i changes evenly, behind the last it stays. Less ``excess`` / 2 they hold for every pair.
+    Individual i has ``points[starts[i]:starts[i + 1]]``, rows (s, y_i), s ascending. y_i is linear between
+    the points and constant after the last one. Reduced by ``excess`` / 2, the prices are valid for every
+    pair.
     """
 
-    first: IntArray
-    course: FloatArray
+    starts: IntArray
+    points: FloatArray
     excess: float
 
-    def at(self, staying: float) -> FloatArray:
-        """Everybody's price where staying costs so much, (n,)."""
-        rows = np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
-        last = self.first[:-1] + np.bincount(rows, self.course[:, 0] <= staying).astype(np.int64) - 1
-        following = np.minimum(last + 1, self.first[1:] - 1)
-        (s, y), (s_next, y_next) = self.course[last].T, self.course[following].T
-        share = np.divide(staying - s, s_next - s, out=np.zeros_like(s), where=s_next > s)
-        found: FloatArray = y + share * (y_next - y)
-        return found
+    def prices_at(self, stay_price: float) -> FloatArray:
+        """Return every individual's price at a stay price, (n,)."""
+        owners = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        point = self.starts[:-1] + np.bincount(owners, self.points[:, 0] <= stay_price).astype(np.int64) - 1
+        next_point = np.minimum(point + 1, self.starts[1:] - 1)
+        (s, y), (s_next, y_next) = self.points[point].T, self.points[next_point].T
+        share = np.divide(stay_price - s, s_next - s, out=np.zeros_like(s), where=s_next > s)
+        prices: FloatArray = y + share * (y_next - y)
+        return prices
 
-    def proved(self, staying: FloatArray) -> FloatArray:
-        """A bound from below of 2 sum(y), the prices lowered by ``excess``, at several costs of staying."""
-        s, y = self.course.T.astype(np.longdouble)
-        ends = np.append(self.first[1:] - 1, -1)
+    def prove_lower_bounds(self, stay_prices: FloatArray) -> FloatArray:
+        """Return lower bounds of 2 sum(y), with prices reduced by ``excess``, at several stay prices."""
+        s, y = self.points.T.astype(np.longdouble)
+        ends = np.append(self.starts[1:] - 1, -1)
         width, rise = np.diff(s, append=0), np.diff(y, append=0)
         width[ends], rise[ends] = 0, 0
         slope = np.divide(rise, width, out=np.zeros_like(s), where=width > 0)
         slope_before, base = np.roll(slope, 1), y - slope * s
         base_before = np.roll(base, 1)
-        starts = self.first[:-1]
-        slope_before[starts], base_before[starts] = 0, 0
-        order = np.argsort(self.course[:, 0], kind="stable")
+        firsts = self.starts[:-1]
+        slope_before[firsts], base_before[firsts] = 0, 0
+        order = np.argsort(self.points[:, 0], kind="stable")
         slopes, bases = (slope - slope_before)[order], (base - base_before)[order]
         terms = np.cumsum(slopes != 0) * np.finfo(np.longdouble).eps
         rounding = terms * (np.cumsum(np.abs(slopes)) * s[order] + np.cumsum(np.abs(bases)))
-        last = np.searchsorted(self.course[order, 0], staying, side="right") - 1
-        total = np.cumsum(slopes)[last] * staying + np.cumsum(bases)[last]
-        lost = 2 * rounding[last] + len(starts) * (self.excess + 8 * UNIT * staying)
-        return np.asarray(2 * total - lost, dtype=np.float64)
+        positions = np.searchsorted(self.points[order, 0], stay_prices, side="right") - 1
+        total = np.cumsum(slopes)[positions] * stay_prices + np.cumsum(bases)[positions]
+        deduction = 2 * rounding[positions] + len(firsts) * (self.excess + 8 * EPSILON * stay_prices)
+        return np.asarray(2 * total - deduction, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
-class Intervals:
-    """What is proved of s_exact(r), r = 0..n: ``lower`` (n + 1,) <= s_exact(r) <= ``upper`` (n + 1,); sums.
+class BoundIntervals:
+    """Bounds on s_exact(r), r = 0..n: ``lower`` (n + 1,) <= s_exact(r) <= ``upper`` (n + 1,); sums.
 
-    ``prices`` prove the lower bounds, the one at r where staying costs ``staying[r]``. ``asked``: the bounds
-    at the r that were asked for, with permutations."""
+    ``price_path`` proves the lower bounds, the one at r at the price ``stay_prices[r]``. ``requested``: the
+    bounds at the requested r, with permutations.
+    """
 
     lower: FloatArray
     upper: FloatArray
-    staying: FloatArray
-    prices: Prices
-    asked: Certified
+    stay_prices: FloatArray
+    price_path: PricePath
+    requested: CertifiedBounds
 
 
-def intervals(n: int, list_others: ListOthers, apart: Apart, fixed: IntArray) -> Intervals:
-    """Bounds for all r of n >= 2 individuals of symmetric distances; permutations for ``fixed``, ascending.
+def bound_all_counts(
+    n: int, list_neighbours: ListNeighbours, pair_distances: PairDistances, fixed: IntArray
+) -> BoundIntervals:
+    """Compute bounds for all r of n >= 2 individuals from symmetric distances.
 
-    Memory and, where lists of a few others suffice, time grow as n does.
+    Permutations are computed for ``fixed``, ascending. Memory and, if short lists suffice, time are linear in
+    n.
     """
-    graph, run = _paired(n, list_others, np.maximum(n - fixed[::-1], 1))
-    (added, change, settled, partners, nodes, course), moved = run, np.arange(n + 1)
-    prices = _checked(graph, nodes, course)
-    proved = (prices.proved(added) - added * moved[::-1]) * (1 - MARGIN)
-    proved[1] = proved[2]  # nobody can move alone
-    ending = _all_moved(partners[-1], graph, apart)
-    cycle_of, sizes, costs = _cycles(ending, graph.costs(ending, apart))
-    upper, known = np.full(n + 1, inf), settled >= 0
-    np.minimum.at(upper, n - (moved - settled)[known], np.cumsum(change.astype(np.longdouble))[known])
-    np.minimum.at(upper, n - sizes, costs)
-    upper = np.minimum.accumulate(upper) * (1 + MARGIN)
-    lower = np.minimum(np.maximum.accumulate(np.maximum(proved, 0.0))[::-1], upper)
-    fewer = np.where(cycle_of < np.searchsorted(sizes, n - fixed)[:, np.newaxis], ending, moved[:-1])
-    whole = np.where(partners[-2::-1] < 0, moved[:-1], partners[-2::-1])
-    whole = np.where((fixed_points(whole) <= fixed)[:, np.newaxis], whole, fewer)
-    whole[fixed == n] = moved[:-1]
-    ascending = np.sort(graph.nearest())
-    s_lower = np.concatenate([[0.0], np.cumsum(ascending)])[::-1][fixed]
-    chosen, best = _cheaper(graph, apart, fewer, whole)
-    asked = Certified(fixed, np.minimum(lower[fixed], best), best, chosen, s_lower, float(ascending[0]))
-    return Intervals(lower, upper, added[::-1], prices, asked)
+    graph, result = _pair_with_growing_lists(n, list_neighbours, np.maximum(n - fixed[::-1], 1))
+    (stay_prices, cost_changes, settled_counts, partners, path_nodes, path_points), counts = (
+        result,
+        np.arange(n + 1),
+    )
+    price_path = _verify_prices(graph, path_nodes, path_points)
+    lower_bounds = (price_path.prove_lower_bounds(stay_prices) - stay_prices * counts[::-1]) * (
+        1 - _ROUNDING_MARGIN
+    )
+    lower_bounds[1] = lower_bounds[2]  # nobody can move alone
+    full_permutation = _move_everybody(partners[-1], graph, pair_distances)
+    cycle_ranks, moved_counts, cycle_costs = _split_cycles(
+        full_permutation, graph.permutation_costs(full_permutation, pair_distances)
+    )
+    upper, is_known = np.full(n + 1, inf), settled_counts >= 0
+    np.minimum.at(
+        upper,
+        n - (counts - settled_counts)[is_known],
+        np.cumsum(cost_changes.astype(np.longdouble))[is_known],
+    )
+    np.minimum.at(upper, n - moved_counts, cycle_costs)
+    upper = np.minimum.accumulate(upper) * (1 + _ROUNDING_MARGIN)
+    lower = np.minimum(np.maximum.accumulate(np.maximum(lower_bounds, 0.0))[::-1], upper)
+    partial_permutations = np.where(
+        cycle_ranks < np.searchsorted(moved_counts, n - fixed)[:, np.newaxis], full_permutation, counts[:-1]
+    )
+    paired_permutations = np.where(partners[-2::-1] < 0, counts[:-1], partners[-2::-1])
+    paired_permutations = np.where(
+        (count_fixed_points(paired_permutations) <= fixed)[:, np.newaxis],
+        paired_permutations,
+        partial_permutations,
+    )
+    paired_permutations[fixed == n] = counts[:-1]
+    nearest = np.sort(graph.nearest_distances())
+    s_lower = np.concatenate([[0.0], np.cumsum(nearest)])[::-1][fixed]
+    permutations, costs_of_best = _choose_cheaper(
+        graph, pair_distances, partial_permutations, paired_permutations
+    )
+    requested = CertifiedBounds(
+        fixed,
+        np.minimum(lower[fixed], costs_of_best),
+        costs_of_best,
+        permutations,
+        s_lower,
+        float(nearest[0]),
+    )
+    return BoundIntervals(lower, upper, stay_prices[::-1], price_path, requested)
 
 
-def _paired(n: int, list_others: ListOthers, counts: IntArray) -> tuple[Graph, Run]:
-    """Pairs at every price of staying, by lists that grow until nobody is settled or PAIRS are listed."""
-    known, short, lengths = _Known.empty(n), np.arange(n), np.full(n, min(SHORTEST, n - 1))
+def _pair_with_growing_lists(
+    n: int, list_neighbours: ListNeighbours, counts: IntArray
+) -> tuple[NeighbourGraph, _PairingResult]:
+    """Pair individuals at every stay price; lists grow until nobody is settled or MAX_PAIRS are listed."""
+    known_pairs, incomplete, lengths = (
+        _KnownPairs.empty(n),
+        np.arange(n),
+        np.full(n, min(INITIAL_LENGTH, n - 1)),
+    )
     while True:
-        for length in np.unique(lengths[short]):
-            rows = short[lengths[short] == length]
-            known = known.with_lists(rows, list_others(rows, int(length)))
-        graph = known.graph()
-        run = pair_up(graph.start, graph.others, graph.apart, graph.beyond * (1 - MARGIN), counts)
-        short = known.short(run)
-        lengths[short] = np.minimum(lengths[short] * GROWTH, n - 1)
-        short = short[np.cumsum(lengths[short]) <= PAIRS - len(known.others)]
-        if not len(short):
-            return graph, run
+        for length in np.unique(lengths[incomplete]):
+            rows = incomplete[lengths[incomplete] == length]
+            known_pairs = known_pairs.replace_lists(rows, list_neighbours(rows, int(length)))
+        graph = known_pairs.build_graph()
+        result = pair_up(
+            graph.start,
+            graph.neighbours,
+            graph.distances,
+            graph.unlisted_bounds * (1 - _ROUNDING_MARGIN),
+            counts,
+        )
+        incomplete = known_pairs.find_incomplete(result)
+        lengths[incomplete] = np.minimum(lengths[incomplete] * LENGTH_GROWTH, n - 1)
+        incomplete = incomplete[np.cumsum(lengths[incomplete]) <= MAX_PAIRS - len(known_pairs.neighbours)]
+        if not len(incomplete):
+            return graph, result
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """What is listed: pairs one by one, how many ``others`` each individual lists, and where his list
-    ends."""
+class _KnownPairs:
+    """Listed pairs one by one, with the end of each individual's list and whether it contains everybody."""
 
     rows: IntArray
-    others: IntArray
-    apart: FloatArray
-    beyond: FloatArray
-    complete: BoolArray
+    neighbours: IntArray
+    distances: FloatArray
+    unlisted_bounds: FloatArray
+    is_complete: BoolArray
 
     @staticmethod
-    def empty(n: int) -> "_Known":
-        none = np.zeros(0, dtype=np.int64)
-        return _Known(none, none, np.zeros(0), np.zeros(n), np.zeros(n, dtype=np.bool_))
+    def empty(n: int) -> "_KnownPairs":
+        no_rows = np.zeros(0, dtype=np.int64)
+        return _KnownPairs(no_rows, no_rows, np.zeros(0), np.zeros(n), np.zeros(n, dtype=np.bool_))
 
-    def with_lists(self, rows: IntArray, lists: Lists) -> "_Known":
-        """Longer lists in the place of these individuals'."""
-        again, listed = np.zeros(len(self.beyond), dtype=np.bool_), lists.columns >= 0
-        again[rows] = True
-        kept, beyond, complete = ~again[self.rows], self.beyond.copy(), self.complete.copy()
-        beyond[rows], complete[rows] = lists.beyond, ~listed.all(axis=1)
-        return _Known(
-            np.concatenate([self.rows[kept], np.repeat(rows, listed.sum(axis=1))]),
-            np.concatenate([self.others[kept], lists.columns[listed]]),
-            np.concatenate([self.apart[kept], lists.costs[listed]]),
-            beyond,
-            complete,
+    def replace_lists(self, rows: IntArray, lists: CandidateLists) -> "_KnownPairs":
+        """Replace the lists of these individuals by longer ones."""
+        is_replaced, is_listed = np.zeros(len(self.unlisted_bounds), dtype=np.bool_), lists.columns >= 0
+        is_replaced[rows] = True
+        is_kept, unlisted_bounds, is_complete = (
+            ~is_replaced[self.rows],
+            self.unlisted_bounds.copy(),
+            self.is_complete.copy(),
+        )
+        unlisted_bounds[rows], is_complete[rows] = lists.unlisted_bounds, ~is_listed.all(axis=1)
+        return _KnownPairs(
+            np.concatenate([self.rows[is_kept], np.repeat(rows, is_listed.sum(axis=1))]),
+            np.concatenate([self.neighbours[is_kept], lists.columns[is_listed]]),
+            np.concatenate([self.distances[is_kept], lists.costs[is_listed]]),
+            unlisted_bounds,
+            is_complete,
         )
 
-    def graph(self) -> Graph:
-        n = len(self.beyond)
-        low, high = np.minimum(self.rows, self.others), np.maximum(self.rows, self.others)
-        _, first = np.unique(low * n + high, return_index=True)
-        rows, others = np.concatenate([low[first], high[first]]), np.concatenate([high[first], low[first]])
-        apart = np.tile(self.apart[first], 2)
-        order = np.lexsort((apart, rows))
+    def build_graph(self) -> NeighbourGraph:
+        n = len(self.unlisted_bounds)
+        smaller, larger = np.minimum(self.rows, self.neighbours), np.maximum(self.rows, self.neighbours)
+        _, first_entries = np.unique(smaller * n + larger, return_index=True)
+        rows, neighbours = (
+            np.concatenate([smaller[first_entries], larger[first_entries]]),
+            np.concatenate([larger[first_entries], smaller[first_entries]]),
+        )
+        distances = np.tile(self.distances[first_entries], 2)
+        order = np.lexsort((distances, rows))
         start = np.searchsorted(rows[order], np.arange(n + 1))
-        return Graph(start, others[order], apart[order], self.beyond)
+        return NeighbourGraph(start, neighbours[order], distances[order], self.unlisted_bounds)
 
-    def short(self, run: Run) -> IntArray:
-        """Who was ever settled though others as near may be listed, those who had to pay most first."""
-        highest = np.full(len(self.beyond), -inf)
-        np.maximum.at(highest, run[4], run[5][:, 1])
-        found = np.flatnonzero(~self.complete & (highest >= self.beyond * (0.5 - MARGIN)))
-        return found[np.argsort(-self.beyond[found], kind="stable")]
-
-
-def _checked(graph: Graph, nodes: IntArray, course: FloatArray) -> Prices:
-    """Prices by individual, and by how much they are too high, whoever made them."""
-    order = np.argsort(nodes, kind="stable")
-    first, course = np.searchsorted(nodes[order], np.arange(len(graph.beyond) + 1)), course[order]
-    excess = largest_excess(graph.start, graph.others, graph.apart, graph.beyond, first, course)
-    return Prices(first, course, excess)
+    def find_incomplete(self, result: _PairingResult) -> IntArray:
+        """Return the individuals ever settled although unlisted ones may be as near, largest bounds first."""
+        highest_prices = np.full(len(self.unlisted_bounds), -inf)
+        np.maximum.at(highest_prices, result[4], result[5][:, 1])
+        rows = np.flatnonzero(
+            ~self.is_complete & (highest_prices >= self.unlisted_bounds * (0.5 - _ROUNDING_MARGIN))
+        )
+        return rows[np.argsort(-self.unlisted_bounds[rows], kind="stable")]
 
 
-def _all_moved(partner: IntArray, graph: Graph, apart: Apart) -> IntArray:
-    """Partners for those too who were settled: one another, or if they are few places in cycles nearby."""
-    everybody = np.arange(len(partner))
-    permutation = np.where(partner < 0, everybody, partner)
-    alone = np.flatnonzero(permutation == everybody)
-    nearest = np.append(graph.others, 0)[graph.start[alone]]  # behind the last, of who lists nobody
-    alone = alone[np.argsort(nearest, kind="stable")]
-    if 1 < len(alone) <= FEW:
-        for one, dear in zip(alone, apart(alone, np.roll(alone, 1)), strict=True):
-            _take_in(permutation, one, dear, graph, apart)
-    alone = alone[permutation[alone] == alone]
-    if len(alone) % 2 and len(alone) < len(partner):
-        _take_in(permutation, alone[-1], inf, graph, apart)
-    elif len(alone) % 2:
-        permutation[alone[-3:]] = alone[[-2, -1, -3]]
-    alone = alone[permutation[alone] == alone]
-    permutation[alone[::2]], permutation[alone[1::2]] = alone[1::2], alone[::2]
+def _verify_prices(graph: NeighbourGraph, path_nodes: IntArray, path_points: FloatArray) -> PricePath:
+    """Sort prices by individual and compute their excess, independently of their origin."""
+    order = np.argsort(path_nodes, kind="stable")
+    starts, path_points = (
+        np.searchsorted(path_nodes[order], np.arange(len(graph.unlisted_bounds) + 1)),
+        path_points[order],
+    )
+    excess = largest_violation(
+        graph.start, graph.neighbours, graph.distances, graph.unlisted_bounds, starts, path_points
+    )
+    return PricePath(starts, path_points, excess)
+
+
+def _move_everybody(partners: IntArray, graph: NeighbourGraph, pair_distances: PairDistances) -> IntArray:
+    """Complete the partners: settled individuals swap with one another or, if few, join cycles nearby."""
+    individuals = np.arange(len(partners))
+    permutation = np.where(partners < 0, individuals, partners)
+    unpaired = np.flatnonzero(permutation == individuals)
+    nearest_neighbours = np.append(graph.neighbours, 0)[graph.start[unpaired]]  # 0 for an empty last list
+    unpaired = unpaired[np.argsort(nearest_neighbours, kind="stable")]
+    if 1 < len(unpaired) <= _MAX_INSERTED:
+        for individual, cost in zip(unpaired, pair_distances(unpaired, np.roll(unpaired, 1)), strict=True):
+            _insert_into_cycle(permutation, individual, cost, graph, pair_distances)
+    unpaired = unpaired[permutation[unpaired] == unpaired]
+    if len(unpaired) % 2 and len(unpaired) < len(partners):
+        _insert_into_cycle(permutation, unpaired[-1], inf, graph, pair_distances)
+    elif len(unpaired) % 2:
+        permutation[unpaired[-3:]] = unpaired[[-2, -1, -3]]
+    unpaired = unpaired[permutation[unpaired] == unpaired]
+    permutation[unpaired[::2]], permutation[unpaired[1::2]] = unpaired[1::2], unpaired[::2]
     return permutation
 
 
-def _take_in(permutation: IntArray, one: np.int64, dear: float, graph: Graph, apart: Apart) -> None:
-    """Let somebody follow one of his nearest others in that one's cycle, if it costs less than ``dear``."""
-    near = graph.others[graph.start[one] : graph.start[one + 1]]
-    near = near[permutation[near] != near][:FEW]
-    if not len(near):
-        near = np.flatnonzero(permutation != np.arange(len(permutation)))[:FEW]
-    own, after = np.full(len(near), one), permutation[near]
-    costs = apart(own, near) + apart(own, after) - apart(near, after)
-    if len(near) and costs.min() < dear:
+def _insert_into_cycle(
+    permutation: IntArray,
+    individual: np.int64,
+    max_cost: float,
+    graph: NeighbourGraph,
+    pair_distances: PairDistances,
+) -> None:
+    """Insert an individual into the cycle of a near neighbour if this costs less than ``max_cost``."""
+    candidates = graph.neighbours[graph.start[individual] : graph.start[individual + 1]]
+    candidates = candidates[permutation[candidates] != candidates][:_MAX_INSERTED]
+    if not len(candidates):
+        candidates = np.flatnonzero(permutation != np.arange(len(permutation)))[:_MAX_INSERTED]
+    repeated, successors = np.full(len(candidates), individual), permutation[candidates]
+    costs = (
+        pair_distances(repeated, candidates)
+        + pair_distances(repeated, successors)
+        - pair_distances(candidates, successors)
+    )
+    if len(candidates) and costs.min() < max_cost:
         best = costs.argmin()
-        permutation[near[best]], permutation[one] = one, after[best]
+        permutation[candidates[best]], permutation[individual] = individual, successors[best]
 
 
-def _cycles(permutation: IntArray, costs: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Everybody's cycle, cheapest a head first; how many the first 0, 1, 2, ... move, and at what cost."""
+def _split_cycles(permutation: IntArray, costs: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the rank of each individual's cycle by cost per member, and cumulative counts and costs."""
     n = len(permutation)
     arcs = csr_array((np.ones(n), (np.arange(n), permutation)), shape=(n, n))
-    label = connected_components(arcs, directed=False)[1]
-    sizes, sums = np.bincount(label), np.bincount(label, costs)
+    labels = connected_components(arcs, directed=False)[1]
+    sizes, sums = np.bincount(labels), np.bincount(labels, costs)
     order = np.argsort(sums / sizes, kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    total = np.cumsum(sums[order].astype(np.longdouble)).astype(np.float64)
-    return place[label], np.append(0, np.cumsum(sizes[order])), np.append(0.0, total)
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(order))
+    cumulative_costs = np.cumsum(sums[order].astype(np.longdouble)).astype(np.float64)
+    return ranks[labels], np.append(0, np.cumsum(sizes[order])), np.append(0.0, cumulative_costs)
 
 
-def _cheaper(graph: Graph, apart: Apart, *candidates: IntArray) -> tuple[IntArray, FloatArray]:
-    """Row by row the cheaper of several permutations, and what it costs."""
-    costs = np.array([[fsum(graph.costs(each, apart)) for each in rows] for rows in candidates])
-    best, rows = costs.argmin(axis=0), np.arange(costs.shape[1])
-    return np.array(candidates)[best, rows], costs[best, rows]
+def _choose_cheaper(
+    graph: NeighbourGraph, pair_distances: PairDistances, *candidates: IntArray
+) -> tuple[IntArray, FloatArray]:
+    """Choose the cheapest of several permutations for each row, and return its cost."""
+    costs = np.array(
+        [
+            [fsum(graph.permutation_costs(permutation, pair_distances)) for permutation in rows]
+            for rows in candidates
+        ]
+    )
+    best_candidates, rows = costs.argmin(axis=0), np.arange(costs.shape[1])
+    return np.array(candidates)[best_candidates, rows], costs[best_candidates, rows]

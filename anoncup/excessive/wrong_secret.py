@@ -1,7 +1,7 @@
-"""Recognize a secret that belongs to another file: the commonest mistake of teams.
+"""Detection of a secret that belongs to another file, the most common mistake of teams.
 
-A release is held against its originals by the secret that was sent, by random ones, and by the orders that
-a mistake would have made. Distances are capped, so that a few outliers decide nothing.
+A release is compared with its originals under the uploaded secret, random secrets, and the orders that
+typical mistakes would produce. Distances are capped, so that a few outliers do not decide.
 """
 
 from collections.abc import Iterator
@@ -16,75 +16,80 @@ from anoncup.messages import Message
 from anoncup.tables.files import Remark
 from anoncup.tracks.parts import Distance
 
-CODE = "secret_of_another_file"
-LEAST_ROWS = 20
-"""With fewer rows chance decides too much."""
-DRAWS = 2
-"""Random secrets that are tried."""
-STANDARD_ERRORS = 5.0
-"""How much closer than by chance a release must be for its secret to be believed."""
-CLOSE = 0.5
-"""A release that is this much closer than by chance has its own secret, and nothing else is tried."""
-AS_BY_CHANCE = Remark(
-    CODE,
+WARNING_CODE = "secret_of_another_file"
+_MIN_ROWS = 20
+"""Smaller releases are not checked, because the result depends too much on chance."""
+_RANDOM_SECRETS = 2
+"""Number of random secrets."""
+_STANDARD_ERRORS = 5.0
+"""Standard errors by which a release must be below the random distance for its secret to be accepted."""
+_CLEARLY_CLOSER = 0.5
+"""A release closer than this share of the random distance has the right secret; nothing else is tried."""
+RANDOM_LIKE_REMARK = Remark(
+    WARNING_CODE,
     Message(
         "the secret may belong to another file: with it the release is as far from the original as "
         "with a random assignment"
     ),
 )
-IN_ORDER = Message("if its rows stand in the order of the original")
-EXCHANGED = Message("if original_row and anonymized_row are exchanged")
-SHIFTED = Message("if the rows are shifted by one")
+ORIGINAL_ORDER = Message("if its rows stand in the order of the original")
+SWAPPED_COLUMNS = Message("if original_row and anonymized_row are exchanged")
+SHIFTED_ROWS = Message("if the rows are shifted by one")
 
 
-def warnings_about_secret(release: Any, distance: Distance, sent: FloatArray) -> list[Remark]:
+def find_secret_warnings(release: Any, distance: Distance, distances_to_source: FloatArray) -> list[Remark]:
     """Return a warning if the secret of a release is likely that of another file.
 
-    ``sent``: the distance of every released individual to its original by the secret, (n',).
+    ``distances_to_source``: the distance of every released individual to its original by the secret, (n',).
     """
     source = release.source
-    if len(source) < LEAST_ROWS:
+    if len(source) < _MIN_ROWS:
         return []
     rng = Generator(PCG64(0))
-    random = np.stack([distances_by(release, distance, rng.permutation(source)) for _ in range(DRAWS)])
-    cap = float(np.median(random))
+    random_distances = np.stack(
+        [_distances_under(release, distance, rng.permutation(source)) for _ in range(_RANDOM_SECRETS)]
+    )
+    cap = float(np.median(random_distances))
     if not 0.0 < cap < np.inf:
         return []
-    random, mean = np.minimum(random, cap), float(np.minimum(sent, cap).mean())
-    means = random.mean(axis=1)
-    if np.ptp(means) <= 1e-9 * cap:  # the release tells nothing of individuals: any secret fits as well
+    random_distances, mean_distance = (
+        np.minimum(random_distances, cap),
+        float(np.minimum(distances_to_source, cap).mean()),
+    )
+    random_means = random_distances.mean(axis=1)
+    if np.ptp(random_means) <= 1e-9 * cap:  # all individuals look alike, so any secret fits equally well
         return []
-    by_chance = float(means.mean())
-    margin = STANDARD_ERRORS * float(random.std()) * (2.0 / len(source)) ** 0.5
-    if mean < CLOSE * by_chance:
+    random_mean = float(random_means.mean())
+    margin = _STANDARD_ERRORS * float(random_distances.std()) * (2.0 / len(source)) ** 0.5
+    if mean_distance < _CLEARLY_CLOSER * random_mean:
         return []
-    for other, order in likely_orders(source, release.original.rows):
-        closer = float(np.minimum(distances_by(release, distance, order), cap).mean())
-        if closer < mean / 2 and mean - closer > margin:
-            return [closer_by(other)]
-    return [AS_BY_CHANCE] if by_chance - mean < margin else []
+    for description, candidate in _likely_orders(source, release.original.rows):
+        order_mean = float(np.minimum(_distances_under(release, distance, candidate), cap).mean())
+        if order_mean < mean_distance / 2 and mean_distance - order_mean > margin:
+            return [_closer_order_remark(description)]
+    return [RANDOM_LIKE_REMARK] if random_mean - mean_distance < margin else []
 
 
-def closer_by(other: Message) -> Remark:
+def _closer_order_remark(description: Message) -> Remark:
     message = Message(
         "the secret may belong to another file: the release is much closer to the original {other}",
-        other=other,
+        other=description,
     )
-    return Remark(CODE, message)
+    return Remark(WARNING_CODE, message)
 
 
-def distances_by(release: Any, distance: Distance, source: IntArray) -> FloatArray:
+def _distances_under(release: Any, distance: Distance, source: IntArray) -> FloatArray:
     """Return the distances of a release to its originals if this were its secret, (n',)."""
-    other: Any = replace(release, source=np.ascontiguousarray(source), kept={})
-    return distance.to_source(other)
+    reinterpreted: Any = replace(release, source=np.ascontiguousarray(source), memo={})
+    return distance.to_source(reinterpreted)
 
 
-def likely_orders(source: IntArray, originals: int) -> Iterator[tuple[Message, IntArray]]:
-    """Yield the orders that the secret has if a common mistake was made with it."""
-    kept = np.sort(source)
-    yield IN_ORDER, kept
-    yield EXCHANGED, kept[np.argsort(np.searchsorted(kept, source))]
+def _likely_orders(source: IntArray, original_count: int) -> Iterator[tuple[Message, IntArray]]:
+    """Yield the orders of rows that common mistakes with the secret would produce."""
+    ascending = np.sort(source)
+    yield ORIGINAL_ORDER, ascending
+    yield SWAPPED_COLUMNS, ascending[np.argsort(np.searchsorted(ascending, source))]
     for step in (1, -1):
-        yield SHIFTED, np.roll(source, step)
-        if len(source) == originals:
-            yield SHIFTED, (source + step) % originals
+        yield SHIFTED_ROWS, np.roll(source, step)
+        if len(source) == original_count:
+            yield SHIFTED_ROWS, (source + step) % original_count

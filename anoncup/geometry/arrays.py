@@ -1,4 +1,4 @@
-"""The array types the rules are written in."""
+"""Array types of the library, and two operations on arrays."""
 
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -10,45 +10,48 @@ if TYPE_CHECKING:
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-Cells = TypeVar("Cells", IntArray, FloatArray)
+NumericArray = TypeVar("NumericArray", IntArray, FloatArray)
 TextArray = npt.NDArray[np.uint8]
 BoolArray = npt.NDArray[np.bool_]
 SparseCounts: TypeAlias = "csr_array[np.int64, tuple[int, int]]"
 SparseWeights: TypeAlias = "csr_array[np.float64, tuple[int, int]]"
 Sparse: TypeAlias = "csr_array[np.int64, tuple[int, int]] | csr_array[np.float64, tuple[int, int]]"
 
-FEW = 100_000
-"""Rows of which everything is kept that is asked for twice; of more, memory is scarcer than time."""
+CACHED_ROWS = 100_000
+"""Up to this many rows, intermediate results are cached; with more rows, memory is scarcer than time."""
 
 
-def columns_at(cells: Cells, places: list[int]) -> Cells:
-    """The columns at the places; where these follow one another, nothing is copied."""
-    first = places[0] if places else 0
-    follow = places == list(range(first, first + len(places)))
-    return cells[:, first : first + len(places)] if follow else cells[:, places]
+def select_columns(table: NumericArray, columns: list[int]) -> NumericArray:
+    """Return the given columns, as a view without copying if they are contiguous."""
+    first = columns[0] if columns else 0
+    is_contiguous = columns == list(range(first, first + len(columns)))
+    return table[:, first : first + len(columns)] if is_contiguous else table[:, columns]
 
 
-def ordered(first: FloatArray | IntArray, *others: FloatArray | IntArray) -> IntArray:
-    """Rows in ascending order of the first key, equal ones by the next, and so on, then by row, (n,).
+def lexical_order(first: FloatArray | IntArray, *later_keys: FloatArray | IntArray) -> IntArray:
+    """Sort rows by the first key, ties by the later keys in turn, then by row; return row numbers (n,).
 
-    As ``np.lexsort`` of the keys in reverse; but a key orders only the rows that all keys before leave equal.
+    Equivalent to ``np.lexsort`` of the reversed keys, but a later key is only sorted among the rows that all
+    earlier keys leave equal.
     """
     order = np.argsort(first)
-    starts = _changes(first[order])
-    for key in (*others, np.arange(len(first))):
-        tied = np.flatnonzero(~(starts & np.append(starts[1:], True)))
-        if not len(tied):
+    starts = _starts_of_runs(first[order])
+    for key in (*later_keys, np.arange(len(first))):
+        tied_positions = np.flatnonzero(~(starts & np.append(starts[1:], True)))
+        if not len(tied_positions):
             break
-        rows, run = order[tied], np.cumsum(starts[tied])
-        values, places = key[rows], np.arange(len(rows))
-        ranks = np.empty_like(places)
-        ranks[np.argsort(values)] = places
-        again = np.argsort(run * len(rows) + ranks)  # numbers sort several times faster than pairs of them
-        order[tied], values = rows[again], values[again]
-        starts[tied] |= _changes(values)
+        rows, run_numbers = order[tied_positions], np.cumsum(starts[tied_positions])
+        values, positions = key[rows], np.arange(len(rows))
+        ranks = np.empty_like(positions)
+        ranks[np.argsort(values)] = positions
+        tied_order = np.argsort(
+            run_numbers * len(rows) + ranks
+        )  # sorting one number is several times faster than lexsort
+        order[tied_positions], values = rows[tied_order], values[tied_order]
+        starts[tied_positions] |= _starts_of_runs(values)
     return order
 
 
-def _changes(values: FloatArray | IntArray) -> BoolArray:
-    """Where a value differs from the one before; the first does."""
+def _starts_of_runs(values: FloatArray | IntArray) -> BoolArray:
+    """Return a mask of the values that differ from their predecessor; the first value counts as different."""
     return np.concatenate((np.ones(min(len(values), 1), dtype=bool), values[1:] != values[:-1]))

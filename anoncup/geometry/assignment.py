@@ -1,8 +1,8 @@
-"""One-to-one matching at least cost: rows to distinct columns, from a full matrix or from short lists.
+"""Least-cost one-to-one assignment of rows to columns, from a full matrix or from candidate lists.
 
-The full matrix takes rows x columns numbers and cubic time, so it is for small tables. The short lists hold
-each row's cheapest columns and a bound on all others. Where every row gets one of its listed columns, the
-matching is as cheap as the full matrix's: no unlisted column could have been worth it.
+The full matrix takes rows x columns numbers and cubic time, so it is for small tables. Candidate lists hold
+each row's cheapest columns and a lower bound on the cost of all others. If every row gets a listed column,
+the assignment is as cheap as that of the full matrix, because no unlisted column could have improved it.
 """
 
 from collections.abc import Callable, Iterable
@@ -11,115 +11,123 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from anoncup.geometry.arrays import Cells, FloatArray, IntArray
-from anoncup.geometry.kernels.assignment import FREE, OUT, place_rows, shortest
+from anoncup.geometry.arrays import FloatArray, IntArray, NumericArray
+from anoncup.geometry.kernels.assignment import FREE, UNASSIGNED, k_smallest, place_rows
 from anoncup.messages import Message
 
-LENGTHS = (3, 12, 48)
-"""How many columns a row's list holds at first, and each time that none of them was worth it."""
-ROUNDS = 8
-STAGES = 4
+LIST_LENGTHS = (3, 12, 48)
+"""Length of a row's list at first, and after each time that none of its columns was worth its cost."""
+_MAX_ROUNDS = 8
+_MAX_STAGES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Lists:
+class CandidateLists:
     """The cheapest columns of some rows.
 
     ``columns`` (rows, length), -1 = no more; ``costs`` (rows, length), finite where there is a column;
-    ``beyond`` (rows,): no column left out costs less; infinite where none is left out.
+    ``unlisted_bounds`` (rows,): lower bound on the cost of unlisted columns, infinite if all are listed.
     """
 
     columns: IntArray
     costs: FloatArray
-    beyond: FloatArray
+    unlisted_bounds: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
-class Matching:
-    """``column_of`` (rows,): each row's column, none twice; -1 = none.
+class Assignment:
+    """A one-to-one assignment; ``columns`` (rows,): each row's column, all different; -1 = none.
 
-    ``late``: rows that found all their listed columns worth more to others. At 0 the cost is the least
-    possible. Late rows were matched among the columns left; those without one are counted in ``without``.
+    ``displaced_count``: rows whose listed columns were all worth more to other rows. At 0 the total cost is
+    minimal. Displaced rows are assigned among the remaining columns; ``unassigned_count`` rows get none.
     """
 
-    column_of: IntArray
-    late: int
+    columns: IntArray
+    displaced_count: int
 
     @property
-    def without(self) -> int:
-        return int((self.column_of < 0).sum())
+    def unassigned_count(self) -> int:
+        return int((self.columns < 0).sum())
 
 
-ListRows = Callable[[IntArray, int, int], Lists]
-"""``list_rows(rows, length, before)``: lists of about that length, which contain those of length ``before``
-(0: there were none); what is new in them costs no less than the ``beyond`` given then."""
-Lister = Callable[[IntArray, IntArray], ListRows]
-"""``lister(rows, columns)``: the lists of a smaller problem, in which only these rows and columns take part
-and are counted from 0."""
+ListCandidates = Callable[[IntArray, int, int], CandidateLists]
+"""``list_candidates(rows, length, previous_length)``: lists of about ``length`` columns. They contain the
+lists of ``previous_length`` (0: none so far); new entries cost no less than the ``unlisted_bounds``
+returned then."""
+CandidateListSource = Callable[[IntArray, IntArray], ListCandidates]
+"""``list_source(rows, columns)``: the lists of the subproblem with only these rows and columns, numbered from
+0."""
 
 
 def match_dense(costs: FloatArray) -> IntArray:
-    """Each row's column, (rows,): all rows placed, none of them in the same column, at the least total cost.
+    """Return the column of each row, (rows,), all different, at the least total cost.
 
     ``costs`` (rows, columns), finite, with at least as many columns as rows. Cubic time (Crouse 2016).
     """
-    return np.asarray(linear_sum_assignment(relative(costs))[1], dtype=np.int64)
+    return np.asarray(linear_sum_assignment(_scale_costs(costs))[1], dtype=np.int64)
 
 
-def relative(costs: FloatArray) -> FloatArray:
-    """Costs over each row's least, as shares of the largest of these: in [0, 1], with the same best matching.
+def _scale_costs(costs: FloatArray) -> FloatArray:
+    """Subtract each row's minimum and scale to [0, 1]; the optimal assignment stays the same.
 
-    Neither a row that is far from everything nor numbers near float64's end take the others' digits.
+    This keeps the precision of ordinary rows if other rows are far from everything or costs are near the
+    limits of float64.
     """
     exponent = int(np.frexp(np.abs(costs).max(initial=0.0))[1]) + 1
-    above = np.ldexp(costs, -exponent)
-    above -= above.min(axis=1, keepdims=True)
-    shares: FloatArray = above / (above.max(initial=0.0) or 1.0)
+    excess = np.ldexp(costs, -exponent)
+    excess -= excess.min(axis=1, keepdims=True)
+    shares: FloatArray = excess / (excess.max(initial=0.0) or 1.0)
     return shares
 
 
-def match_listed(lister: Lister, rows: int, columns: int) -> Matching:
-    """A matching by lists that grow where they have to, up to the last of ``LENGTHS``.
+def match_sparse(list_source: CandidateListSource, rows: int, columns: int) -> Assignment:
+    """Assign rows by candidate lists that grow as needed, up to the last of ``LIST_LENGTHS``.
 
-    A row goes without if all it has listed is worth more to others. Such rows are matched once more among the
-    columns left, as often as that places at least half of them; who is left then abstains, so that no column
-    is given twice.
+    A row stays unassigned if all its listed columns are worth more to other rows. Such rows are assigned
+    again among the remaining columns, as long as this places at least half of them. Rows that are left then
+    abstain, so that no column is given twice.
     """
-    column_of = np.full(rows, -1, dtype=np.int64)
-    late = []
-    free_rows, free_columns = np.arange(rows), np.arange(columns)
-    for _ in range(STAGES):
-        found = _matched(lister(free_rows, free_columns), len(free_rows), len(free_columns))
-        column_of[free_rows] = np.where(found < 0, -1, free_columns[found])
-        free_rows = free_rows[found < 0]
-        free_columns = np.delete(free_columns, found[found >= 0])
-        late.append(len(free_rows))
-        if not 0 < len(free_rows) <= len(found) / 2:
+    assigned = np.full(rows, -1, dtype=np.int64)
+    unplaced_counts = []
+    open_rows, open_columns = np.arange(rows), np.arange(columns)
+    for _ in range(_MAX_STAGES):
+        stage_columns = _assign_by_lists(
+            list_source(open_rows, open_columns), len(open_rows), len(open_columns)
+        )
+        assigned[open_rows] = np.where(stage_columns < 0, -1, open_columns[stage_columns])
+        open_rows = open_rows[stage_columns < 0]
+        open_columns = np.delete(open_columns, stage_columns[stage_columns >= 0])
+        unplaced_counts.append(len(open_rows))
+        if not 0 < len(open_rows) <= len(stage_columns) / 2:
             break
-    return Matching(column_of, late[0])
+    return Assignment(assigned, unplaced_counts[0])
 
 
-def listing_of(blocks: Callable[[IntArray, IntArray], Iterable[FloatArray]]) -> Lister:
-    """Lists from costs in blocks: ``blocks(rows, columns)`` yields matrices over these columns.
+def candidates_from_blocks(
+    blocks: Callable[[IntArray, IntArray], Iterable[FloatArray]],
+) -> CandidateListSource:
+    """Build candidate lists from ``blocks(rows, columns)``, which yields cost matrices over these columns.
 
-    Together they hold these rows, in order. Costs are asked for anew each time that lists grow.
+    Together the blocks hold the rows in order. They are computed anew each time that lists grow.
     """
 
-    def lister(rows: IntArray, columns: IntArray) -> ListRows:
-        return lambda some, length, before: shortlists(blocks(rows[some], columns), length)  # noqa: ARG005
+    def list_subproblem(rows: IntArray, columns: IntArray) -> ListCandidates:
+        return lambda selected, length, previous_length: select_candidates(  # noqa: ARG005
+            blocks(rows[selected], columns), length
+        )
 
-    return lister
-
-
-def shortlists(blocks: Iterable[FloatArray], length: int) -> Lists:
-    """The cheapest ``length`` columns of every row, equal ones by number; blocks (some rows, columns)."""
-    columns, costs, beyond = zip(*(_shortest(block, length) for block in blocks), strict=True)
-    return Lists(np.concatenate(columns), np.concatenate(costs), np.concatenate(beyond))
+    return list_subproblem
 
 
-def note_of(matching: Matching, *, rows: int, dense_limit: int) -> Message:
-    """What an attacker says about an answer by lists; ``rows`` of the original were too many."""
-    if not matching.late:
+def select_candidates(blocks: Iterable[FloatArray], length: int) -> CandidateLists:
+    """List the ``length`` cheapest columns of every row, ties by number; blocks (some rows, columns)."""
+    columns, costs, unlisted_bounds = zip(*(_select_cheapest(block, length) for block in blocks), strict=True)
+    return CandidateLists(np.concatenate(columns), np.concatenate(costs), np.concatenate(unlisted_bounds))
+
+
+def describe_assignment(assignment: Assignment, *, rows: int, dense_limit: int) -> Message:
+    """Describe an assignment by candidate lists; ``rows`` of the original exceeded ``dense_limit``."""
+    if not assignment.displaced_count:
         return Message(
             "sparse assignment: {rows} rows are more than dense_limit = {limit}; "
             "the total cost is the least possible",
@@ -131,73 +139,90 @@ def note_of(matching: Matching, *, rows: int, dense_limit: int) -> Message:
         "{nearest} went to others were matched with what was left, {without} of them abstain",
         rows=rows,
         limit=dense_limit,
-        late=matching.late,
-        nearest=LENGTHS[-1],
-        without=matching.without,
+        late=assignment.displaced_count,
+        nearest=LIST_LENGTHS[-1],
+        without=assignment.unassigned_count,
     )
 
 
-def _shortest(costs: FloatArray, length: int) -> tuple[IntArray, FloatArray, FloatArray]:
-    order, ranked = shortest(np.ascontiguousarray(costs), length + 1)
-    complete = ranked.shape[1] <= length
-    beyond = np.full(len(costs), np.inf) if complete else ranked[:, length]
-    return order[:, :length], ranked[:, :length], beyond
+def _select_cheapest(costs: FloatArray, length: int) -> tuple[IntArray, FloatArray, FloatArray]:
+    order, sorted_costs = k_smallest(np.ascontiguousarray(costs), length + 1)
+    lists_all = sorted_costs.shape[1] <= length
+    unlisted_bounds = np.full(len(costs), np.inf) if lists_all else sorted_costs[:, length]
+    return order[:, :length], sorted_costs[:, :length], unlisted_bounds
 
 
-def _matched(list_rows: ListRows, rows: int, columns: int) -> IntArray:
-    """Each row's column or -1: the cheapest matching if going without costs what a row's ``beyond`` says."""
+def _assign_by_lists(list_rows: ListCandidates, rows: int, columns: int) -> IntArray:
+    """Return each row's column or -1 in the cheapest assignment.
+
+    Staying unassigned costs a row its ``unlisted_bounds``.
+    """
     prices = np.zeros(rows), np.zeros(columns)
-    placed = np.full(columns, FREE, dtype=np.int64), np.full(rows, FREE, dtype=np.int64)
-    pool, grown = _Pool.empty(rows), np.zeros(rows, dtype=np.int64)
-    waiting = np.arange(rows)
-    for _ in range(ROUNDS):
-        for turn, length in enumerate(LENGTHS):
-            some = waiting[grown[waiting] == turn]
-            if len(some):
-                pool.add(some, list_rows(some, length, (0, *LENGTHS)[turn]))
-        grown[waiting] += 1
-        place_rows(waiting, pool.start, pool.end, pool.columns, pool.costs, pool.beyond, *prices, *placed)
-        unlucky = (placed[1] == OUT) & np.isfinite(pool.beyond)
-        waiting = np.flatnonzero(unlucky & (grown < len(LENGTHS)))
-        if not len(waiting):
+    partners = np.full(columns, FREE, dtype=np.int64), np.full(rows, FREE, dtype=np.int64)
+    candidates, growth_steps = _CandidatePool.empty(rows), np.zeros(rows, dtype=np.int64)
+    open_rows = np.arange(rows)
+    for _ in range(_MAX_ROUNDS):
+        for step, length in enumerate(LIST_LENGTHS):
+            due_rows = open_rows[growth_steps[open_rows] == step]
+            if len(due_rows):
+                candidates.add(due_rows, list_rows(due_rows, length, (0, *LIST_LENGTHS)[step]))
+        growth_steps[open_rows] += 1
+        place_rows(
+            open_rows,
+            candidates.start,
+            candidates.end,
+            candidates.columns,
+            candidates.costs,
+            candidates.unlisted_bounds,
+            *prices,
+            *partners,
+        )
+        is_extendable = (partners[1] == UNASSIGNED) & np.isfinite(candidates.unlisted_bounds)
+        open_rows = np.flatnonzero(is_extendable & (growth_steps < len(LIST_LENGTHS)))
+        if not len(open_rows):
             break
-    return np.where(placed[1] < 0, -1, placed[1])
+    return np.where(partners[1] < 0, -1, partners[1])
 
 
 @dataclass(slots=True)
-class _Pool:
-    """All lists end to end: row r has ``columns[start[r]:end[r]]``. One that grew stands anew at the end.
+class _CandidatePool:
+    """All candidate lists in one array: row r has ``columns[start[r]:end[r]]``.
 
-    ``columns`` and ``costs`` are filled up to ``used``; the rest is room, so that adding copies little.
+    A list that grows is appended anew.
+
+    ``columns`` and ``costs`` are filled up to ``used``; spare capacity keeps copying rare.
     """
 
     start: IntArray
     end: IntArray
-    beyond: FloatArray
+    unlisted_bounds: FloatArray
     columns: IntArray
     costs: FloatArray
     used: int = 0
 
     @staticmethod
-    def empty(rows: int) -> "_Pool":
+    def empty(rows: int) -> "_CandidatePool":
         start, end, columns = np.zeros((3, rows), dtype=np.int64)
-        return _Pool(start, end, np.zeros(rows), columns, np.zeros(rows))
+        return _CandidatePool(start, end, np.zeros(rows), columns, np.zeros(rows))
 
-    def add(self, rows: IntArray, lists: Lists) -> None:
-        listed = lists.columns >= 0
-        stops = self.used + np.cumsum(listed.sum(axis=1))
-        added = slice(self.used, int(stops[-1]))
-        self._make_room(added.stop)
-        self.columns[added], self.costs[added] = lists.columns[listed], lists.costs[listed]
+    def add(self, rows: IntArray, lists: CandidateLists) -> None:
+        is_listed = lists.columns >= 0
+        stops = self.used + np.cumsum(is_listed.sum(axis=1))
+        new_entries = slice(self.used, int(stops[-1]))
+        self._reserve(new_entries.stop)
+        self.columns[new_entries], self.costs[new_entries] = lists.columns[is_listed], lists.costs[is_listed]
         self.start[rows], self.end[rows] = np.append(self.used, stops[:-1]), stops
-        self.beyond[rows], self.used = lists.beyond, added.stop
+        self.unlisted_bounds[rows], self.used = lists.unlisted_bounds, new_entries.stop
 
-    def _make_room(self, needed: int) -> None:
-        if needed > len(self.columns):
-            room = 2 * needed
-            self.columns, self.costs = self._moved(self.columns, room), self._moved(self.costs, room)
+    def _reserve(self, required_size: int) -> None:
+        if required_size > len(self.columns):
+            capacity = 2 * required_size
+            self.columns, self.costs = (
+                self._enlarge(self.columns, capacity),
+                self._enlarge(self.costs, capacity),
+            )
 
-    def _moved(self, cells: Cells, room: int) -> Cells:
-        moved = np.empty(room, dtype=cells.dtype)
-        moved[: self.used] = cells[: self.used]
-        return moved
+    def _enlarge(self, values: NumericArray, capacity: int) -> NumericArray:
+        enlarged = np.empty(capacity, dtype=values.dtype)
+        enlarged[: self.used] = values[: self.used]
+        return enlarged

@@ -1,4 +1,4 @@
-"""Text columns as numbers, and rows with equal numbers as groups."""
+"""Encoding of text columns as integers, and grouping of rows with equal codes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,168 +16,171 @@ from anoncup.geometry.kernels import groups as kernels
 
 Vocabulary = dict[str, int]
 
-FEW_TEXTS = 512
-LARGEST_KEY = int(np.iinfo(np.int64).max)
+_MAX_SHORT_TEXTS = 512
+_LARGEST_KEY = int(np.iinfo(np.int64).max)
 
 
-def vocabulary_of(cells: Sequence[str]) -> Vocabulary:
-    """Number the distinct texts in order of appearance. Python's own equality: exactly as written."""
-    return {text: number for number, text in enumerate(dict.fromkeys(cells))}
+def build_vocabulary(texts: Sequence[str]) -> Vocabulary:
+    """Number the distinct texts in order of appearance; texts are equal only if spelled identically."""
+    return {text: code for code, text in enumerate(dict.fromkeys(texts))}
 
 
-def extended(vocabulary: Vocabulary, cells: Sequence[str]) -> Vocabulary:
-    """The vocabulary with the texts it lacks numbered on from its end; the given one is left alone."""
-    new = (text for text in dict.fromkeys(cells) if text not in vocabulary)
-    return vocabulary | {text: len(vocabulary) + place for place, text in enumerate(new)}
+def extend_vocabulary(vocabulary: Vocabulary, texts: Sequence[str]) -> Vocabulary:
+    """Return a copy of the vocabulary in which missing texts are numbered from its end."""
+    new_texts = (text for text in dict.fromkeys(texts) if text not in vocabulary)
+    return vocabulary | {text: len(vocabulary) + offset for offset, text in enumerate(new_texts)}
 
 
-def numbered(column: pd.Series) -> tuple[IntArray, list[str]]:
-    """A column's texts as numbers in order of appearance, (n,), and the distinct texts."""
-    short = _numbered_short(column)
-    if short is not None:
-        return short
+def factorize(column: pd.Series) -> tuple[IntArray, list[str]]:
+    """Return a column's texts as codes in order of appearance, (n,), and the distinct texts."""
+    result = _factorize_short_texts(column)
+    if result is not None:
+        return result
     codes, distinct = pd.factorize(column)
     return np.asarray(codes, dtype=np.int64), list(distinct)
 
 
-def _numbered_short(column: pd.Series) -> tuple[IntArray, list[str]] | None:
-    """The same several times faster, if Arrow holds a few distinct texts, all of them short; else None."""
-    texts = pa.array(column.array) if isinstance(column.array, ArrowStringArray) else None
-    if not isinstance(texts, pa.LargeStringArray) or texts.null_count:
+def _factorize_short_texts(column: pd.Series) -> tuple[IntArray, list[str]] | None:
+    """Factorize a column with few distinct, short texts several times faster; None for other columns."""
+    arrow_texts = pa.array(column.array) if isinstance(column.array, ArrowStringArray) else None
+    if not isinstance(arrow_texts, pa.LargeStringArray) or arrow_texts.null_count:
         return None
-    _, bounds, letters = texts.buffers()
-    codes, starts = (
-        np.empty(len(texts), dtype=np.int64),
-        _fixed(bounds, np.int64)[texts.offset :],
+    _, offsets, characters = arrow_texts.buffers()
+    codes, text_offsets = (
+        np.empty(len(arrow_texts), dtype=np.int64),
+        _view_readonly(offsets, np.int64)[arrow_texts.offset :],
     )
-    slots, (keys, firsts) = np.full(2 * FEW_TEXTS, -1), np.empty((2, FEW_TEXTS), dtype=np.int64)
-    content = _fixed(letters or b"", np.uint8)
-    count = kernels.number_texts(starts, content, slots, keys, firsts, codes)
-    return (codes, texts.take(pa.array(firsts[:count])).to_pylist()) if count >= 0 else None
+    slots, (keys, first_rows) = (
+        np.full(2 * _MAX_SHORT_TEXTS, -1),
+        np.empty((2, _MAX_SHORT_TEXTS), dtype=np.int64),
+    )
+    character_bytes = _view_readonly(characters or b"", np.uint8)
+    count = kernels.encode_texts(text_offsets, character_bytes, slots, keys, first_rows, codes)
+    return (codes, arrow_texts.take(pa.array(first_rows[:count])).to_pylist()) if count >= 0 else None
 
 
-def _fixed(content: bytes | pa.Buffer, kind: type) -> npt.NDArray[Any]:
-    """Loops are compiled for memory that cannot be written; some of Arrow's could be."""
-    return np.frombuffer(memoryview(content).toreadonly(), dtype=kind)
+def _view_readonly(buffer: bytes | pa.Buffer, dtype: type) -> npt.NDArray[Any]:
+    """Return a read-only view, because the kernels are compiled for read-only memory."""
+    return np.frombuffer(memoryview(buffer).toreadonly(), dtype=dtype)
 
 
-def renumbered(codes: IntArray, distinct: Sequence[str], vocabulary: Vocabulary) -> IntArray:
-    """The numbers of :func:`numbered` exchanged for the vocabulary's, (n,)."""
+def translate_codes(codes: IntArray, distinct: Sequence[str], vocabulary: Vocabulary) -> IntArray:
+    """Translate the codes of :func:`factorize` into those of the vocabulary, (n,)."""
     return encode(distinct, vocabulary)[codes]
 
 
-def encode(cells: Sequence[str], vocabulary: Vocabulary) -> IntArray:
-    """Numbers of the texts, shape (n,)."""
-    return np.fromiter(map(vocabulary.__getitem__, cells), dtype=np.int64, count=len(cells))
+def encode(texts: Sequence[str], vocabulary: Vocabulary) -> IntArray:
+    """Return the codes of the texts, (n,)."""
+    return np.fromiter(map(vocabulary.__getitem__, texts), dtype=np.int64, count=len(texts))
 
 
-def texts(table: pd.DataFrame, column: str) -> list[str]:
-    """One quasi-identifier column as plain Python texts."""
-    cells: list[str] = table[column].tolist()
-    return cells
+def column_texts(table: pd.DataFrame, column: str) -> list[str]:
+    """Return a quasi-identifier column as a list of Python strings."""
+    values: list[str] = table[column].tolist()
+    return values
 
 
 @dataclass(frozen=True)
-class Step:
-    """The part of some columns in numbering groups: the group so far and their codes are digits of one key.
+class GroupingStep:
+    """One step of grouping: the previous group and the codes of some columns are the digits of one key.
 
-    ``widths`` (columns,) are larger than the columns' codes; the new group is the key's place among ``keys``,
-    which ascend.
+    ``widths`` (columns,) are larger than the codes of each column; the new group is the key's position in
+    ``keys``, which are ascending.
     """
 
     widths: IntArray
     keys: IntArray
 
     @cached_property
-    def slots(self) -> IntArray:
-        """Where hashing finds the keys' places: several times faster than bisection, of many keys."""
-        slots = np.full(4 << len(self.keys).bit_length(), -1)
-        kernels.plant(self.keys, slots)
-        return slots
+    def hash_slots(self) -> IntArray:
+        """Hash table of key positions; with many keys it is several times faster than bisection."""
+        hash_slots = np.full(4 << len(self.keys).bit_length(), -1)
+        kernels.build_hash_slots(self.keys, hash_slots)
+        return hash_slots
 
-    def places(self, keys: IntArray) -> IntArray:
-        found = keys.copy()
-        kernels.find(found, self.keys, self.slots)
-        return found
+    def look_up(self, keys: IntArray) -> IntArray:
+        indices = keys.copy()
+        kernels.look_up_keys(indices, self.keys, self.hash_slots)
+        return indices
 
 
 @dataclass(frozen=True)
-class Grouping:
-    """Rows with equal codes in every chosen column share a group.
+class RowGroups:
+    """Groups of rows that have equal codes in every chosen column.
 
-    ``sizes`` (groups,), in ascending order of their codes; ``steps`` find the same groups for rows of another
-    table, the last of them for these rows' ``keys`` (n,).
+    ``sizes`` (groups,) in ascending order of the codes. ``steps`` assign the same groups to rows of another
+    table; the last of them was applied to the ``keys`` (n,) of these rows.
     """
 
     keys: IntArray
     sizes: IntArray
-    steps: tuple[Step, ...]
+    steps: tuple[GroupingStep, ...]
 
     @cached_property
-    def group_of(self) -> IntArray:
-        """Every row's group, (n,)."""
-        return self.steps[-1].places(self.keys) if self.steps else self.keys
+    def group_ids(self) -> IntArray:
+        """The group of every row, (n,)."""
+        return self.steps[-1].look_up(self.keys) if self.steps else self.keys
 
     @cached_property
     def members(self) -> IntArray:
         """The rows of the first group, then of the next, and so on, (n,)."""
-        return rows_by_group(self.group_of, self.sizes)
+        return sort_rows_by_group(self.group_ids, self.sizes)
 
     @property
     def count(self) -> int:
         return len(self.sizes)
 
 
-def rows_by_group(group_of: IntArray, sizes: IntArray) -> IntArray:
-    """The rows of group 0, ascending, then of group 1, and so on, (n,); ``sizes`` (groups,)."""
-    rows = np.empty(len(group_of), dtype=np.int64)
-    kernels.place_by_group(group_of, np.cumsum(sizes) - sizes, rows)
+def sort_rows_by_group(group_ids: IntArray, sizes: IntArray) -> IntArray:
+    """Return the rows of group 0, ascending, then of group 1, and so on, (n,); ``sizes`` (groups,)."""
+    rows = np.empty(len(group_ids), dtype=np.int64)
+    kernels.sort_by_group(group_ids, np.cumsum(sizes) - sizes, rows)
     return rows
 
 
-def group_rows(codes: IntArray, widths: Sequence[int] | None = None) -> Grouping:
-    """Group the rows of an (n, columns) array of codes >= 0; no columns: one group of all rows.
+def group_rows(codes: IntArray, widths: Sequence[int] | None = None) -> RowGroups:
+    """Group the rows of an (n, columns) array of codes >= 0; without columns, all rows form one group.
 
-    ``widths`` (columns,), if known: larger than the columns' codes.
+    ``widths`` (columns,), if known: larger than the codes of each column.
     """
     columns, rows = np.ascontiguousarray(codes.T), len(codes)
-    spans = columns.max(axis=1, initial=0) + 1 if widths is None else np.array(widths, dtype=np.int64)
-    found = Grouping(np.zeros(rows, dtype=np.int64), np.array([rows])[: min(rows, 1)], ())
-    for some in _together(spans.tolist(), rows):
-        keys = _keys(found.group_of, columns[some], spans[some])
-        distinct, sizes = _runs(np.sort(keys))
-        found = Grouping(keys, sizes, (*found.steps, Step(spans[some], distinct)))
-    return found
+    widths_array = columns.max(axis=1, initial=0) + 1 if widths is None else np.array(widths, dtype=np.int64)
+    groups = RowGroups(np.zeros(rows, dtype=np.int64), np.array([rows])[: min(rows, 1)], ())
+    for columns_slice in _split_columns(widths_array.tolist(), rows):
+        keys = _combine_keys(groups.group_ids, columns[columns_slice], widths_array[columns_slice])
+        distinct, sizes = _count_runs(np.sort(keys))
+        groups = RowGroups(keys, sizes, (*groups.steps, GroupingStep(widths_array[columns_slice], distinct)))
+    return groups
 
 
-def find_groups(grouping: Grouping, codes: IntArray) -> IntArray:
-    """The group each row of another table falls in, -1 where there is none; unknown codes are legal."""
-    columns, found, done = np.ascontiguousarray(codes.T), np.zeros(len(codes), dtype=np.int64), 0
-    for step in grouping.steps:
-        first, done = done, done + len(step.widths)
-        found = step.places(_keys(found, columns[first:done], step.widths))
-    return found
+def assign_groups(groups: RowGroups, codes: IntArray) -> IntArray:
+    """Return the group of each row of another table, -1 if there is none; unknown codes are allowed."""
+    columns, group_ids, column_end = np.ascontiguousarray(codes.T), np.zeros(len(codes), dtype=np.int64), 0
+    for step in groups.steps:
+        column_start, column_end = column_end, column_end + len(step.widths)
+        group_ids = step.look_up(_combine_keys(group_ids, columns[column_start:column_end], step.widths))
+    return group_ids
 
 
-def _together(widths: list[int], rows: int) -> Iterator[slice]:
-    """Consecutive columns whose codes fit into one key beside a group of so many rows."""
-    first, span = 0, rows
-    for place, width in enumerate(widths):
-        if span * width > LARGEST_KEY and first < place:
-            yield slice(first, place)
-            first, span = place, rows
-        span *= width
+def _split_columns(widths: list[int], rows: int) -> Iterator[slice]:
+    """Yield slices of consecutive columns whose codes fit into one key with a group number."""
+    first, key_range = 0, rows
+    for column, width in enumerate(widths):
+        if key_range * width > _LARGEST_KEY and first < column:
+            yield slice(first, column)
+            first, key_range = column, rows
+        key_range *= width
     if widths:
         yield slice(first, len(widths))
 
 
-def _keys(group_of: IntArray, columns: IntArray, widths: IntArray) -> IntArray:
-    keys = group_of.copy()
-    kernels.join_digits(columns, widths, keys)
+def _combine_keys(group_ids: IntArray, columns: IntArray, widths: IntArray) -> IntArray:
+    keys = group_ids.copy()
+    kernels.append_digits(columns, widths, keys)
     return keys
 
 
-def _runs(ordered: IntArray) -> tuple[IntArray, IntArray]:
-    """The distinct ones of ascending numbers, and how often each occurs."""
-    starts = np.flatnonzero(np.concatenate((ordered[:1] >= 0, ordered[1:] != ordered[:-1])))
-    return ordered[starts], np.diff(starts, append=len(ordered))
+def _count_runs(values: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the distinct values of an ascending array and their counts."""
+    starts = np.flatnonzero(np.concatenate((values[:1] >= 0, values[1:] != values[:-1])))
+    return values[starts], np.diff(starts, append=len(values))

@@ -1,32 +1,33 @@
-"""Exact nearest rows, one or several: a search tree per group of rows, ties to the lower row number."""
+"""Exact nearest neighbours from one search tree per group of rows; ties go to the lower row number."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
-from anoncup.geometry.encoding import Grouping, rows_by_group
+from anoncup.geometry.encoding import RowGroups, sort_rows_by_group
 from anoncup.geometry.kernels import octree_bvh
 from anoncup.geometry.kernels import trees as kernels
-from anoncup.geometry.kernels.knn_gower import DEEPEST
+from anoncup.geometry.kernels.knn_gower import STACK_SIZE
 from anoncup.geometry.kernels.octree_bvh import LANES, NO_ROW
 
-LEAF = 12
-"""Points a tree's leaf holds at most."""
-SAMPLE = 64
-"""Queries, or fewer, that say where they are most scattered."""
-MANY = 50_000
-"""Queries that are worth the time to order them by their groups: these are then beyond the cache."""
+LEAF_SIZE = 12
+"""Maximum number of points in a leaf."""
+_SCATTER_SAMPLE = 64
+"""Maximum number of queries from which the column of largest scatter is estimated."""
+MIN_SORTED_QUERIES = 50_000
+"""From this many queries on, sorting them by group pays off, because they no longer fit into the cache."""
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
-    """What finds the nearest of the rows of a group.
+class NeighbourIndex:
+    """Search structure for the nearest rows within a group.
 
-    The rows of group g are ``members[starts[g]:starts[g + 1]]``. Where they are many, ``roots[g]`` is a node
-    (else -1). A node has up to eight children from ``first`` on: nodes, or, of the ``lowest`` ones, blocks of
-    eight points. ``low`` and ``high`` (nodes, columns * 8) are the children's boxes, ``blocks`` the points,
-    each column's eight cells side by side; ``least_rows`` and ``block_rows`` (…, 8) their rows.
+    The rows of group g are ``members[starts[g]:starts[g + 1]]``. Large groups have a root node ``roots[g]``
+    (otherwise -1). A node has up to eight children from ``first_child`` on: nodes or, if ``is_leaf``, blocks
+    of eight points. ``low`` and ``high`` (nodes, columns * 8) are the bounding boxes of the children,
+    ``blocks`` the points with the eight cells of a column side by side; ``smallest_rows`` and ``block_rows``
+    (…, 8) are row numbers.
     """
 
     points: FloatArray
@@ -35,104 +36,112 @@ class Index:
     roots: IntArray
     blocks: FloatArray
     block_rows: IntArray
-    first: IntArray
-    lowest: BoolArray
+    first_child: IntArray
+    is_leaf: BoolArray
     low: FloatArray
     high: FloatArray
-    least_rows: IntArray
+    smallest_rows: IntArray
 
 
-def build_index(points: FloatArray, grouping: Grouping, kept: BoolArray | None = None) -> Index:
-    """Over ``points`` (n, columns) by groups; without the rows that are not ``kept`` (n,)."""
-    points, members, sizes = np.ascontiguousarray(points), grouping.members.copy(), grouping.sizes
-    if kept is not None:
-        members = members[kept[members]]
-        sizes = np.bincount(grouping.group_of[members], minlength=grouping.count)
-    blocks, nodes = _room(sizes)
-    wide = points.shape[1] * LANES
-    index = Index(
+def build_index(
+    points: FloatArray, groups: RowGroups, is_included: BoolArray | None = None
+) -> NeighbourIndex:
+    """Index ``points`` (n, columns) by group, without the rows that are not ``is_included`` (n,)."""
+    points, members, sizes = np.ascontiguousarray(points), groups.members.copy(), groups.sizes
+    if is_included is not None:
+        members = members[is_included[members]]
+        sizes = np.bincount(groups.group_ids[members], minlength=groups.count)
+    block_count, node_count = _count_blocks_and_nodes(sizes)
+    lane_width = points.shape[1] * LANES
+    index = NeighbourIndex(
         points=points,
         members=members,
         starts=np.append(0, np.cumsum(sizes)),
         roots=np.full(len(sizes), -1),
-        blocks=np.full((blocks, wide), np.inf),
-        block_rows=np.full((blocks, LANES), NO_ROW),
-        first=np.empty(nodes, dtype=np.int64),
-        lowest=np.empty(nodes, dtype=np.bool_),
-        low=np.full((nodes, wide), np.inf),
-        high=np.full((nodes, wide), -np.inf),
-        least_rows=np.full((nodes, LANES), NO_ROW),
+        blocks=np.full((block_count, lane_width), np.inf),
+        block_rows=np.full((block_count, LANES), NO_ROW),
+        first_child=np.empty(node_count, dtype=np.int64),
+        is_leaf=np.empty(node_count, dtype=np.bool_),
+        low=np.full((node_count, lane_width), np.inf),
+        high=np.full((node_count, lane_width), -np.inf),
+        smallest_rows=np.full((node_count, LANES), NO_ROW),
     )
-    octree_bvh.grow_eights(index.points, members, index.starts, *_trees(index))
+    octree_bvh.build_octrees(index.points, members, index.starts, *_tree_arrays(index))
     return index
 
 
-def _room(sizes: IntArray) -> tuple[int, int]:
-    """How many blocks and nodes groups of these sizes need."""
-    level = -(-sizes[sizes > octree_bvh.FEW] // LANES)
-    blocks, nodes = int(level.sum()), 0
-    while len(level):
-        level = -(-level // LANES)
-        nodes += int(level.sum())
-        level = level[level > 1]
+def _count_blocks_and_nodes(sizes: IntArray) -> tuple[int, int]:
+    """Return the number of blocks and of nodes that groups of these sizes need."""
+    level_sizes = -(-sizes[sizes > octree_bvh.MAX_SCANNED_ROWS] // LANES)
+    blocks, nodes = int(level_sizes.sum()), 0
+    while len(level_sizes):
+        level_sizes = -(-level_sizes // LANES)
+        nodes += int(level_sizes.sum())
+        level_sizes = level_sizes[level_sizes > 1]
     return blocks, nodes
 
 
-def _trees(
-    index: Index,
+def _tree_arrays(
+    index: NeighbourIndex,
 ) -> tuple[IntArray, FloatArray, IntArray, IntArray, BoolArray, FloatArray, FloatArray, IntArray]:
-    """In the order in which kernels take them."""
-    nodes = index.first, index.lowest, index.low, index.high, index.least_rows
+    """Return the tree arrays in the order that the kernels expect."""
+    nodes = index.first_child, index.is_leaf, index.low, index.high, index.smallest_rows
     return (index.roots, index.blocks, index.block_rows, *nodes)
 
 
 def nearest_rows(
-    index: Index,
+    index: NeighbourIndex,
     queries: FloatArray,
-    groups: IntArray,
+    group_ids: IntArray,
     *,
     absolute: bool = False,
-    barred: IntArray | None = None,
+    excluded_rows: IntArray | None = None,
 ) -> IntArray:
-    """The row nearest to each query among its group's, shape (q,); group -1 gives -1.
+    """Return the nearest row of the same group for each query, (q,); group -1 gives -1.
 
-    ``absolute`` compares |x - y| instead of its square: the same order but for over- and underflow.
-    ``barred`` (q,): a row that is no answer to the query, or -1; where no other is left, -1.
+    ``absolute`` sums |x - y| instead of its square: the same order for one column, without over- or
+    underflow. ``excluded_rows`` (q,): a row that must not be the answer, or -1; if no other row is left, the
+    result is -1.
     """
-    excluded = np.full(len(queries), -1, dtype=np.int64) if barred is None else barred
-    turns = _turns(index, queries, groups)
-    if turns is None:
-        return _found(index, np.ascontiguousarray(queries), groups, absolute, excluded)
-    found = np.empty(len(queries), dtype=np.int64)
-    found[turns] = _found(index, queries[turns], groups[turns], absolute, excluded[turns])
-    return found
+    excluded = np.full(len(queries), -1, dtype=np.int64) if excluded_rows is None else excluded_rows
+    order = _query_order(index, queries, group_ids)
+    if order is None:
+        return _search(index, np.ascontiguousarray(queries), group_ids, absolute, excluded)
+    rows = np.empty(len(queries), dtype=np.int64)
+    rows[order] = _search(index, queries[order], group_ids[order], absolute, excluded[order])
+    return rows
 
 
-def _found(index: Index, queries: FloatArray, groups: IntArray, absolute: bool, barred: IntArray) -> IntArray:
-    found = np.full(len(queries), -1, dtype=np.int64)
-    groups_of_few = index.points, index.members, index.starts, index.roots
-    octree_bvh.scan(queries, groups, *groups_of_few, absolute, barred, found)
+def _search(
+    index: NeighbourIndex, queries: FloatArray, group_ids: IntArray, absolute: bool, excluded_rows: IntArray
+) -> IntArray:
+    rows = np.full(len(queries), -1, dtype=np.int64)
+    small_groups = index.points, index.members, index.starts, index.roots
+    octree_bvh.scan_small_groups(queries, group_ids, *small_groups, absolute, excluded_rows, rows)
     if len(index.low):
-        octree_bvh.search(queries, groups, *_trees(index), absolute, barred, found)
-    return found
+        octree_bvh.search_nearest(queries, group_ids, *_tree_arrays(index), absolute, excluded_rows, rows)
+    return rows
 
 
-def _turns(index: Index, queries: FloatArray, groups: IntArray) -> IntArray | None:
-    """An order in which queries that follow one another need the same of the index; None: as they are."""
+def _query_order(index: NeighbourIndex, queries: FloatArray, group_ids: IntArray) -> IntArray | None:
+    """Return an order in which successive queries visit the same parts of the index; None: keep the order."""
     if len(index.roots) > 1:
-        return rows_by_group(groups + 1, np.bincount(groups + 1)) if len(queries) >= MANY else None
+        return (
+            sort_rows_by_group(group_ids + 1, np.bincount(group_ids + 1))
+            if len(queries) >= MIN_SORTED_QUERIES
+            else None
+        )
     with np.errstate(over="ignore", invalid="ignore"):
-        scatter = queries[:: len(queries) // SAMPLE + 1].std(axis=0) if len(queries) else queries[:1]
+        scatter = queries[:: len(queries) // _SCATTER_SAMPLE + 1].std(axis=0) if len(queries) else queries[:1]
     return np.argsort(queries[:, scatter.argmax()]) if scatter.size else None
 
 
 @dataclass(frozen=True, slots=True)
-class Forest:
-    """kd-trees over some rows each; tree g has its root at node g.
+class KdForest:
+    """kd-trees over several sets of rows; the root of tree g is node g.
 
-    ``points`` (p, columns) are those of ``rows`` (p,), by tree. A node covers
-    ``points[start:end]``, lies in the box ``low``..``high`` and has the children ``child`` and ``child + 1``
-    (a leaf: -1).
+    ``points`` (p, columns) are those of ``rows`` (p,), by tree. A node covers ``points[start:end]``, lies in
+    the box ``low``..``high`` and has the children ``child`` and ``child + 1`` (-1 for a leaf).
     """
 
     points: FloatArray
@@ -140,48 +149,52 @@ class Forest:
     start: IntArray
     end: IntArray
     child: IntArray
-    least_row: IntArray
+    smallest_row: IntArray
     low: FloatArray
     high: FloatArray
 
 
-def several_nearest(
-    index: Index, queries: FloatArray, groups: IntArray, count: int
+def k_nearest_rows(
+    index: NeighbourIndex, queries: FloatArray, group_ids: IntArray, count: int
 ) -> tuple[IntArray, FloatArray]:
-    """The ``count`` rows nearest to each query among its group's, nearest first, and their squared distances.
+    """Return the ``count`` nearest rows in each query's group, and their squared distances.
 
-    Both (q, count); where a group has no more rows, -1 and infinity. Equally near rows by row number.
+    Both (q, count), nearest first, ties by row number. Groups with fewer rows are padded with -1 and
+    infinity.
     """
-    squares, rows = no_rows_yet(len(queries), count)
-    octree_bvh.several(
-        np.ascontiguousarray(queries), groups, index.points, index.members, index.starts,
-        *_trees(index), squares, rows,
+    squared_distances, rows = allocate_neighbour_lists(len(queries), count)
+    octree_bvh.search_k_nearest(
+        np.ascontiguousarray(queries), group_ids, index.points, index.members, index.starts,
+        *_tree_arrays(index), squared_distances, rows,
     )  # fmt: skip
-    return np.where(np.isfinite(squares), rows, -1), squares
+    return np.where(np.isfinite(squared_distances), rows, -1), squared_distances
 
 
-def no_rows_yet(queries: int, count: int) -> tuple[FloatArray, IntArray]:
-    """Lists for a kernel to fill: distances, then rows, (queries, count)."""
+def allocate_neighbour_lists(queries: int, count: int) -> tuple[FloatArray, IntArray]:
+    """Return empty neighbour lists for a kernel to fill: distances and rows, both (queries, count)."""
     return np.full((queries, count), np.inf), np.full((queries, count), NO_ROW, dtype=np.int64)
 
 
-def tree_of(
-    forest: Forest,
+def forest_arrays(
+    forest: KdForest,
 ) -> tuple[FloatArray, IntArray, IntArray, IntArray, IntArray, IntArray, FloatArray, FloatArray]:
-    """The arrays of a forest in the order in which kernels take them."""
-    nodes = forest.start, forest.end, forest.child, forest.least_row, forest.low, forest.high
+    """Return the arrays of a forest in the order that the kernels expect."""
+    nodes = forest.start, forest.end, forest.child, forest.smallest_row, forest.low, forest.high
     return (forest.points, forest.rows, *nodes)
 
 
-def build_forest(points: FloatArray, rows: IntArray, starts: IntArray) -> Forest:
-    """Tree g is over the rows ``rows[starts[g]:starts[g + 1]]`` of ``points`` (n, columns), at least one."""
-    trees, most = len(starts) - 1, len(starts) + 2 * len(rows) // (LEAF // 2)
-    start, end, child, least_row = np.full((4, most), -1)
+def build_forest(points: FloatArray, rows: IntArray, starts: IntArray) -> KdForest:
+    """Build a tree over each set ``rows[starts[g]:starts[g + 1]]`` of ``points`` (n, columns).
+
+    No set may be empty.
+    """
+    trees, max_nodes = len(starts) - 1, len(starts) + 2 * len(rows) // (LEAF_SIZE // 2)
+    start, end, child, smallest_row = np.full((4, max_nodes), -1)
     start[:trees], end[:trees] = starts[:-1], starts[1:]
-    low, high = np.empty((2, most, points.shape[1]))
-    waiting = np.empty(DEEPEST, dtype=np.int64)
-    whole = points[rows], rows.copy(), start, end, child, least_row, low, high
-    nodes = slice(kernels.grow(trees, LEAF, *whole, waiting))
-    return Forest(
-        *whole[:2], start[nodes], end[nodes], child[nodes], least_row[nodes], low[nodes], high[nodes]
+    low, high = np.empty((2, max_nodes, points.shape[1]))
+    stack = np.empty(STACK_SIZE, dtype=np.int64)
+    arrays = points[rows], rows.copy(), start, end, child, smallest_row, low, high
+    used = slice(kernels.build_kd_trees(trees, LEAF_SIZE, *arrays, stack))
+    return KdForest(
+        *arrays[:2], start[used], end[used], child[used], smallest_row[used], low[used], high[used]
     )

@@ -1,7 +1,7 @@
 """Sums and means that stay finite for every finite float64.
 
-Uploaded cells may be as large as 1e308: their plain sum is infinite and the difference of two such sums is
-not a number. Scaling by a power of two changes no digit of an ordinary value; it is done only where needed.
+Uploaded cells may be as large as 1e308: their plain sum is infinite, and the difference of two such sums is
+NaN. Scaling by a power of two changes no digit of an ordinary value; it is applied only where needed.
 """
 
 import math
@@ -14,25 +14,25 @@ import numpy as np
 from anoncup.geometry.arrays import FloatArray
 
 LARGEST = sys.float_info.max
-_ROOM = -200
-_CROWDED = 2.0**800
-_WHOLE = 2.0**53
+_SCALE_EXPONENT = -200
+_OVERFLOW_LIMIT = 2.0**800
+_EXACT_LIMIT = 2.0**53
 
 
 def headroom(*columns: FloatArray) -> int:
-    """Exponent e such that sums of the columns times 2**e cannot overflow; 0 for ordinary values."""
+    """Return an exponent e so that sums of the columns times 2**e cannot overflow; 0 for ordinary values."""
     largest = max((float(np.abs(column).max()) for column in columns if column.size), default=0.0)
-    return _ROOM if largest > _CROWDED else 0
+    return _SCALE_EXPONENT if largest > _OVERFLOW_LIMIT else 0
 
 
-def exact_in_any_order(column: FloatArray) -> bool:
-    """Whether no sum of the column's values is rounded: whole numbers, together below 2**53."""
-    most = float(np.abs(column).max(initial=0.0)) * column.size
-    return most < _WHOLE and bool((np.rint(column) == column).all())
+def is_sum_exact(column: FloatArray) -> bool:
+    """Return whether sums of the values are never rounded: whole numbers with a total below 2**53."""
+    largest_sum = float(np.abs(column).max(initial=0.0)) * column.size
+    return largest_sum < _EXACT_LIMIT and bool((np.rint(column) == column).all())
 
 
-def restored(value: float, exponent: int) -> float:
-    """``value`` without the factor 2**exponent, at most the largest float."""
+def unscale(value: float, exponent: int) -> float:
+    """Return ``value`` divided by 2**exponent, clipped to the largest float."""
     try:
         return math.ldexp(value, -exponent)
     except OverflowError:
@@ -40,69 +40,72 @@ def restored(value: float, exponent: int) -> float:
 
 
 def finite_mean(values: Iterable[float]) -> float:
-    """Mean of non-negative numbers, at most the largest float; of no numbers, 0."""
-    listed = list(values)
+    """Return the mean of non-negative numbers, clipped to the largest float; 0 without numbers."""
+    numbers = list(values)
     try:
-        return min(math.fsum(value / len(listed) for value in listed), LARGEST) if listed else 0.0
-    except OverflowError:  # the shares of the largest floats, each rounded up
+        return min(math.fsum(value / len(numbers) for value in numbers), LARGEST) if numbers else 0.0
+    except OverflowError:  # the shares of the largest floats may each be rounded up
         return LARGEST
 
 
-def mean_of_scaled(parts: Iterable[tuple[float, int]]) -> float:
-    """Return the mean of non-negative numbers, each given as a value and the exponent that it was scaled by.
+def scaled_mean(scaled_numbers: Iterable[tuple[float, int]]) -> float:
+    """Return the mean of non-negative numbers, each given as a scaled value and the exponent of its scale.
 
-    The mean is at most the largest float; a number may exceed it.
+    The mean is clipped to the largest float; the numbers themselves may exceed it.
     """
-    listed = list(parts)
-    values = [restored(value, exponent) for value, exponent in listed]
+    numbers = list(scaled_numbers)
+    values = [unscale(value, exponent) for value, exponent in numbers]
     if max(values, default=0.0) < LARGEST:
         return finite_mean(values)
-    least = min(exponent for _, exponent in listed)
-    return restored(finite_mean(math.ldexp(value, least - exponent) for value, exponent in listed), least)
+    smallest_exponent = min(exponent for _, exponent in numbers)
+    return unscale(
+        finite_mean(math.ldexp(value, smallest_exponent - exponent) for value, exponent in numbers),
+        smallest_exponent,
+    )
 
 
 def mean(column: FloatArray) -> float:
-    """Mean of values for which :func:`headroom` has been made; of no values, 0."""
+    """Return the mean of values already scaled by :func:`headroom`; 0 without values."""
     return float(column.sum()) / column.size if column.size else 0.0
 
 
 def deviations(column: FloatArray) -> FloatArray:
-    """The column minus its mean, scaled by a power of two to a largest size in [1/2, 1); constant gives 0.
+    """Return the column minus its mean, scaled by a power of two to a maximum in [1/2, 1); zeros if constant.
 
-    The second subtraction removes the rounding of the mean, which matters where a column's values
-    differ only in their last digits.
+    The second subtraction removes the rounding error of the mean, which matters if the values differ only in
+    their last digits.
     """
     if column.size == 0 or column.min() == column.max():
         return np.zeros_like(column)
-    unit = _to_unit(column)
-    rough = _to_unit(unit - mean(unit))
-    return _to_unit(rough - mean(rough))
+    scaled = _scale_to_unit(column)
+    centred = _scale_to_unit(scaled - mean(scaled))
+    return _scale_to_unit(centred - mean(centred))
 
 
 def standard_deviation(column: FloatArray) -> float:
-    """Population standard deviation (ddof 0), finite for every finite column."""
+    """Return the population standard deviation (ddof 0), finite for every finite column."""
     if column.size == 0 or column.min() == column.max():
         return 0.0
     exponent = _exponent(column)
-    unit = np.ldexp(column, -exponent)
-    rough = unit - mean(unit)
-    inner = _exponent(rough)
-    fine = np.ldexp(rough, -inner)
-    fine -= mean(fine)
-    return restored(math.sqrt(mean(fine * fine)), -(exponent + inner))
+    scaled = np.ldexp(column, -exponent)
+    centred = scaled - mean(scaled)
+    centred_exponent = _exponent(centred)
+    deviations = np.ldexp(centred, -centred_exponent)
+    deviations -= mean(deviations)
+    return unscale(math.sqrt(mean(deviations * deviations)), -(exponent + centred_exponent))
 
 
 def _exponent(column: FloatArray) -> int:
     return math.frexp(float(np.abs(column).max()))[1]
 
 
-def _to_unit(column: FloatArray) -> FloatArray:
+def _scale_to_unit(column: FloatArray) -> FloatArray:
     scaled: FloatArray = np.ldexp(column, -_exponent(column))
     return scaled
 
 
 def correlations(columns: Sequence[FloatArray]) -> FloatArray:
-    """Pearson's r of every pair of columns, pairs in order (0,1), (0,2), ...; 0 where one is constant."""
+    """Return Pearson's r of every pair of columns, in the order (0,1), (0,2), ...; 0 for constant columns."""
     centred = [deviations(column) for column in columns]
     lengths = [float((column * column).sum()) for column in centred]
     pairs = list(combinations(range(len(columns)), 2))

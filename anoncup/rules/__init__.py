@@ -1,1 +1,1 @@
-"""What a competition file says: the model, its values, parameters and rounds."""
+"""The model of a competition file, its values, parameters and timetable."""

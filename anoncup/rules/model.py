@@ -1,4 +1,4 @@
-"""The competition file, parsed: one dataclass tree for what an organizer writes, and what it is asked."""
+"""The rules of a competition: the content of a competition file as a tree of dataclasses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,42 +26,42 @@ class Rules:
     timezone: str
     columns: Columns | None = None
     settings: Any = None
-    """What the track reads from the table of its own name."""
+    """Settings of the track itself, from the table with its name."""
     measures: Mapping[str, MeasureSettings] = field(default_factory=dict)
     attackers: Mapping[str, AttackerSettings] = field(default_factory=dict)
     questions: Mapping[str, Parameters] = field(default_factory=dict)
-    """What the file says of each question that it names."""
+    """Parameters of each question that the file names."""
     scales: Mapping[str, float] = field(default_factory=dict)
     excessive: Excessive | None = field(default_factory=Excessive)
-    """None: the track knows no distances, and nothing is excessive."""
+    """None if the track has no distances; then nothing is excessive."""
     ranking: Ranking = field(default_factory=Ranking)
     publication: Publication = field(default_factory=Publication)
     limits: Limits = field(default_factory=Limits)
     phases: tuple[Phase, ...] = ()
     requires: Mapping[str, str] = field(default_factory=dict)
-    """Versions, as PEP 440 says them, of the packages that must be installed."""
+    """Version specifiers (PEP 440) of required packages."""
     scored_by: Mapping[str, str] = field(default_factory=dict)
-    """Names and versions of all that counts, once that is fixed; see ``counted``."""
+    """Names and versions of all parts that count, once fixed; see ``competition.scoring_versions``."""
 
-    def measure(self, name: str) -> MeasureSettings:
-        """Its settings; of one that the file does not name, the defaults."""
+    def measure_settings(self, name: str) -> MeasureSettings:
+        """Return the settings of a measure, or the defaults if the file does not name it."""
         return self.measures.get(name, MeasureSettings())
 
-    def attacker(self, name: str) -> AttackerSettings:
+    def attacker_settings(self, name: str) -> AttackerSettings:
         return self.attackers.get(name, AttackerSettings())
 
     def weight(self, name: str) -> float:
-        """Of a measure in U, 0 or more; 0: it is reported only."""
-        return self.measure(name).weight
+        """Return the weight of a measure in U, 0 or more; with 0 it is only reported."""
+        return self.measure_settings(name).weight
 
     @property
     def threshold(self) -> float | None:
-        """Of the rule against excessive anonymization, if there is one."""
+        """The threshold of the rule against excessive anonymization, if there is one."""
         return self.excessive.threshold if self.excessive else None
 
     @property
-    def against_excess(self) -> Excessive:
-        """That rule; NotFound if the track knows no distances."""
+    def required_excessive(self) -> Excessive:
+        """The rule against excessive anonymization; raises NotFound if the track has no distances."""
         if self.excessive is None:
             raise NotFound(
                 "the {track} track has no rule against excessive anonymization",
@@ -72,8 +72,8 @@ class Rules:
 
     @property
     def weights(self) -> dict[str, float]:
-        """Of the measures that U is made of, in the file's order; all above 0."""
-        return {name: one.weight for name, one in self.measures.items() if one.weight > 0}
+        """The weights of the measures in U, all above 0, in the order of the file."""
+        return {name: settings.weight for name, settings in self.measures.items() if settings.weight > 0}
 
     def phase(self, name: str) -> Phase | None:
         return next((phase for phase in self.phases if phase.name == name), None)

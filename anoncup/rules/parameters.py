@@ -1,92 +1,110 @@
-"""What a measure, an attacker or a method may be told, in the same words in file, form, page and command."""
+"""Parameters of measures, attackers and methods, used by the file format, forms, pages and commands."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from anoncup.messages import Message
-from anoncup.rules.toml_values import choice, count, names_of, number, share, wrong
+from anoncup.rules.toml_values import (
+    build_wrong_value,
+    make_choice_reader,
+    make_names_reader,
+    read_count,
+    read_number,
+    read_share,
+)
 
-Kind = Literal["columns", "column", "choice", "whole", "amount", "share"]
+_ParameterKind = Literal["columns", "column", "choice", "whole", "amount", "share"]
 Roles = Mapping[str, tuple[str, ...]]
-"""A contest's columns by the role that they have in its track."""
-Value = tuple[str, ...] | str | float | None
+"""The columns of a contest by their role in the track."""
+ParameterValue = tuple[str, ...] | str | float | None
 
-NUMBERS: Mapping[str, Callable[[object, str], float]] = {"whole": count, "amount": number, "share": share}
+_NUMBER_READERS: Mapping[str, Callable[[object, str], float]] = {
+    "whole": read_count,
+    "amount": read_number,
+    "share": read_share,
+}
 
-LONGEST_WHOLE = 10
-"""Digits: beyond any limit."""
+_MAX_WHOLE_DIGITS = 10
+"""Whole numbers have fewer digits than this; longer ones exceed every limit anyway."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """``among``: the role of the columns that it may name, or the choices, the usual one first.
+    """A parameter of a measure, attacker, method or question.
 
-    ``default``: what it is where nobody says; of columns their names, or how many of the role's first, None:
-    all of them; of one column always the first; of a number None if the part finds it itself.
+    ``role_or_choices`` is the role of the allowed columns, or the tuple of choices with the default first.
+
+    ``default`` depends on the kind. For ``columns`` it is their names, the number of leading columns of the
+    role, or None for all of them. For a number it is a value, or None if the part determines it. A single
+    column defaults to the first of its role, a choice to the first choice.
     """
 
     name: str
-    kind: Kind
-    among: str | tuple[str, ...] = ()
-    default: Value = None
+    kind: _ParameterKind
+    role_or_choices: str | tuple[str, ...] = ()
+    default: ParameterValue = None
 
     @property
     def is_number(self) -> bool:
-        return self.kind in NUMBERS
+        return self.kind in _NUMBER_READERS
 
     @property
     def is_list(self) -> bool:
         return self.kind == "columns"
 
-    def allowed(self, roles: Roles) -> tuple[str, ...]:
-        """The names that it may have; of a number none."""
-        return roles.get(self.among, ()) if isinstance(self.among, str) else self.among
+    def allowed_names(self, roles: Roles) -> tuple[str, ...]:
+        """Return the allowed column names or choices; empty for numbers."""
+        return (
+            roles.get(self.role_or_choices, ())
+            if isinstance(self.role_or_choices, str)
+            else self.role_or_choices
+        )
 
-    def usual(self, roles: Roles) -> Value:
-        """What it is where nobody says."""
+    def resolve_default(self, roles: Roles) -> ParameterValue:
+        """Return the value that applies if none is given."""
         if self.is_number:
             return self.default
-        allowed = self.allowed(roles)
+        allowed = self.allowed_names(roles)
         if not self.is_list:
             return next(iter(allowed), None)
         if isinstance(self.default, tuple):
             return self.default
         return allowed if self.default is None else allowed[: int(self.default)]
 
-    def read(self, value: object, path: str, roles: Roles) -> Value:
-        """A value of a competition file; InvalidCompetition names the path."""
-        allowed = self.allowed(roles)
+    def read(self, value: object, path: str, roles: Roles) -> ParameterValue:
+        """Read a value from a competition file; raise InvalidCompetition with its path if it is invalid."""
+        allowed = self.allowed_names(roles)
         match self.kind:
             case "columns":
-                return names_of(allowed)(value, path)
+                return make_names_reader(allowed)(value, path)
             case "column":
-                return names_of(allowed)([value], path)[0]
+                return make_names_reader(allowed)([value], path)[0]
             case "choice":
-                return choice(*allowed)(value, path)
-        return NUMBERS[self.kind](value, path)
+                return make_choice_reader(*allowed)(value, path)
+        return _NUMBER_READERS[self.kind](value, path)
 
-    def typed(self, text: str, roles: Roles) -> Value:
-        """A value as people type it, commas between columns; InvalidCompetition names the parameter."""
+    def parse_text(self, text: str, roles: Roles) -> ParameterValue:
+        """Parse a typed value, with commas between columns; raise InvalidCompetition if it is invalid."""
         if self.is_number:
-            return self.read(number_in(text), self.name, roles)
+            return self.read(_parse_number(text), self.name, roles)
         if self.kind == "column" and not text.strip():
-            raise wrong(self.name, Message("the name of a column"))
+            raise build_wrong_value(self.name, Message("the name of a column"))
         return self.read(text.split(",") if self.is_list else text, self.name, roles)
 
-    def fitted(self, value: Value, roles: Roles) -> Value:
-        """The value without the names that these columns do not know; None if nothing is left."""
+    def drop_unknown_columns(self, value: ParameterValue, roles: Roles) -> ParameterValue:
+        """Remove column names that the roles do not contain; return None if nothing is left."""
         if self.is_number:
             return value
-        allowed = self.allowed(roles)
+        allowed = self.allowed_names(roles)
         if isinstance(value, tuple):
             return tuple(name for name in allowed if name in value) or None
         return value if value in allowed else None
 
 
-def number_in(text: str) -> float | str:
-    """The number that a text is; another text as it is, for its reader to refuse."""
-    if text.isascii() and text.isdecimal() and len(text) < LONGEST_WHOLE:
+def _parse_number(text: str) -> float | str:
+    """Parse a number. Other text is returned unchanged, so that the reader can refuse it."""
+    if text.isascii() and text.isdecimal() and len(text) < _MAX_WHOLE_DIGITS:
         return int(text)
     try:
         return float(text)

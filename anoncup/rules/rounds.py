@@ -1,7 +1,7 @@
-"""What turns a competition: its windows, how many finals a team has, how early a reveal is told of.
+"""The timetable of a competition: its phases, the number of finals, and the notice before a reveal.
 
-Read without any measure's code: the clock reads no more of a file than this, so that what is measured
-neither slows nor stops it.
+The clock reads only this part of a competition file. It needs no code of measures, so that no measure can
+slow down or stop the clock.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,80 +13,96 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from anoncup.messages import Message
 from anoncup.rules.settings import Limits, Phase, Publication, Ranking
-from anoncup.rules.toml_text import loaded, with_tables
-from anoncup.rules.toml_values import Table, choice, count, hours, moment, text_value, wrong
+from anoncup.rules.toml_text import parse_toml, replace_tables
+from anoncup.rules.toml_values import (
+    TomlTable,
+    build_wrong_value,
+    make_choice_reader,
+    make_moment_reader,
+    read_count,
+    read_hours,
+    read_text,
+)
 
-FORMAT = 1
-PHASES = ("anonymization", "reidentification")
-CAPS = ("valid_per_day", "valid_total", "guesses_per_target")
+_FORMAT_VERSION = 1
+_PHASES = ("anonymization", "reidentification")
+TIMETABLE_CAPS = ("valid_per_day", "valid_total", "guesses_per_target")
 
 
 @dataclass(frozen=True, slots=True)
 class Timetable:
-    """The part of a competition file that says when, and how many finals; ``notice``: how long before it a
-    reveal must have been witnessed."""
+    """The phases, ranking and caps of a competition.
+
+    ``reveal_notice`` is the minimum time between the observed deadline and the reveal.
+    """
 
     phases: tuple[Phase, ...]
     ranking: Ranking
-    notice: timedelta
+    reveal_notice: timedelta
     zone: ZoneInfo
     limits: Mapping[str, int]
-    """The caps that the clock notes (``CAPS``)."""
+    """The caps that the clock records (``TIMETABLE_CAPS``)."""
 
     def phase(self, name: str) -> Phase | None:
         return next((phase for phase in self.phases if phase.name == name), None)
 
 
 def parse_timetable(text: str) -> Timetable:
-    """The timetable of a competition file, though the rest of it be beyond this installation."""
-    table = Table(loaded(text), "")
+    """Parse the timetable of a competition file, even if this installation cannot read the rest of it."""
+    table = TomlTable(parse_toml(text), "")
     read_format(table)
     zone = read_zone(table)
     return Timetable(
         read_phases(table, zone),
-        read_ranking(table.table("ranking")),
-        timedelta(hours=read_notice_hours(table.table("publication"))),
+        read_ranking(table.take_table("ranking")),
+        timedelta(hours=read_notice_hours(table.take_table("publication"))),
         zone,
-        read_caps(table.table("limits")),
+        _read_caps(table.take_table("limits")),
     )
 
 
-def read_format(table: Table) -> None:
-    if table.take("format", count) != FORMAT:
-        raise wrong("format", Message(str(FORMAT)))
+def read_format(table: TomlTable) -> None:
+    if table.take("format", read_count) != _FORMAT_VERSION:
+        raise build_wrong_value("format", Message(str(_FORMAT_VERSION)))
 
 
-def read_zone(table: Table) -> ZoneInfo:
-    name = str(table.take("timezone", text_value))
+def read_zone(table: TomlTable) -> ZoneInfo:
+    name = str(table.take("timezone", read_text))
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise wrong("timezone", Message("the name of a time zone such as Asia/Tokyo")) from None
+        raise build_wrong_value("timezone", Message("the name of a time zone such as Asia/Tokyo")) from None
 
 
-def read_ranking(table: Table) -> Ranking:
-    rule = cast(Literal["score", "rank_sum"], table.take("rule", choice("score", "rank_sum"), "score"))
-    finals = cast(int, table.take("finals", count, Ranking().finals))
-    table.finish()
+def read_ranking(table: TomlTable) -> Ranking:
+    rule = cast(
+        Literal["score", "rank_sum"], table.take("rule", make_choice_reader("score", "rank_sum"), "score")
+    )
+    finals = cast(int, table.take("finals", read_count, Ranking().finals))
+    table.reject_unknown_keys()
     return Ranking(rule, finals)
 
 
-def read_notice_hours(publication: Table) -> int:
-    return cast(int, publication.take("reveal_notice_hours", hours, Publication().reveal_notice_hours))
+def read_notice_hours(publication: TomlTable) -> int:
+    return cast(int, publication.take("reveal_notice_hours", read_hours, Publication().reveal_notice_hours))
 
 
-def read_caps(limits: Table) -> dict[str, int]:
-    return {name: cast(int, limits.take(name, count, getattr(Limits(), name))) for name in CAPS}
+def _read_caps(limits: TomlTable) -> dict[str, int]:
+    return {
+        name: cast(int, limits.take(name, read_count, getattr(Limits(), name))) for name in TIMETABLE_CAPS
+    }
 
 
-def read_phases(table: Table, zone: ZoneInfo) -> tuple[Phase, ...]:
+def read_phases(table: TomlTable, zone: ZoneInfo) -> tuple[Phase, ...]:
     raw = table.raw.pop("phases", [])
     if not isinstance(raw, list):
-        raise wrong("phases", Message("a list of tables [[phases]]"))
-    phases = tuple(read_phase(Table(entry, f"phases[{i}]"), zone) for i, entry in enumerate(raw))
-    order = [PHASES.index(phase.name) for phase in phases]
+        raise build_wrong_value("phases", Message("a list of tables [[phases]]"))
+    phases = tuple(_read_phase(TomlTable(entry, f"phases[{index}]"), zone) for index, entry in enumerate(raw))
+    order = [_PHASES.index(phase.name) for phase in phases]
     if order != sorted(set(order)):
-        raise wrong("phases", Message("at most one anonymization and then one reidentification phase"))
+        raise build_wrong_value(
+            "phases", Message("at most one anonymization and then one reidentification phase")
+        )
     for earlier, later in pairwise(phases):
         if later.start < earlier.end:
             message = Message(
@@ -96,24 +112,26 @@ def read_phases(table: Table, zone: ZoneInfo) -> tuple[Phase, ...]:
                 earlier=earlier.name,
                 end=earlier.end.isoformat(),
             )
-            raise wrong("phases", message)
+            raise build_wrong_value("phases", message)
     return phases
 
 
-def read_phase(table: Table, zone: ZoneInfo) -> Phase:
-    name = cast(Literal["anonymization", "reidentification"], table.take("name", choice(*PHASES)))
-    start = cast(datetime, table.take("start", moment(zone)))
-    end = cast(datetime, table.take("end", moment(zone)))
-    table.finish()
+def _read_phase(table: TomlTable, zone: ZoneInfo) -> Phase:
+    name = cast(
+        Literal["anonymization", "reidentification"], table.take("name", make_choice_reader(*_PHASES))
+    )
+    start = cast(datetime, table.take("start", make_moment_reader(zone)))
+    end = cast(datetime, table.take("end", make_moment_reader(zone)))
+    table.reject_unknown_keys()
     if not start < end:
-        raise wrong(table.path, Message("a window that starts before it ends"))
+        raise build_wrong_value(table.path, Message("a window that starts before it ends"))
     return Phase(name, start, end)
 
 
-def with_phases(text: str, phases: Iterable[Phase]) -> str:
-    """The competition file with its ``[[phases]]`` replaced by these."""
+def replace_phases(text: str, phases: Iterable[Phase]) -> str:
+    """Return the competition file with these phases."""
     tables = [
         f'[[phases]]\nname = "{phase.name}"\nstart = {phase.start.isoformat()}\nend = {phase.end.isoformat()}'
         for phase in phases
     ]
-    return with_tables(text, "phases", "\n\n".join(tables))
+    return replace_tables(text, "phases", "\n\n".join(tables))

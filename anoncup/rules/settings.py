@@ -1,4 +1,4 @@
-"""The tables of a competition file, each a dataclass; together they are its ``Rules``."""
+"""The tables of a competition file as dataclasses; ``Rules`` combines them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ Parameters = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The roles of a microdata table's columns, both in the order of the file."""
+    """The columns of a microdata table by role, in the order of the file."""
 
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
@@ -20,7 +20,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class MeasureSettings:
-    """``weight`` 0: reported, but outside U."""
+    """Settings of a measure. With weight 0 it is reported but not part of U."""
 
     weight: float = 0.0
     parameters: Parameters = field(default_factory=dict)
@@ -28,7 +28,7 @@ class MeasureSettings:
 
 @dataclass(frozen=True, slots=True)
 class AttackerSettings:
-    """``counts`` False: reported, but outside E."""
+    """Settings of an attacker. If ``counts`` is False, it is reported but not part of E."""
 
     counts: bool = True
     parameters: Parameters = field(default_factory=dict)
@@ -54,8 +54,10 @@ OVERALL_DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """``digits``: decimals of U and E that others see before the reveal. ``owners``: whether targets show
-    their teams before the reveal; hiding them promises nothing (docs/publication.md).
+    """Visibility of boards, scores and owners.
+
+    ``digits`` is the number of decimals of U and E that others see before the reveal. ``owners`` tells
+    whether targets show their teams before the reveal; hiding them is no guarantee (docs/publication.md).
     """
 
     board: Literal["public", "teams", "organizers"] = "public"
@@ -69,7 +71,7 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``min_rows_kept``: None where a release keeps every individual, or has others."""
+    """Limits for uploads. ``min_rows_kept`` is None in tracks without deletion of rows."""
 
     min_rows_kept: float | None = 0.5
     valid_per_day: int = 10
@@ -82,16 +84,16 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """Open in the half-open window [start, end)."""
+    """A phase, open in the half-open interval [start, end)."""
 
     name: Literal["anonymization", "reidentification"]
     start: datetime
     end: datetime
 
 
-def rows_required(share: float, rows: int) -> int:
-    """Fewest rows a release may have: ``share`` of ``rows``, rounded up.
+def count_required_rows(share: float, rows: int) -> int:
+    """Return the minimum number of rows of a release: ``share`` of ``rows``, rounded up.
 
-    The share is taken as the decimal that was written: 0.7 of 10 rows are 7, not 8.
+    The share is treated as an exact decimal: 0.7 of 10 rows are 7, not 8.
     """
     return ceil(Fraction(repr(share)) * rows)

@@ -1,4 +1,4 @@
-"""The text of a competition file: read as TOML that a stranger wrote, and rewritten in parts."""
+"""Parse untrusted TOML, and replace tables in the text of a competition file."""
 
 import re
 import tomllib
@@ -12,18 +12,18 @@ from tomlkit.items import AoT, Item, Key, Table
 
 from anoncup.errors import InvalidCompetition
 
-Read = TypeVar("Read")
+DocumentT = TypeVar("DocumentT")
 
-PLACE = re.compile(r"line (\d+), column (\d+)")
-MAX_BYTES = 1 << 20
+_LOCATION = re.compile(r"line (\d+), column (\d+)")
+_MAX_BYTES = 1 << 20
 MAX_CHARACTERS = 1_000_000
-TOO_DEEP = re.compile(r"""(?:\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*){64}""")
-"""A dotted key of more parts than anybody means; reading one takes the square of its length."""
+_TOO_MANY_KEY_PARTS = re.compile(r"""(?:\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*){64}""")
+"""Matches dotted keys with 64 or more parts: parsing one takes time quadratic in its length."""
 
 
-def text_of(file: bytes) -> str:
-    """The text of a competition file as somebody sent it."""
-    if len(file) > MAX_BYTES:
+def decode_file(file: bytes) -> str:
+    """Decode an uploaded competition file; raise InvalidCompetition if it is too large or not UTF-8 text."""
+    if len(file) > _MAX_BYTES:
         raise InvalidCompetition("a competition file has at most 1 MB", code="too_large")
     try:
         text = file.decode("utf-8-sig")
@@ -34,90 +34,92 @@ def text_of(file: bytes) -> str:
     return text
 
 
-def loaded(text: str) -> dict[str, object]:
-    """TOML that an attacker may have written: ValueError also stands for numbers of too many digits."""
+def parse_toml(text: str) -> dict[str, object]:
+    """Parse untrusted TOML; raise InvalidCompetition for anything invalid, too large or nested too deeply."""
     if len(text) > MAX_CHARACTERS:
         raise InvalidCompetition("more than {most} characters", code="too_large", most=MAX_CHARACTERS)
-    if TOO_DEEP.search(text):
+    if _TOO_MANY_KEY_PARTS.search(text):
         raise InvalidCompetition("not valid TOML: a key has too many parts", code="not_toml")
-    return read_by(tomllib.loads, text)
+    return _parse_with(tomllib.loads, text)
 
 
-def read_by(library: Callable[[str], Read], text: str) -> Read:
+def _parse_with(parse: Callable[[str], DocumentT], text: str) -> DocumentT:
     try:
-        return library(text)
-    except ValueError as problem:
-        raise not_toml(str(problem)) from None
+        return parse(text)
+    except ValueError as problem:  # also raised for integers with too many digits
+        raise _build_toml_error(str(problem)) from None
     except RecursionError:
         raise InvalidCompetition("not valid TOML: nested too deeply", code="not_toml") from None
 
 
-def not_toml(said: str) -> InvalidCompetition:
-    """What the library says, and where."""
-    reason, _, place = said.removesuffix(")").rpartition(" (at ")
-    if place == "end of document":
+def _build_toml_error(description: str) -> InvalidCompetition:
+    """Build the error from the library's message, with the position as separate values."""
+    reason, _, position = description.removesuffix(")").rpartition(" (at ")
+    if position == "end of document":
         return InvalidCompetition(
             "not valid TOML: {reason} (at end of document)", code="not_toml", reason=reason
         )
-    if found := PLACE.fullmatch(place):
+    if location := _LOCATION.fullmatch(position):
         return InvalidCompetition(
             "not valid TOML: {reason} (at line {line}, column {column})",
             code="not_toml",
             reason=reason,
-            line=int(found[1]),
-            column=int(found[2]),
+            line=int(location[1]),
+            column=int(location[2]),
         )
-    return InvalidCompetition("not valid TOML: {reason}", code="not_toml", reason=said)
+    return InvalidCompetition("not valid TOML: {reason}", code="not_toml", reason=description)
 
 
-def with_tables(text: str, name: str, body: str) -> str:
-    """``text`` with its tables ``[name]``, ``[[name]]``, ``[name.…]`` replaced by ``body`` at the end."""
-    loaded(text)
-    kept = [
-        remarks_behind(item) if key is not None and key.key == name else written(key, item)
-        for key, item in read_by(tomlkit.parse, text).body
+def replace_tables(text: str, name: str, body: str) -> str:
+    """Remove the tables ``[name]``, ``[[name]]`` and ``[name.…]`` and append ``body``."""
+    parse_toml(text)
+    parts = [
+        _extract_trailing_comments(item) if key is not None and key.key == name else _render_item(key, item)
+        for key, item in _parse_with(tomlkit.parse, text).body
     ]
-    return "".join(kept).rstrip() + "\n\n" + body.strip() + "\n"
+    return "".join(parts).rstrip() + "\n\n" + body.strip() + "\n"
 
 
-def written(key: Key | None, item: Item) -> str:
-    """A table, value or remark as it stands in the file that it was read from."""
-    alone = tomlkit.TOMLDocument(True)
-    alone.append(key, item, validate=False)
-    return alone.as_string()
+def _render_item(key: Key | None, item: Item) -> str:
+    """Return a table, value or comment exactly as it was written in its file."""
+    document = tomlkit.TOMLDocument(True)
+    document.append(key, item, validate=False)
+    return document.as_string()
 
 
-def remarks_behind(item: Item) -> str:
-    """The comments and empty lines at its end: they belong to what comes next."""
+def _extract_trailing_comments(item: Item) -> str:
+    """Return the comments and empty lines at the end of a table, which belong to the next item."""
     if isinstance(item, AoT):
-        return remarks_behind(item.body[-1])
+        return _extract_trailing_comments(item.body[-1])
     body = item.value.body if isinstance(item, Table) else []
-    remarks = [remark.as_string() for key, remark in takewhile(lambda entry: entry[0] is None, body[::-1])]
-    return "".join(remarks[::-1]) if remarks or not body else remarks_behind(body[-1][1])
+    comments = [comment.as_string() for key, comment in takewhile(lambda entry: entry[0] is None, body[::-1])]
+    return "".join(comments[::-1]) if comments or not body else _extract_trailing_comments(body[-1][1])
 
 
-def with_scales(text: str, scales: Mapping[str, float]) -> str:
-    """The competition file with its ``[scales]`` fixed to these values, in full precision."""
+def replace_scales(text: str, scales: Mapping[str, float]) -> str:
+    """Return the competition file with these ``[scales]``, in full precision."""
     lines = [f"{name} = {float(value)!r}" for name, value in scales.items()]
-    return with_tables(text, "scales", "\n".join(["[scales]", *lines]))
+    return replace_tables(text, "scales", "\n".join(["[scales]", *lines]))
 
 
-def value_text(value: object) -> str:
-    """A value as TOML spells it.
+def format_value(value: object) -> str:
+    """Format a value as TOML.
 
-    >>> value_text(("a", 'say "b"')), value_text(True), value_text(0.5)
+    >>> format_value(("a", 'say "b"')), format_value(True), format_value(0.5)
     ('["a", "say \\\\"b\\\\""]', 'true', '0.5')
     """
     if isinstance(value, datetime):
-        return value.isoformat()  # the library turns +00:00 into Z, and a file keeps the bytes that it had
+        return value.isoformat()  # the library would change +00:00 to Z
     return tomlkit.item(value).as_string()
 
 
-def key_text(key: str) -> str:
+def format_key(key: str) -> str:
     return tomlkit.key(key).as_string()
 
 
-def table_text(name: str, values: Mapping[str, object]) -> str:
-    """``[name]`` with its values; those that are None are left out."""
-    lines = [f"{key_text(key)} = {value_text(value)}" for key, value in values.items() if value is not None]
+def format_table(name: str, values: Mapping[str, object]) -> str:
+    """Format a table ``[name]``; values that are None are left out."""
+    lines = [
+        f"{format_key(key)} = {format_value(value)}" for key, value in values.items() if value is not None
+    ]
     return "\n".join([f"[{name}]", *lines])

@@ -1,4 +1,4 @@
-"""Values of a TOML file that people write: typed, and refused with the path of what is wrong."""
+"""Readers for typed TOML values; errors name the path of the invalid value."""
 
 import re
 import sys
@@ -9,14 +9,14 @@ from zoneinfo import ZoneInfo
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
 
-CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-LARGEST = sys.float_info.max
-MOST_HOURS = 8760
+CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f]")
+MAX_NUMBER = sys.float_info.max
+MAX_HOURS = 8760
 """A year."""
 
 
-class Table:
-    """One TOML table being read: typed values by key, and a complaint about keys nobody asked for."""
+class TomlTable:
+    """A TOML table being read: take typed values by key, then reject the keys that are left."""
 
     def __init__(self, raw: object, path: str) -> None:
         if not isinstance(raw, dict):
@@ -24,110 +24,116 @@ class Table:
         self.raw: dict[str, object] = dict(raw)
         self.path = path
 
-    def at(self, key: str) -> str:
+    def path_of(self, key: str) -> str:
         return f"{self.path}.{key}" if self.path else key
 
-    def take(self, key: str, kind: Callable[[object, str], object], *default: object) -> object:
-        """The value under ``key`` as ``kind`` reads it; without a default the key is required."""
+    def take(self, key: str, reader: Callable[[object, str], object], *default: object) -> object:
+        """Remove and return the value of ``key``, read by ``reader``. Without a default it is required."""
         if key in self.raw:
-            return kind(self.raw.pop(key), self.at(key))
+            return reader(self.raw.pop(key), self.path_of(key))
         if not default:
-            raise InvalidCompetition("{key} is missing", code="missing_key", key=self.at(key))
+            raise InvalidCompetition("{key} is missing", code="missing_key", key=self.path_of(key))
         return default[0]
 
-    def table(self, key: str) -> "Table":
-        return Table(self.raw.pop(key, {}), self.at(key))
+    def take_table(self, key: str) -> "TomlTable":
+        return TomlTable(self.raw.pop(key, {}), self.path_of(key))
 
-    def tables(self) -> Iterable[tuple[str, "Table"]]:
-        """All entries, each a table of its own."""
+    def take_tables(self) -> Iterable[tuple[str, "TomlTable"]]:
+        """Remove and yield all entries, each of which must be a table."""
         for key in list(self.raw):
-            yield key, self.table(key)
+            yield key, self.take_table(key)
 
-    def finish(self) -> None:
+    def reject_unknown_keys(self) -> None:
         for key in self.raw:
-            raise InvalidCompetition("{key} is not a key of the format", code="unknown_key", key=self.at(key))
+            raise InvalidCompetition(
+                "{key} is not a key of the format", code="unknown_key", key=self.path_of(key)
+            )
 
 
-def wrong(path: str, expected: Message) -> InvalidCompetition:
+def build_wrong_value(path: str, expected: Message) -> InvalidCompetition:
     return InvalidCompetition("{key} must be {expected}", code="wrong_value", key=path, expected=expected)
 
 
-def text_value(value: object, path: str) -> str:
-    if not isinstance(value, str) or not value.strip() or len(value) > 200 or CONTROL.search(value):
-        raise wrong(path, Message("a text of 1 to 200 characters, none of them a control character"))
+def read_text(value: object, path: str) -> str:
+    if not isinstance(value, str) or not value.strip() or len(value) > 200 or CONTROL_CHARACTER.search(value):
+        raise build_wrong_value(
+            path, Message("a text of 1 to 200 characters, none of them a control character")
+        )
     return value
 
 
-def flag(value: object, path: str) -> bool:
+def read_flag(value: object, path: str) -> bool:
     if not isinstance(value, bool):
-        raise wrong(path, Message("true or false"))
+        raise build_wrong_value(path, Message("true or false"))
     return value
 
 
-def number(value: object, path: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST:
-        raise wrong(path, Message("a finite number, 0 or more"))
+def read_number(value: object, path: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_NUMBER:
+        raise build_wrong_value(path, Message("a finite number, 0 or more"))
     return float(value)
 
 
-def share(value: object, path: str) -> float:
-    if number(value, path) > 1:
-        raise wrong(path, Message("a number from 0 to 1"))
-    return number(value, path)
+def read_share(value: object, path: str) -> float:
+    if read_number(value, path) > 1:
+        raise build_wrong_value(path, Message("a number from 0 to 1"))
+    return read_number(value, path)
 
 
-def whole(least: int, most: int) -> Callable[[object, str], int]:
+def make_whole_reader(minimum: int, maximum: int) -> Callable[[object, str], int]:
     def read(value: object, path: str) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise wrong(path, Message("a whole number from {least:,} to {most:,}", least=least, most=most))
+        if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
+            raise build_wrong_value(
+                path, Message("a whole number from {least:,} to {most:,}", least=minimum, most=maximum)
+            )
         return value
 
     return read
 
 
-count = whole(1, 1_000_000)
-hours = whole(0, MOST_HOURS)
+read_count = make_whole_reader(1, 1_000_000)
+read_hours = make_whole_reader(0, MAX_HOURS)
 
 
-def choice(*allowed: str) -> Callable[[object, str], str]:
+def make_choice_reader(*allowed: str) -> Callable[[object, str], str]:
     def read(value: object, path: str) -> str:
         if value not in allowed:
-            raise wrong(path, Message("one of {names}", names=allowed))
+            raise build_wrong_value(path, Message("one of {names}", names=allowed))
         return str(value)
 
     return read
 
 
-def names_of(allowed: tuple[str, ...] | None = None) -> Callable[[object, str], tuple[str, ...]]:
-    """A list of distinct names, out of ``allowed`` and in its order where that is given."""
-    known = frozenset(allowed or ())
+def make_names_reader(allowed: tuple[str, ...] | None = None) -> Callable[[object, str], tuple[str, ...]]:
+    """Return a reader for a list of distinct names, limited to ``allowed`` and in its order if given."""
+    allowed_names = frozenset(allowed or ())
 
     def read(value: object, path: str) -> tuple[str, ...]:
         if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
-            raise wrong(path, Message("a list of column names"))
+            raise build_wrong_value(path, Message("a list of column names"))
         if len(set(value)) != len(value):
-            raise wrong(path, Message("a list without repetitions"))
+            raise build_wrong_value(path, Message("a list without repetitions"))
         if allowed is None:
             return tuple(value)
-        if not all(name.strip() or name in known for name in value):
-            raise wrong(path, Message("a list of column names"))
+        if not all(name.strip() or name in allowed_names for name in value):
+            raise build_wrong_value(path, Message("a list of column names"))
         for name in value:
-            if name not in known:
+            if name not in allowed_names:
                 raise InvalidCompetition(
                     "{key}: {column} is not such a column", code="unknown_column", key=path, column=name
                 )
-        named = set(value)
-        return tuple(name for name in allowed if name in named)
+        names = set(value)
+        return tuple(name for name in allowed if name in names)
 
     return read
 
 
-def moment(zone: ZoneInfo) -> Callable[[object, str], datetime]:
-    """A time; one without an offset is meant in the competition's zone."""
+def make_moment_reader(zone: ZoneInfo) -> Callable[[object, str], datetime]:
+    """Return a reader for a date and time; values without an offset are in the competition's time zone."""
 
     def read(value: object, path: str) -> datetime:
         if not isinstance(value, datetime) or not 1970 <= value.year < 9999:
-            raise wrong(path, Message("a date and time such as 2027-01-10T09:00:00+09:00"))
+            raise build_wrong_value(path, Message("a date and time such as 2027-01-10T09:00:00+09:00"))
         return value if value.tzinfo else value.replace(tzinfo=zone)
 
     return read

@@ -1,28 +1,28 @@
-"""What the service, its clients and the command line say to each other, each thing declared once.
+"""Schemas of the API, shared by the service, its clients and the command line.
 
-Pure: no rows, no services, no server. A client reads the same types that the API answers with.
+They depend on neither the database nor the server. The client parses the same types that the API returns.
 """
 
 from anoncup.schemas.accounts import (
     IssuedToken,
-    Joined,
     Me,
     PasswordLink,
     SignedUp,
+    TeamMembership,
     TeamOfMine,
     Token,
     TokenKind,
     User,
 )
-from anoncup.schemas.advice import Advice, Evidence, advice
-from anoncup.schemas.allocations import Draw, Draws, Own
+from anoncup.schemas.advice import Advice, AdviceEvidence, parse_advice
+from anoncup.schemas.allocations import AllocationReveal, OwnFiles, TeamAllocation
 from anoncup.schemas.attacks import (
     CheckedGuess,
     Guess,
     GuessReceipt,
     Manifest,
     ManifestEntry,
-    Revealed,
+    RevealedTarget,
     Target,
 )
 from anoncup.schemas.boards import (
@@ -32,24 +32,24 @@ from anoncup.schemas.boards import (
     AttackHistoryRow,
     AttackStep,
     Board,
+    BoardLine,
     BoardRow,
     Cell,
-    Column,
+    ColumnLabel,
     History,
     HistoryLeaders,
     HistoryPlace,
     HistoryRank,
     HistoryStep,
     HistoryTeam,
-    Line,
     Matrix,
     MatrixRow,
     MatrixTarget,
 )
 from anoncup.schemas.competitions import (
     Competition,
-    Listed,
-    Listing,
+    CompetitionList,
+    ListedCompetition,
     Original,
     Phase,
     State,
@@ -57,7 +57,7 @@ from anoncup.schemas.competitions import (
 )
 from anoncup.schemas.fields import Form
 from anoncup.schemas.health import Alive, Queue, Ready, Worker
-from anoncup.schemas.notices import Failed, Said, failed
+from anoncup.schemas.notices import FailureFields, Notice, build_failure_fields
 from anoncup.schemas.people import (
     Announcement,
     AuditEntry,
@@ -67,14 +67,14 @@ from anoncup.schemas.people import (
     Person,
     RulingIn,
     Team,
-    TeamJudged,
+    TeamDisqualification,
 )
 from anoncup.schemas.problems import Problem, WrongInFile
 from anoncup.schemas.rehearsals import FailedMove, Rehearsal, RehearsalStep
-from anoncup.schemas.rejudgings import Change, Outcome, Rescore, RescoreSummary, Stage
+from anoncup.schemas.rejudgings import RejudgingChange, RejudgingOutcome, Rescore, RescoreSummary, Stage
 from anoncup.schemas.reports import Report, ReportSummary
 from anoncup.schemas.submissions import (
-    MOST_GRANTED,
+    MAX_GRANT,
     BaselineReceipt,
     Cap,
     CheckedSubmission,
@@ -85,4 +85,11 @@ from anoncup.schemas.submissions import (
     Receipt,
     Submission,
 )
-from anoncup.schemas.verdicts import FORMAT, Attacked, Judged, Measured, Verdict, read
+from anoncup.schemas.verdicts import (
+    FORMAT,
+    AttackerVerdict,
+    GuessOutcome,
+    MeasureVerdict,
+    Verdict,
+    parse_verdict,
+)

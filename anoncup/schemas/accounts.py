@@ -1,4 +1,4 @@
-"""Accounts: who one is, and what opens the service."""
+"""Schemas of accounts, tokens and sessions."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -9,11 +9,11 @@ from pydantic import Field
 from anoncup.schemas.fields import Form, Id, Moment, PersonName, Slug, TeamName, example
 from anoncup.schemas.roles import Role
 
-Once = Annotated[str, Field(description="Shown this once; only its hash is kept")]
-Secret = Annotated[Once, example("anoncup_Yk1mV3o5c2lIb0ZQdVhqZ0xOYTZ3RTdSdDRCOQ")]
-OneTimeCode = Annotated[Once, example("q3c1Jt2nUe0VbW8s")]
-Scopes = Annotated[list[str], example(["read", "submit"])]
-Expiry = Annotated[datetime, example("2027-07-10T05:30:00Z")]
+_ShownOnce = Annotated[str, Field(description="Shown this once; only its hash is kept")]
+Secret = Annotated[_ShownOnce, example("anoncup_Yk1mV3o5c2lIb0ZQdVhqZ0xOYTZ3RTdSdDRCOQ")]
+OneTimeCode = Annotated[_ShownOnce, example("q3c1Jt2nUe0VbW8s")]
+_Scopes = Annotated[list[str], example(["read", "submit"])]
+_Expiry = Annotated[datetime, example("2027-07-10T05:30:00Z")]
 
 
 class TokenKind(StrEnum):
@@ -23,7 +23,7 @@ class TokenKind(StrEnum):
     SESSION = "session"
 
 
-class Joined(Form):
+class TeamMembership(Form):
     """The team that a person is in now."""
 
     team_id: Id
@@ -31,7 +31,7 @@ class Joined(Form):
     competition: Slug
 
 
-class SignedUp(Joined):
+class SignedUp(TeamMembership):
     """The new account's team and first token."""
 
     user_id: Id
@@ -50,9 +50,9 @@ class Token(Form):
     id: Id
     kind: Annotated[TokenKind, Field(description="`session`: a browser's, which is no bearer token")]
     name: Annotated[str, example("laptop")]
-    scopes: Scopes
+    scopes: _Scopes
     created_at: Moment
-    expires_at: Expiry
+    expires_at: _Expiry
     revoked_at: datetime | None
     current: Annotated[bool, Field(description="whether it made this request"), example(True)]
 
@@ -71,7 +71,7 @@ class Me(Form):
     user_id: Id
     name: PersonName
     role: Annotated[str, Field(description="participant, organizer or administrator"), example("participant")]
-    scopes: Scopes
+    scopes: _Scopes
     teams: list[TeamOfMine]
     organizes: Annotated[
         list[str], Field(description="slugs of the competitions one is an organizer of"), example([])
@@ -90,4 +90,4 @@ class PasswordLink(Form):
     """What its owner sends to `POST /password`; hand it over where only they read it."""
 
     code: OneTimeCode
-    expires_at: Expiry
+    expires_at: _Expiry

@@ -1,14 +1,14 @@
-"""What the advisor says of thresholds, as it is stored, answered and printed."""
+"""Schemas of the advice on thresholds, as stored, returned by the API and printed."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ConfigDict
 
-from anoncup.messages import Message, message_under
-from anoncup.schemas.fields import Number, unless_none
-from anoncup.schemas.notices import Said
-from anoncup.schemas.verdicts import Part
+from anoncup.messages import Message, deserialize_prefixed
+from anoncup.schemas.fields import Number, omit_if_none
+from anoncup.schemas.notices import Notice
+from anoncup.schemas.verdicts import VerdictPart
 
 EXAMPLE: dict[str, Any] = {
     "distance": "gower",
@@ -57,10 +57,10 @@ EXAMPLE: dict[str, Any] = {
         "errors": [{"threshold": 0.2, "rejected": 0, "mixed": 0, "passing": {"shift": 0.0}}],
     },
 }
-"""Whole: of its parts some exclude others."""
+"""One example of the whole, because examples of its parts would not be consistent with each other."""
 
 
-class Cheat(Part):
+class Cheat(VerdictPart):
     """A type of cheating by permutation, and how many may stay in place but for a chance of 2^log2_chance."""
 
     name: str
@@ -69,7 +69,7 @@ class Cheat(Part):
     expected: Number
 
 
-class Bound(Part):
+class DistanceBounds(VerdictPart):
     """Bounds of the mean distance if at most ``fixed`` individuals stay in place."""
 
     fixed: int
@@ -79,7 +79,7 @@ class Bound(Part):
     exact: bool
 
 
-class Simulation(Part):
+class Simulation(VerdictPart):
     """Mean distances of ``draws`` permutations: how many lie between one of the ``edges`` and the next."""
 
     draws: int
@@ -90,18 +90,18 @@ class Simulation(Part):
     largest: Number
 
 
-class Tried(Part):
+class MethodTrial(VerdictPart):
     """A sample method's release: its mean distance, or why the rule forbids it whatever the threshold."""
 
     method: str
     parameters: dict[str, Any]
     mean: Number | None = None
     refused: str | None = None
-    refused_template: str | None = unless_none()
-    refused_values: dict[str, Any] | None = unless_none()
+    refused_template: str | None = omit_if_none()
+    refused_values: dict[str, Any] | None = omit_if_none()
 
 
-class Mixture(Part):
+class Mixture(VerdictPart):
     """A sample method's release of which a ``share``, as a ``cheat``, claims the rows of others."""
 
     method: str
@@ -111,7 +111,7 @@ class Mixture(Part):
     mean: Number
 
 
-class Errors(Part):
+class ErrorCounts(VerdictPart):
     """At ``threshold``: honest releases that are rejected, mixtures that pass, and the share of each type of
     simulated cheats that passes."""
 
@@ -121,32 +121,32 @@ class Errors(Part):
     passing: dict[str, Number]
 
     @property
-    def most_passing(self) -> float:
-        """Of the kind that passes most."""
+    def max_passing(self) -> float:
+        """Share of passing cheats, of the type that passes most often."""
         return max(self.passing.values(), default=0.0)
 
 
-class Evidence(Part):
+class AdviceEvidence(VerdictPart):
     """What thresholds do on these very data; ``threshold``: recommended with both errors in sight."""
 
     individuals: int
-    honest: list[Tried]
+    honest: list[MethodTrial]
     mixtures: list[Mixture]
     alike: Number | None = None
     honest_to: Number | None = None
     cheats_from: Number | None = None
     separates: bool | None = None
     threshold: Number | None = None
-    reasons: list[Said]
-    errors: list[Errors]
+    reasons: list[Notice]
+    errors: list[ErrorCounts]
 
     @property
-    def accepted(self) -> list[float]:
-        """The mean distances of honest releases that some threshold accepts."""
-        return [each.mean for each in self.honest if each.mean is not None]
+    def accepted_means(self) -> list[float]:
+        """Mean distances of the honest releases that are not refused regardless of the threshold."""
+        return [trial.mean for trial in self.honest if trial.mean is not None]
 
 
-class Advice(Part):
+class Advice(VerdictPart):
     """Every threshold above ``low`` and below ``high`` is guaranteed to reject the cheats, but for a chance
     of 2^-bits; ``threshold`` is the largest round one.
     """
@@ -166,32 +166,32 @@ class Advice(Part):
     certified: bool
     threshold: Number | None = None
     remedy: str | None = None
-    remedy_template: str | None = unless_none()
-    remedy_values: dict[str, Any] | None = unless_none()
+    remedy_template: str | None = omit_if_none()
+    remedy_values: dict[str, Any] | None = omit_if_none()
     escapes: int | None = None
-    bounds: list[Bound]
+    bounds: list[DistanceBounds]
     histograms: dict[str, Simulation]
-    evidence: Evidence
+    evidence: AdviceEvidence
 
     @property
-    def change(self) -> Message | None:
-        """What to change where no threshold is guaranteed."""
-        return None if self.remedy_template is None else message_under("remedy", self.model_dump())
+    def remedy_message(self) -> Message | None:
+        """Advice on changes if no threshold can be guaranteed."""
+        return None if self.remedy_template is None else deserialize_prefixed("remedy", self.model_dump())
 
     @property
-    def recommended(self) -> float | None:
-        """The recommended threshold, if one separates."""
+    def recommended_threshold(self) -> float | None:
+        """The recommended threshold, if one separates honest releases from cheats."""
         return None if self.evidence.separates is False else self.evidence.threshold
 
     def allows(self, threshold: float) -> bool:
-        """Whether a threshold is guaranteed, recommended, or between honest work and simulated cheats."""
+        """Return whether a threshold is guaranteed, recommended, or separates honest releases from cheats."""
         guaranteed = self.threshold is not None and self.low < threshold < self.high
-        found = self.evidence
-        if not found.separates or found.honest_to is None or found.cheats_from is None:
-            return guaranteed or threshold == self.recommended
-        return guaranteed or found.honest_to <= threshold < found.cheats_from
+        evidence = self.evidence
+        if not evidence.separates or evidence.honest_to is None or evidence.cheats_from is None:
+            return guaranteed or threshold == self.recommended_threshold
+        return guaranteed or evidence.honest_to <= threshold < evidence.cheats_from
 
 
-def advice(stored: Mapping[str, Any]) -> Advice:
-    """Return a report from its row."""
+def parse_advice(stored: Mapping[str, Any]) -> Advice:
+    """Parse a stored report."""
     return Advice.model_validate(stored)

@@ -1,4 +1,4 @@
-"""What the service draws, as its teams and later everybody see it."""
+"""Schemas of allocations: the data that the service draws for each team."""
 
 from datetime import datetime
 from typing import Annotated
@@ -10,12 +10,12 @@ from anoncup.schemas.fields import DIGEST, Form, example
 Files = Annotated[dict[str, str], Field(description="SHA-256 of each file"), example({"members.csv": DIGEST})]
 
 
-class Own(Form):
+class OwnFiles(Form):
     files: Files
     drawn_at: Annotated[datetime, example("2027-01-10T00:00:01Z")]
 
 
-class Draw(Form):
+class TeamAllocation(Form):
     team: Annotated[
         str, Field(description="the name it was drawn for; empty: for all baselines"), example("red")
     ]
@@ -23,10 +23,10 @@ class Draw(Form):
     files: Files
 
 
-class Draws(Form):
+class AllocationReveal(Form):
     seed: Annotated[str, Field(description="32 bytes, in hexadecimal"), example(DIGEST)]
     commitment: Annotated[str, Field(description="SHA-256 of the seed, published before"), example(DIGEST)]
     draws: Annotated[
-        list[Draw],
+        list[TeamAllocation],
         Field(description="of each team, in the order in which they were made"),
     ]

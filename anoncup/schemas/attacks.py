@@ -1,14 +1,14 @@
-"""What may be attacked, and the guesses on it."""
+"""Schemas of targets and guesses."""
 
 from typing import Annotated
 
 from pydantic import Field
 
 from anoncup.schemas.fields import Digest, Digests, Entered, Form, Id, Rows, TeamName, example
-from anoncup.schemas.notices import Failed, Said
-from anoncup.schemas.verdicts import Judged
+from anoncup.schemas.notices import FailureFields, Notice
+from anoncup.schemas.verdicts import GuessOutcome
 
-MAKER = "the team that made it; null while the competition hides it"
+_TEAM_DESCRIPTION = "the team that made it; null while the competition hides it"
 
 
 class Target(Form):
@@ -19,14 +19,14 @@ class Target(Form):
     commitment: Annotated[Digest, Field(description="SHA-256 of the salt, then the secret file")]
     own: bool
     withdrawn: Annotated[bool, Field(description="disqualified; its guesses do not count")]
-    team: Annotated[str | None, Field(description=MAKER), example("Red")]
+    team: Annotated[str | None, Field(description=_TEAM_DESCRIPTION), example("Red")]
     guesses_left: Annotated[int | None, Field(description="of all questions together"), example(2)]
     guesses_left_by_question: Annotated[dict[str, int] | None, example({"link": 2})]
 
 
 class ManifestEntry(Form):
     name: Annotated[str, example("T07")]
-    team: Annotated[str | None, Field(description=MAKER), example("Red")]
+    team: Annotated[str | None, Field(description=_TEAM_DESCRIPTION), example("Red")]
     rows: Rows
     files: Digests
     commitment: Digest
@@ -37,7 +37,7 @@ class Manifest(Form):
     targets: list[ManifestEntry]
 
 
-class Revealed(ManifestEntry):
+class RevealedTarget(ManifestEntry):
     team: TeamName
     submission_id: Id
     salt: Annotated[
@@ -65,10 +65,10 @@ class CheckedGuess(Form):
 
     question: Annotated[str, Field(description="what it answers"), example("link")]
     answered: Annotated[int, Field(description="rows on which it does not abstain"), example(41)]
-    warnings: list[Said]
+    warnings: list[Notice]
 
 
-class Guess(GuessReceipt, Failed):
+class Guess(GuessReceipt, FailureFields):
     status: Annotated[str, example("SCORED")]
     target: Annotated[str, example("T07")]
     rows: Rows
@@ -78,4 +78,4 @@ class Guess(GuessReceipt, Failed):
         example(9),
     ]
     rate: Annotated[float | None, example(0.18)]
-    outcome: Annotated[Judged | None, Field(description="what it came to; null while that is hidden")]
+    outcome: Annotated[GuessOutcome | None, Field(description="what it came to; null while that is hidden")]

@@ -1,4 +1,4 @@
-"""The boards: what a column means, and where it stands, is said here once."""
+"""Schemas of the boards, including the headings of their columns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,17 +9,18 @@ from uuid import UUID
 from pydantic import Field
 
 from anoncup.messages import N_, P_
-from anoncup.schemas.fields import Form, Id, Moment, Rows, Slug, TeamName, Title, example, unless_none
+from anoncup.schemas.fields import Form, Id, Moment, Rows, Slug, TeamName, Title, example, omit_if_none
 
-ASIDE = "aside"
-"""A field that is no column of a sheet: it depends on who asks, or is drawn."""
+_NOT_IN_SHEET = "aside"
+"""Marks fields that are no columns of the exported sheet, because they depend on the viewer or are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """How a column is headed: ``brief`` in a terminal, ``page`` on a page, empty where it is not shown there.
+class ColumnLabel:
+    """The heading and sort order of a column.
 
-    ``unit`` stands behind the page's heading; ``sort`` and ``largest_first``: how its rows are put in order.
+    ``brief`` is the heading in a terminal, ``page`` the heading on a page; empty if it is not shown there.
+    ``unit`` follows the heading on the page. ``sort`` and ``largest_first`` tell how the page sorts its rows.
     """
 
     brief: str
@@ -29,33 +30,36 @@ class Column:
     largest_first: bool = False
 
 
-class Line(Form):
-    """A row of a board. ``COLUMNS``: the fields that people are shown, in the order of terminal and page."""
+class BoardLine(Form):
+    """A row of a board. ``COLUMNS`` are the displayed fields, in the order of terminal and page."""
 
-    COLUMNS: ClassVar[Mapping[str, Column]]
+    COLUMNS: ClassVar[Mapping[str, ColumnLabel]]
 
     @classmethod
     def columns(cls) -> list[str]:
-        """The fields that are columns of a sheet, in its order; one of several numbers is several columns."""
-        return [name for name, field in cls.model_fields.items() if ASIDE not in field.metadata]
+        """Return the fields that are columns of the exported sheet, in order.
+
+        A field with several numbers becomes several columns.
+        """
+        return [name for name, field in cls.model_fields.items() if _NOT_IN_SHEET not in field.metadata]
 
 
-class BoardRow(Line):
+class BoardRow(BoardLine):
     """A team's best accepted submission; a team without one has neither rank nor scores.
 
     What others see of a row, and when, is ruled by `digits` of the board.
     """
 
-    COLUMNS: ClassVar[Mapping[str, Column]] = {
-        "rank": Column("rank", N_("Rank")),
-        "team": Column("team", N_("Team"), sort="text"),
-        "rank_sum": Column("", N_("Sum of ranks")),
-        "overall": Column("overall", N_("Overall")),
-        "utility": Column("utility loss", N_("Utility loss"), "U"),
-        "security": Column("risk", N_("Risk"), "E"),
-        "rivals": Column("", P_("rates", "Other teams")),
-        "entries": Column("entries", P_("count", "Submissions")),
-        "received_at": Column("received", N_("Received"), sort="time"),
+    COLUMNS: ClassVar[Mapping[str, ColumnLabel]] = {
+        "rank": ColumnLabel("rank", N_("Rank")),
+        "team": ColumnLabel("team", N_("Team"), sort="text"),
+        "rank_sum": ColumnLabel("", N_("Sum of ranks")),
+        "overall": ColumnLabel("overall", N_("Overall")),
+        "utility": ColumnLabel("utility loss", N_("Utility loss"), "U"),
+        "security": ColumnLabel("risk", N_("Risk"), "E"),
+        "rivals": ColumnLabel("", P_("rates", "Other teams")),
+        "entries": ColumnLabel("entries", P_("count", "Submissions")),
+        "received_at": ColumnLabel("received", N_("Received"), sort="time"),
     }
 
     rank: Annotated[
@@ -63,12 +67,12 @@ class BoardRow(Line):
     ]
     rank_before: Annotated[
         int | None,
-        ASIDE,
+        _NOT_IN_SHEET,
         Field(description="at the moment `compared_with`; null: it had none, or it is not known"),
     ] = None
     team: TeamName
-    team_id: Annotated[UUID | None, ASIDE, Field(description="names the team's page")] = None
-    own: Annotated[bool, ASIDE, example(True)]
+    team_id: Annotated[UUID | None, _NOT_IN_SHEET, Field(description="names the team's page")] = None
+    own: Annotated[bool, _NOT_IN_SHEET, example(True)]
     baseline: Annotated[bool, Field(description="added by the organizers for comparison, without a rank")]
     entries: Annotated[int, Field(description="finished submissions"), example(4)]
     overall: Annotated[float | None, Field(description="(U + E) / 2, 0 is best"), example(0.132)]
@@ -85,7 +89,7 @@ class BoardRow(Line):
     ]
     rank_sum: Annotated[float | None, Field(description="where the competition ranks by it"), example(3.0)]
     on_front: Annotated[
-        bool, ASIDE, Field(description="no other row has less of U and of E, as shown"), example(True)
+        bool, _NOT_IN_SHEET, Field(description="no other row has less of U and of E, as shown"), example(True)
     ]
     received_at: Moment | None
     measures: Annotated[dict[str, float], example({"mean_mae": 18.25})]
@@ -94,12 +98,12 @@ class BoardRow(Line):
     ]
 
 
-class AnyBoard(Form):
+class BoardBase(Form):
     competition: Slug
     title: Title
 
 
-class BoardOfAttacks(AnyBoard):
+class AttackBoardBase(BoardBase):
     hidden: Annotated[bool, Field(description="scores of guesses are not shown yet")]
     counted: Annotated[
         bool, Field(description="individuals are counted; else what is found beyond chance is said")
@@ -109,12 +113,12 @@ class BoardOfAttacks(AnyBoard):
     ] = ()
 
     @property
-    def several(self) -> tuple[str, ...]:
-        """The questions, where one has to be told from another."""
+    def distinct_questions(self) -> tuple[str, ...]:
+        """The questions if there are several, else nothing."""
         return self.questions if len(self.questions) > 1 else ()
 
 
-class Board(AnyBoard):
+class Board(BoardBase):
     frozen_from: datetime | None
     finals: Annotated[bool, Field(description="the finals of the first phase are compared")]
     digits: Annotated[
@@ -176,7 +180,7 @@ class HistoryRank(Form):
     ranked: Annotated[int, Field(description="teams with a rank"), example(12)]
 
 
-class History(AnyBoard):
+class History(BoardBase):
     """How the anonymization board came about: of each moment what its board showed to the one who asks."""
 
     frozen_from: datetime | None
@@ -186,38 +190,40 @@ class History(AnyBoard):
     own_ranks: tuple[HistoryRank, ...] = ()
 
 
-BY_QUESTION = "by question what was found beyond chance, from 0 to 1"
+_BY_QUESTION_DESCRIPTION = "by question what was found beyond chance, from 0 to 1"
 
 
-class AttackersRow(Line):
+class AttackersRow(BoardLine):
     """A team's attacks; one of which no guess is visible has neither rank nor numbers.
 
-    ``ADDED``: the columns where individuals are not counted.
+    ``UNCOUNTED_COLUMNS``: the columns where individuals are not counted.
     """
 
-    COLUMNS: ClassVar[Mapping[str, Column]] = {
-        "rank": Column("rank", N_("Rank")),
-        "team": Column("team", N_("Team"), sort="text"),
-        "identified": Column("identified", N_("Individuals identified"), "↑", largest_first=True),
-        "tried": Column("of", N_("of individuals"), largest_first=True),
-        "rate": Column("rate", N_("Rate"), "↑", largest_first=True),
-        "targets": Column("targets", N_("Targets attacked"), largest_first=True),
+    COLUMNS: ClassVar[Mapping[str, ColumnLabel]] = {
+        "rank": ColumnLabel("rank", N_("Rank")),
+        "team": ColumnLabel("team", N_("Team"), sort="text"),
+        "identified": ColumnLabel("identified", N_("Individuals identified"), "↑", largest_first=True),
+        "tried": ColumnLabel("of", N_("of individuals"), largest_first=True),
+        "rate": ColumnLabel("rate", N_("Rate"), "↑", largest_first=True),
+        "targets": ColumnLabel("targets", N_("Targets attacked"), largest_first=True),
     }
 
-    ADDED: ClassVar[Mapping[str, Column]] = {
+    UNCOUNTED_COLUMNS: ClassVar[Mapping[str, ColumnLabel]] = {
         "rank": COLUMNS["rank"],
         "team": COLUMNS["team"],
-        "score": Column("score", N_("Score"), "↑", largest_first=True),
-        "rate": Column("mean", N_("Mean"), "↑", largest_first=True),
+        "score": ColumnLabel("score", N_("Score"), "↑", largest_first=True),
+        "rate": ColumnLabel("mean", N_("Mean"), "↑", largest_first=True),
         "targets": COLUMNS["targets"],
     }
 
     rank: Annotated[int | None, example(1)]
     team: TeamName
     team_id: Annotated[
-        UUID | None, ASIDE, Field(description="names the team's page; null: it stands on no board yet")
+        UUID | None,
+        _NOT_IN_SHEET,
+        Field(description="names the team's page; null: it stands on no board yet"),
     ] = None
-    own: Annotated[bool, ASIDE, example(True)]
+    own: Annotated[bool, _NOT_IN_SHEET, example(True)]
     identified: Annotated[
         int | None, Field(description="records, by the best guess on each target"), example(31)
     ]
@@ -230,19 +236,19 @@ class AttackersRow(Line):
     targets: Annotated[int | None, Field(description="targets attacked"), example(3)]
     score: Annotated[
         float | None, Field(description="where none are counted: found in each target, added up")
-    ] = unless_none()
+    ] = omit_if_none()
     by_question: Annotated[
-        dict[str, float] | None, Field(description=f"{BY_QUESTION}: the mean over the targets")
-    ] = unless_none()
+        dict[str, float] | None, Field(description=f"{_BY_QUESTION_DESCRIPTION}: the mean over the targets")
+    ] = omit_if_none()
 
 
-class AttackersBoard(BoardOfAttacks):
+class AttackersBoard(AttackBoardBase):
     rows: tuple[AttackersRow, ...]
 
     @property
-    def columns(self) -> Mapping[str, Column]:
-        """Those that people are shown, beside one for each of several questions."""
-        return AttackersRow.COLUMNS if self.counted else AttackersRow.ADDED
+    def columns(self) -> Mapping[str, ColumnLabel]:
+        """The displayed columns, apart from those for each of several questions."""
+        return AttackersRow.COLUMNS if self.counted else AttackersRow.UNCOUNTED_COLUMNS
 
 
 class MatrixTarget(Form):
@@ -257,7 +263,7 @@ class MatrixTarget(Form):
 
     @property
     def label(self) -> str:
-        """Its name, followed by its team where that is shown."""
+        """The name of the target, followed by its team if that is visible."""
         return self.target if self.team is None else f"{self.target} ({self.team})"
 
 
@@ -273,23 +279,25 @@ class Cell(Form):
     ]
     rate: Annotated[float, example(0.18)]
     trials: Rows
-    by_question: Annotated[dict[str, float] | None, Field(description=BY_QUESTION)] = unless_none()
+    by_question: Annotated[dict[str, float] | None, Field(description=_BY_QUESTION_DESCRIPTION)] = (
+        omit_if_none()
+    )
 
 
-class MatrixRow(Line):
+class MatrixRow(BoardLine):
     """An attacker: a team, or one of those built in; a cell per target, null where it did not try."""
 
-    COLUMNS: ClassVar[Mapping[str, Column]] = {
-        "attacker": Column("attacker"),
+    COLUMNS: ClassVar[Mapping[str, ColumnLabel]] = {
+        "attacker": ColumnLabel("attacker"),
     }
 
     attacker: Annotated[str, example("Blue")]
     built_in: bool
-    own: Annotated[bool, ASIDE, example(True)]
+    own: Annotated[bool, _NOT_IN_SHEET, example(True)]
     cells: tuple[Cell | None, ...]
 
 
-class Matrix(BoardOfAttacks):
+class Matrix(AttackBoardBase):
     targets: tuple[MatrixTarget, ...]
     rows: tuple[MatrixRow, ...]
 
@@ -300,7 +308,9 @@ class AttackStep(Form):
     at: Annotated[Moment, Field(description="when the guess was received")]
     correct: Annotated[int | None, Field(description="null where none are counted"), example(9)]
     rate: Annotated[float, example(0.18)]
-    by_question: Annotated[dict[str, float] | None, Field(description=BY_QUESTION)] = unless_none()
+    by_question: Annotated[dict[str, float] | None, Field(description=_BY_QUESTION_DESCRIPTION)] = (
+        omit_if_none()
+    )
 
 
 class AttackHistoryRow(Form):
@@ -311,6 +321,6 @@ class AttackHistoryRow(Form):
     cells: tuple[tuple[AttackStep, ...], ...]
 
 
-class AttackHistory(BoardOfAttacks):
+class AttackHistory(AttackBoardBase):
     targets: tuple[MatrixTarget, ...]
     rows: tuple[AttackHistoryRow, ...]

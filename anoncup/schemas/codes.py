@@ -1,6 +1,6 @@
-"""Every stable ``code`` with a sentence: of errors, and of faults in a file."""
+"""All stable codes of errors, failures and problems in files, each with a sentence."""
 
-ANSWERS: dict[str, str] = {
+PROBLEM_SENTENCES: dict[str, str] = {
     "422.announcement_text": "an announcement is text of bounded length, without control characters",
     "422.another_team": "this invite is for another team",
     "422.approach_text": "an approach is text of at most 4,000 characters, without control characters",
@@ -169,10 +169,10 @@ ANSWERS: dict[str, str] = {
     "422.wrong_type": "a value of the competition file is of the wrong type",
     "422.wrong_value": "a value of the competition file is not one of those allowed",
 }
-"""Status and ``code`` of a problem, and what it says; three come with two statuses."""
-ERRORS = {answer.partition(".")[2]: said for answer, said in ANSWERS.items()}
+"""Sentences by HTTP status and ``code``; three codes occur with two statuses."""
+ERROR_SENTENCES = {answer.partition(".")[2]: sentence for answer, sentence in PROBLEM_SENTENCES.items()}
 
-FAILURES = {
+FAILURE_SENTENCES = {
     "attempts_used_up": "it was tried as often as anything is, and never finished",
     "child_died": "the scoring process was killed, perhaps because memory ran out",
     "competition_unavailable": "this version of the service cannot read the competition's file",
@@ -186,9 +186,9 @@ FAILURES = {
     "storage_unavailable": "the file store could not be reached",
     "time_limit": "it took longer than scoring may take",
 }
-"""Why a worker did not finish a piece of work: the codes in ``failure_code``."""
+"""Values of ``failure_code``: reasons why a worker did not finish a job."""
 
-IN_FILES: dict[str, str] = {
+FILE_PROBLEM_SENTENCES: dict[str, str] = {
     "answer_is_drawn": "the service has drawn the answer itself: do not send a secret",
     "blank_line": "a line is blank",
     "cell_too_long": "a cell is longer than the limit",
@@ -241,4 +241,4 @@ IN_FILES: dict[str, str] = {
     "wrong_month": "a date has left its month",
     "wrong_share": "not the share of rows is kept that should be",
 }
-"""The ``code`` of an entry in ``errors`` of ``malformed_upload``."""
+"""Codes of the entries in ``errors`` of ``malformed_upload``."""

@@ -1,12 +1,12 @@
-"""Competitions as everybody sees them."""
+"""Schemas of competitions."""
 
 from datetime import datetime
 from typing import Annotated, Literal, get_args
 
 from pydantic import Field, RootModel
 
-from anoncup.schemas.fields import DIGEST, Form, Slug, Title, example, word
-from anoncup.schemas.notices import Said
+from anoncup.schemas.fields import DIGEST, Form, Slug, Title, example, open_enum
+from anoncup.schemas.notices import Notice
 
 State = Literal["draft", "anonymization", "settling", "between", "reidentification", "closed"]
 
@@ -24,7 +24,7 @@ class Competition(Form):
     timezone: Annotated[str, example("Asia/Tokyo")]
     state: Annotated[
         str,
-        word(*get_args(State)),
+        open_enum(*get_args(State)),
         Field(description="settling: a deadline has passed, what came in time is being scored or prepared"),
     ]
     paused: Annotated[bool, Field(description="the open phase takes nothing in for now")]
@@ -75,27 +75,27 @@ class UnavailableCompetition(Form):
     title: dict[str, str]
     track: None = None
     timezone: None = None
-    state: Annotated[str, word("unavailable")] = "unavailable"
+    state: Annotated[str, open_enum("unavailable")] = "unavailable"
     paused: bool = False
     phases: tuple[Phase, ...] = ()
     reveal_at: None = None
     original_rows: int | None
     original_sha256: dict[str, str]
     original_files: list[str]
-    code: Annotated[str, word("competition_unavailable")] = "competition_unavailable"
+    code: Annotated[str, open_enum("competition_unavailable")] = "competition_unavailable"
     detail: Annotated[str, Field(description="why, in a sentence")]
 
 
-Listed = Competition | UnavailableCompetition
+ListedCompetition = Competition | UnavailableCompetition
 
 
-class Listing(RootModel[list[Listed]]):
+class CompetitionList(RootModel[list[ListedCompetition]]):
     """All competitions of a service."""
 
 
 class Original(Competition):
     remarks: Annotated[
-        list[Said],
+        list[Notice],
         example(
             [
                 {

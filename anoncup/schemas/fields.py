@@ -1,4 +1,4 @@
-"""What all types of the wire have in common."""
+"""Field types and helpers shared by all schemas."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,25 +10,31 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 
 def example(value: object) -> Any:
-    """What the document shows of a field; it needs none of what is a flag, has a default or may be null."""
+    """Return a field with an example for the OpenAPI document.
+
+    Flags, fields with a default and fields that may be null need none.
+    """
     return Field(examples=[value])
 
 
-def unless_none(**more: Any) -> Any:
-    """A field that is left out where there is nothing to say."""
-    return Field(default=None, exclude_if=lambda value: value is None, **more)
+def omit_if_none(**options: Any) -> Any:
+    """Return a field that is omitted from the output if it is None."""
+    return Field(default=None, exclude_if=lambda value: value is None, **options)
 
 
-def word(*known: str) -> WithJsonSchema:
-    """What the document says of a word that is one of these; a later service may know others."""
-    return WithJsonSchema({"type": "string", "enum": list(known)})
+def open_enum(*values: str) -> WithJsonSchema:
+    """Return the schema of an open enum: the document lists the known values, but others are accepted.
+
+    A later version of the service may have more of them.
+    """
+    return WithJsonSchema({"type": "string", "enum": list(values)})
 
 
 DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 ID = "0197f3a2-5c1e-7d43-9b60-2f4e8c1d7a55"
 
 Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
-"""A whole number stays one."""
+"""Integers stay integers in JSON."""
 Id = Annotated[UUID, example(ID)]
 Moment = Annotated[datetime, example("2027-01-11T05:30:00Z")]
 Entered = Annotated[
@@ -44,19 +50,19 @@ Digests = Annotated[dict[str, str], example({"anonymized.csv": DIGEST})]
 
 
 @dataclass(frozen=True, slots=True)
-class Admitted:
-    """What is asked of a field that a scoring child has found, who is believed less than a row is.
+class ChildConstraint:
+    """Additional constraints on a field in the result of a scoring process, which is less trusted than a row.
 
-    ``needed``: though an answer may lack it; ``told``: False where no child says it; ``within``: its limits,
-    as pydantic's ``Field`` takes them.
+    ``required``: must be present, although API responses may omit it. ``sent_by_child``: False for fields
+    that the process never sends. ``limits``: keyword arguments of pydantic's ``Field``.
     """
 
-    needed: bool = False
-    told: bool = True
-    within: Mapping[str, Any] = field(default_factory=dict)
+    required: bool = False
+    sent_by_child: bool = True
+    limits: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Form(BaseModel):
-    """Read once, then never changed."""
+    """Base class of all schemas; instances are immutable."""
 
     model_config = ConfigDict(frozen=True)

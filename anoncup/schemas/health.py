@@ -1,4 +1,4 @@
-"""How the service is, and what waits in it."""
+"""Schemas of the health checks, the queue and the workers."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ from pydantic import Field
 
 from anoncup.schemas.fields import Form, example
 
-LastSweep = Annotated[
+_LastSweep = Annotated[
     float | None,
     Field(description="seconds since lost work was last looked for; null: never"),
     example(4.2),
@@ -40,7 +40,7 @@ class Queue(Form):
         Field(description="messages of the whole service; null: the queue cannot be reached"),
         example(0),
     ]
-    last_sweep_s: LastSweep
+    last_sweep_s: _LastSweep
     workers: Annotated[
         list[Worker] | None,
         Field(description="of the whole service; null: the queue cannot be reached"),
@@ -59,5 +59,5 @@ class Ready(Alive):
     database: str = "ok"
     queue: Annotated[str, Field(description="`unreachable` for a while: nothing is lost"), example("ok")]
     queue_depth: Annotated[int | None, Field(description="messages that wait"), example(0)]
-    last_sweep_s: LastSweep
+    last_sweep_s: _LastSweep
     clock_s: Annotated[float, Field(description="seconds since the clock last went round"), example(0.6)]

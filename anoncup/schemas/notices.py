@@ -1,35 +1,35 @@
-"""Something that is said of an upload: a warning, a remark, a rule that it breaks, why work on it failed."""
+"""Schemas of notices about an upload: warnings, remarks, violations and failures."""
 
 from typing import Annotated, Any
 
 from pydantic import Field, field_serializer
 
-from anoncup.messages import Message, Statement, told
-from anoncup.schemas.codes import FAILURES
-from anoncup.schemas.fields import Admitted, Form, example, unless_none
+from anoncup.messages import CodedMessage, Message, describe
+from anoncup.schemas.codes import FAILURE_SENTENCES
+from anoncup.schemas.fields import ChildConstraint, Form, example, omit_if_none
 
 
-class Failed(Form):
+class FailureFields(Form):
     """Work that may fail; all null where it did not."""
 
     failure: Annotated[str | None, Field(description="why it ended in ERROR, or was tried again")]
     failure_code: Annotated[
-        str | None, Field(description="stable", json_schema_extra={"x-codes": {**FAILURES}})
+        str | None, Field(description="stable", json_schema_extra={"x-codes": {**FAILURE_SENTENCES}})
     ]
     failure_values: Annotated[
         dict[str, Any] | None, Field(description="what the sentence says of this case, by name")
     ]
 
 
-def failed(reason: Statement | None) -> dict[str, Any]:
-    """The fields of ``Failed``."""
+def build_failure_fields(reason: CodedMessage | None) -> dict[str, Any]:
+    """Return the values of the fields in ``FailureFields``."""
     if reason is None:
-        return dict.fromkeys(Failed.model_fields)
-    said = told(reason.code, reason.message)
-    return {"failure": said["message"], "failure_code": said["code"], "failure_values": said["values"]}
+        return dict.fromkeys(FailureFields.model_fields)
+    notice = describe(reason.code, reason.message)
+    return {"failure": notice["message"], "failure_code": notice["code"], "failure_values": notice["values"]}
 
 
-class Said(Form):
+class Notice(Form):
     """Read as it is stored or as it is told; told without its template, whole values in English."""
 
     code: Annotated[str, Field(description="stable"), example("sent_before")]
@@ -37,24 +37,24 @@ class Said(Form):
     values: Annotated[
         dict[str, Any],
         Field(description="what the sentence says of this case, by name", default_factory=dict),
-        Admitted(needed=True),
+        ChildConstraint(required=True),
         example({"times": 2}),
     ]
-    template: Annotated[str | None, Field(exclude=True), Admitted(needed=True)] = None
+    template: Annotated[str | None, Field(exclude=True), ChildConstraint(required=True)] = None
 
-    plural: Annotated[dict[str, str] | None, Field(exclude=True)] = unless_none()
+    plural: Annotated[dict[str, str] | None, Field(exclude=True)] = omit_if_none()
 
     @staticmethod
-    def of(code: str, message: Message) -> "Said":
-        return Said(code=code, message=str(message), **message.to_json())
+    def create(code: str, message: Message) -> "Notice":
+        return Notice(code=code, message=str(message), **message.to_json())
 
     @property
     def sentence(self) -> Message:
-        """To be said in any language; of what was told, in English only."""
+        """The message. It can be translated if it was read from storage, but not from an API response."""
         if self.template is None:
             return Message(self.message)
         return Message.from_json({"template": self.template, "values": self.values, "plural": self.plural})
 
     @field_serializer("values")
-    def plain(self, values: dict[str, Any]) -> dict[str, Any]:
-        return values if self.template is None else self.sentence.plain()
+    def serialize_values(self, values: dict[str, Any]) -> dict[str, Any]:
+        return values if self.template is None else self.sentence.values_in_english()

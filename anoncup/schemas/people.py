@@ -1,4 +1,4 @@
-"""Who takes part, how others join, and what is said and done around them."""
+"""Schemas of teams, invites, announcements, clarifications and the audit log."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -16,7 +16,7 @@ class Person(Form):
     name: PersonName
 
 
-Why = Annotated[
+DisqualificationReason = Annotated[
     str | None,
     Field(description="why it is disqualified, for the team and the organizers; null where none was given"),
     example("It has the rows of another team."),
@@ -30,17 +30,17 @@ class Team(Form):
     name: TeamName
     members: list[Person]
     disqualified_at: datetime | None
-    disqualified_for: Why
+    disqualified_for: DisqualificationReason
     approach: Annotated[
         str | None, Field(description="how it did what it did; everybody reads it after the close")
     ]
 
 
-class TeamJudged(Form):
+class TeamDisqualification(Form):
     id: Id
     name: TeamName
     disqualified_at: Moment | None
-    disqualified_for: Why
+    disqualified_for: DisqualificationReason
 
 
 class RulingIn(Form):

@@ -1,14 +1,14 @@
-"""The one body that every error has."""
+"""Schema of the problem document (RFC 9457), the body of every error response."""
 
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from anoncup.errors import LISTED, LONGEST_VALUE
-from anoncup.schemas.codes import ERRORS, IN_FILES
+from anoncup.errors import MAX_LISTED_PROBLEMS, MAX_VALUE_LENGTH
+from anoncup.schemas.codes import ERROR_SENTENCES, FILE_PROBLEM_SENTENCES
 from anoncup.schemas.fields import Form
 
-Values = Annotated[dict[str, Any], Field(description="what the sentence says of this case, by name")]
+_MessageValues = Annotated[dict[str, Any], Field(description="what the sentence says of this case, by name")]
 
 
 class WrongInFile(Form):
@@ -20,13 +20,15 @@ class WrongInFile(Form):
         int | None, Field(description="where it begins, as an editor counts lines; null: it cannot be told")
     ] = None
     column: str | None
-    code: Annotated[str, Field(description="stable", json_schema_extra={"x-codes": {**IN_FILES}})]
+    code: Annotated[
+        str, Field(description="stable", json_schema_extra={"x-codes": {**FILE_PROBLEM_SENTENCES}})
+    ]
     message: str
     values: Annotated[
         dict[str, Any],
         Field(
             description="what the sentence says of this case, by name; `value`: the text that is refused, or"
-            f" its first {LONGEST_VALUE} characters, which of a secret is never told"
+            f" its first {MAX_VALUE_LENGTH} characters, which of a secret is never told"
         ),
     ] = Field(default_factory=dict)
 
@@ -46,13 +48,13 @@ class Problem(Form):
     status: int
     detail: Annotated[str, Field(description="a sentence for people")]
     code: Annotated[
-        str, Field(description="stable: decide by this", json_schema_extra={"x-codes": {**ERRORS}})
+        str, Field(description="stable: decide by this", json_schema_extra={"x-codes": {**ERROR_SENTENCES}})
     ]
-    values: Values = Field(default_factory=dict)
+    values: _MessageValues = Field(default_factory=dict)
     errors: Annotated[
         tuple[WrongInFile, ...],
         Field(
-            json_schema_extra={"maxItems": LISTED},
+            json_schema_extra={"maxItems": MAX_LISTED_PROBLEMS},
             description="of `malformed_upload`, and of `too_large` if it is a file: the first ones",
         ),
     ] = ()

@@ -1,4 +1,4 @@
-"""A rehearsal, and how it went."""
+"""Schemas of rehearsals and their progress."""
 
 from datetime import datetime
 from typing import Annotated
@@ -6,16 +6,16 @@ from typing import Annotated
 from pydantic import Field
 
 from anoncup.schemas.competitions import State
-from anoncup.schemas.fields import Form, Id, Moment, Slug, example, word
-from anoncup.schemas.notices import Failed
+from anoncup.schemas.fields import Form, Id, Moment, Slug, example, open_enum
+from anoncup.schemas.notices import FailureFields
 
-STEPS = ("releases", "scores", "finals", "targets", "guesses", "judged", "reveal")
+_STEPS = ("releases", "scores", "finals", "targets", "guesses", "judged", "reveal")
 
 
 class RehearsalStep(Form):
     """What is done of it, and how much there is to do; a number of None: nobody knows yet."""
 
-    step: Annotated[str, word(*STEPS), example("scores")]
+    step: Annotated[str, open_enum(*_STEPS), example("scores")]
     done: Annotated[int, example(12)]
     of: Annotated[int | None, example(20)]
     first: Annotated[
@@ -26,7 +26,7 @@ class RehearsalStep(Form):
     ]
 
 
-class FailedMove(Failed):
+class FailedMove(FailureFields):
     """A move of a sample team that could not be made."""
 
     id: Id

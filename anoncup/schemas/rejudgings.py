@@ -1,17 +1,17 @@
-"""Re-score sets: every submission by other rules, before they are in force."""
+"""Schemas of rejudgings: all submissions scored by new rules before these take effect."""
 
 from datetime import datetime
 from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from anoncup.schemas.fields import Form, Id, Moment, TeamName, example, word
-from anoncup.schemas.notices import Failed
+from anoncup.schemas.fields import Form, Id, Moment, TeamName, example, open_enum
+from anoncup.schemas.notices import FailureFields
 
 Stage = Literal["scoring", "ready", "applied", "cancelled"]
 
 
-class Outcome(Failed):
+class RejudgingOutcome(FailureFields):
     status: Annotated[str, example("SCORED")]
     rank: Annotated[
         int | None,
@@ -26,16 +26,16 @@ class Outcome(Failed):
     violations: Annotated[list[str], example([])]
 
 
-class Change(Form):
+class RejudgingChange(Form):
     submission_id: Id
     team: TeamName
-    before: Outcome
-    after: Outcome
+    before: RejudgingOutcome
+    after: RejudgingOutcome
 
 
 class RescoreSummary(Form):
     id: Id
-    state: Annotated[str, word(*get_args(Stage))]
+    state: Annotated[str, open_enum(*get_args(Stage))]
     created_at: Moment
     applied_at: datetime | None
     cancelled_at: datetime | None
@@ -44,4 +44,4 @@ class RescoreSummary(Form):
 
 
 class Rescore(RescoreSummary):
-    rows: Annotated[list[Change], Field(description="every submission by the old and the new rules")]
+    rows: Annotated[list[RejudgingChange], Field(description="every submission by the old and the new rules")]

@@ -1,4 +1,4 @@
-"""Advice on the threshold of the rule against excessive anonymization."""
+"""Schemas of threshold reports, which advise on the rule against excessive anonymization."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -7,14 +7,14 @@ from pydantic import Field
 
 from anoncup.schemas.advice import Advice
 from anoncup.schemas.fields import Id, Moment, example
-from anoncup.schemas.notices import Failed
+from anoncup.schemas.notices import FailureFields
 
-STATES = "QUEUED, SCORING, SCORED (made) or ERROR"
+_STATES_DESCRIPTION = "QUEUED, SCORING, SCORED (made) or ERROR"
 
 
-class ReportSummary(Failed):
+class ReportSummary(FailureFields):
     id: Id
-    status: Annotated[str, Field(description=STATES), example("QUEUED")]
+    status: Annotated[str, Field(description=_STATES_DESCRIPTION), example("QUEUED")]
     created_at: Moment
     finished_at: Annotated[datetime | None, example("2027-01-11T05:30:04Z")]
     question: Annotated[
@@ -24,7 +24,7 @@ class ReportSummary(Failed):
 
 
 class Report(ReportSummary):
-    status: Annotated[str, Field(description=STATES), example("SCORED")]
+    status: Annotated[str, Field(description=_STATES_DESCRIPTION), example("SCORED")]
     report: Annotated[
         Advice | None,
         Field(description="as `anoncup threshold --json` prints it, once it is made"),

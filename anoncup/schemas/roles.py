@@ -1,4 +1,4 @@
-"""What a user may do beyond taking part."""
+"""Roles of users."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""What a team has handed in, and what it may still send."""
+"""Schemas of submissions, receipts, quotas and grants."""
 
 from datetime import datetime
 from typing import Annotated
@@ -19,13 +19,13 @@ from anoncup.schemas.fields import (
     TeamName,
     example,
 )
-from anoncup.schemas.notices import Failed, Said
-from anoncup.schemas.people import Why
+from anoncup.schemas.notices import FailureFields, Notice
+from anoncup.schemas.people import DisqualificationReason
 from anoncup.schemas.verdicts import Verdict
 
-MOST_GRANTED = 1_000
-"""Of a cap, at once."""
-Before = Annotated[
+MAX_GRANT = 1_000
+"""Maximum amount of one grant."""
+_QueuePosition = Annotated[
     int | None, Field(description="how many are begun before it, if nothing more is sent in"), example(0)
 ]
 
@@ -45,7 +45,7 @@ class Receipt(Form):
         Field(description="SHA-256 of a salt and the secret; both are revealed at the end"),
         example(DIGEST),
     ]
-    warnings: list[Said]
+    warnings: list[Notice]
     quota_left: Annotated[
         dict[str, int],
         Field(description="of each cap, right after this submission"),
@@ -58,7 +58,7 @@ class CheckedSubmission(Form):
 
     rows: Rows
     sha256: Annotated[Digests, Field(description="of each public file, as it was sent")]
-    warnings: list[Said]
+    warnings: list[Notice]
 
 
 class Cap(Form):
@@ -83,7 +83,7 @@ class GrantIn(Form):
         Field(description="a cap of `[limits]`, such as valid_per_day or guesses_per_target"),
         example("valid_per_day"),
     ]
-    amount: Annotated[int, Field(ge=1, le=MOST_GRANTED), example(5)]
+    amount: Annotated[int, Field(ge=1, le=MAX_GRANT), example(5)]
 
 
 class Grant(GrantIn):
@@ -105,10 +105,10 @@ class Progress(Form):
     steps: Annotated[int, example(12)]
     step_name: Annotated[str, example("euc1")]
     attempt: Annotated[int, example(1)]
-    queue_position: Before
+    queue_position: _QueuePosition
 
 
-class Submission(Receipt, Failed):
+class Submission(Receipt, FailureFields):
     status: Annotated[str, example("SCORED")]
     competition: Slug
     team: TeamName
@@ -118,11 +118,11 @@ class Submission(Receipt, Failed):
         bool, Field(description="marked by the team to stand for it in the second phase"), example(True)
     ]
     disqualified: bool
-    disqualified_for: Why
+    disqualified_for: DisqualificationReason
     step: Annotated[int, example(12)]
     steps: Annotated[int, example(12)]
     step_name: Annotated[str, example("euc1")]
-    queue_position: Before
+    queue_position: _QueuePosition
     attempt: Annotated[int, example(1)]
     started_at: Annotated[datetime | None, example("2027-01-11T05:30:01Z")]
     finished_at: Annotated[datetime | None, example("2027-01-11T05:30:04Z")]

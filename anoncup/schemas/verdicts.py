@@ -1,28 +1,28 @@
-"""A verdict, as it is stored, answered and printed."""
+"""Schemas of verdicts, as stored, returned by the API and printed."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from anoncup.messages import Message, message_under
-from anoncup.schemas.fields import Admitted, Form, Number, unless_none, word
-from anoncup.schemas.notices import Said
+from anoncup.messages import Message, deserialize_prefixed
+from anoncup.schemas.fields import ChildConstraint, Form, Number, omit_if_none, open_enum
+from anoncup.schemas.notices import Notice
 
 
-def at_most(entries: int, *, needed: bool = False) -> Admitted:
-    return Admitted(needed=needed, within={"max_length": entries})
+def _limit_entries(max_entries: int, *, required: bool = False) -> ChildConstraint:
+    return ChildConstraint(required=required, limits={"max_length": max_entries})
 
 
-TWO = Admitted(within={"min_length": 2, "max_length": 2})
-Share = Annotated[Number, Admitted(within={"ge": 0, "le": 1})]
-VERDICTS = "accepted", "rejected"
+_PAIR = ChildConstraint(limits={"min_length": 2, "max_length": 2})
+Share = Annotated[Number, ChildConstraint(limits={"ge": 0, "le": 1})]
+_VERDICTS = "accepted", "rejected"
 FORMAT = {"format": 1}
-"""What a verdict that is stored says besides."""
+"""Additional fields of a stored verdict."""
 
 
-MOVED = {8: 3, 11: 12, 14: 16, 17: 11, 20: 6, 27: 1, 36: 1}
-EXAMPLE: dict[str, Any] = {
+_EXAMPLE_COUNTS = {8: 3, 11: 12, 14: 16, 17: 11, 20: 6, 27: 1, 36: 1}
+_EXAMPLE: dict[str, Any] = {
     "verdict": "accepted",
     "violations": [],
     "warnings": [],
@@ -42,31 +42,31 @@ EXAMPLE: dict[str, Any] = {
         "mean": 0.0613,
         "max": 0.1442,
         "threshold": 0.2,
-        "histogram": {"counts": [MOVED.get(place, 0) for place in range(50)], "end": 0.2},
+        "histogram": {"counts": [_EXAMPLE_COUNTS.get(bin_index, 0) for bin_index in range(50)], "end": 0.2},
     },
     "utility": 0.084,
     "security": 0.18,
     "overall": 0.132,
 }
-"""Whole: of its parts some exclude others."""
+"""One example of the whole, because examples of its parts would not be consistent with each other."""
 
 
-class Part(Form):
-    """Of a verdict, which keeps what a version of the service said that is not known here."""
+class VerdictPart(Form):
+    """Base class of the parts of a verdict; fields from other versions of the service are kept."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
 
-class Measured(Part):
+class MeasureVerdict(VerdictPart):
     """A measure's value, which counts as 0 below ``rounding``."""
 
     value: Number
     version: int
     rounding: float
-    details: Annotated[dict[str, Number] | None, at_most(1000)] = unless_none()
+    details: Annotated[dict[str, Number] | None, _limit_entries(1000)] = omit_if_none()
 
 
-class Attacked(Part):
+class AttackerVerdict(VerdictPart):
     """A rate with its interval at 95 %, or with its deviation (``sd``) if it is an expectation.
 
     ``baseline``: the rate of guessing at random. ``correct`` of ``trials``: where something is counted.
@@ -75,57 +75,57 @@ class Attacked(Part):
     """
 
     rate: Share
-    correct: Number | None = unless_none()
-    trials: int | None = unless_none()
+    correct: Number | None = omit_if_none()
+    trials: int | None = omit_if_none()
     version: int
     baseline: Share
-    interval: Annotated[list[Number] | None, Admitted(within={"min_length": 2, "max_length": 2})] = (
-        unless_none()
+    interval: Annotated[list[Number] | None, ChildConstraint(limits={"min_length": 2, "max_length": 2})] = (
+        omit_if_none()
     )
-    sd: Number | None = unless_none()
-    risk: Annotated[Number | None, Admitted(within={"ge": 0, "le": 1})] = unless_none()
-    details: Annotated[dict[str, Number] | None, at_most(100)] = unless_none()
-    risks: Annotated[dict[str, Number] | None, at_most(100)] = unless_none()
-    note: str | None = unless_none()
-    note_template: str | None = unless_none()
-    note_values: dict[str, Any] | None = unless_none()
-    note_plural: dict[str, str] | None = unless_none()
+    sd: Number | None = omit_if_none()
+    risk: Annotated[Number | None, ChildConstraint(limits={"ge": 0, "le": 1})] = omit_if_none()
+    details: Annotated[dict[str, Number] | None, _limit_entries(100)] = omit_if_none()
+    risks: Annotated[dict[str, Number] | None, _limit_entries(100)] = omit_if_none()
+    note: str | None = omit_if_none()
+    note_template: str | None = omit_if_none()
+    note_values: dict[str, Any] | None = omit_if_none()
+    note_plural: dict[str, str] | None = omit_if_none()
 
     @property
-    def taken(self) -> Number:
-        """What E takes of it."""
+    def effective_risk(self) -> Number:
+        """The risk that counts towards E: the separate risk if there is one, else the rate."""
         return self.rate if self.risk is None else self.risk
 
     @property
-    def noted(self) -> Message | None:
-        """What the attacker says of its answer."""
-        return None if self.note_template is None else message_under("note", self.model_dump())
+    def note_message(self) -> Message | None:
+        """The attacker's note on its answer."""
+        return None if self.note_template is None else deserialize_prefixed("note", self.model_dump())
 
 
-class Judged(Part):
+class GuessOutcome(VerdictPart):
     """What a guess came to: ``value`` of what was asked, of which blind guessing gets ``baseline``."""
 
     value: Share
     baseline: Share
-    correct: Annotated[Number | None, Admitted(within={"ge": 0})] = unless_none()
-    trials: Annotated[int | None, Admitted(within={"ge": 0})] = unless_none()
-    interval: Annotated[list[Number] | None, TWO] = unless_none()
-    details: Annotated[dict[str, Number], at_most(100)]
+    correct: Annotated[Number | None, ChildConstraint(limits={"ge": 0})] = omit_if_none()
+    trials: Annotated[int | None, ChildConstraint(limits={"ge": 0})] = omit_if_none()
+    interval: Annotated[list[Number] | None, _PAIR] = omit_if_none()
+    details: Annotated[dict[str, Number], _limit_entries(100)]
 
     @property
-    def counted(self) -> int | None:
-        """``correct`` where it is a whole number: others are no count of anything."""
+    def correct_count(self) -> int | None:
+        """``correct`` if it is a whole number; otherwise it is not a count."""
         return None if self.correct is None or self.correct % 1 else int(self.correct)
 
 
-class Histogram(Part):
+class Histogram(VerdictPart):
     """How many individuals moved how far, in bins of one width from 0 to ``end``."""
 
-    counts: Annotated[list[int], at_most(1000)]
+    counts: Annotated[list[int], _limit_entries(1000)]
     end: Number
 
 
-class Excess(Part):
+class Excess(VerdictPart):
     """How far the individuals moved, and the threshold that held when it was scored."""
 
     distance: str
@@ -135,7 +135,7 @@ class Excess(Part):
     histogram: Histogram
 
 
-class Evidence(Part):
+class ChangeEvidence(VerdictPart):
     name: str
     before: Number
     after: Number
@@ -143,38 +143,40 @@ class Evidence(Part):
     changed: bool
 
 
-class Resemblance(Part):
+class Resemblance(VerdictPart):
     """How well sample methods explain what changed."""
 
-    methods: Annotated[list[str], at_most(10)]
+    methods: Annotated[list[str], _limit_entries(10)]
     agreement: Share
-    evidence: Annotated[list[Evidence] | None, at_most(100)] = unless_none()
+    evidence: Annotated[list[ChangeEvidence] | None, _limit_entries(100)] = omit_if_none()
 
 
-class Verdict(Part):
+class Verdict(VerdictPart):
     """All there is to say of a submission; ``utility``, ``security``, ``overall`` lie in [0, 1], 0 is best.
 
     ``warnings``: about the secret; as printed, those of the files, too. ``resembles``: as stored only.
     ``excessive``: null where a track knows no distances. ``format``: of what is stored; it is not printed.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow", json_schema_extra={"examples": [EXAMPLE]})
+    model_config = ConfigDict(frozen=True, extra="allow", json_schema_extra={"examples": [_EXAMPLE]})
 
-    verdict: Annotated[str, word(*VERDICTS), Admitted(within={"pattern": f"^({'|'.join(VERDICTS)})$"})]
-    violations: Annotated[list[Said], at_most(10)]
-    warnings: Annotated[list[Said] | None, at_most(10)] = unless_none()
-    measures: dict[str, Measured]
-    attackers: dict[str, Attacked]
+    verdict: Annotated[
+        str, open_enum(*_VERDICTS), ChildConstraint(limits={"pattern": f"^({'|'.join(_VERDICTS)})$"})
+    ]
+    violations: Annotated[list[Notice], _limit_entries(10)]
+    warnings: Annotated[list[Notice] | None, _limit_entries(10)] = omit_if_none()
+    measures: dict[str, MeasureVerdict]
+    attackers: dict[str, AttackerVerdict]
     excessive: Excess | None
     utility: Share
     security: Share
     overall: Share
-    resembles: Annotated[list[Resemblance] | None, Admitted(needed=True, within={"max_length": 10})] = (
-        unless_none()
-    )
-    format: Annotated[Literal[1], Field(exclude=True), Admitted(told=False)] = 1
+    resembles: Annotated[
+        list[Resemblance] | None, ChildConstraint(required=True, limits={"max_length": 10})
+    ] = omit_if_none()
+    format: Annotated[Literal[1], Field(exclude=True), ChildConstraint(sent_by_child=False)] = 1
 
 
-def read(stored: Mapping[str, Any]) -> Verdict:
-    """Return a verdict from its row."""
+def parse_verdict(stored: Mapping[str, Any]) -> Verdict:
+    """Parse a stored verdict."""
     return Verdict.model_validate(stored)

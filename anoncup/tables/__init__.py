@@ -1,1 +1,1 @@
-"""Reading files of strangers: CSV, encodings, line numbers."""
+"""Reading of uploaded files: CSV, encodings, line numbers."""

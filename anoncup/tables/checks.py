@@ -5,39 +5,39 @@ import re
 import pandas as pd
 import pyarrow as pa
 
-from anoncup.messages import Counted, Message
-from anoncup.tables.csv_text import NUMBER, Problems
+from anoncup.messages import Message, PluralMessage
+from anoncup.tables.csv_text import NUMBER_PATTERN, Problems
 from anoncup.tables.files import Remark
 
 
-def check_rows(table: pa.Table, problems: Problems, *, fewest: int, most: int) -> None:
-    if not fewest <= table.num_rows <= most:
-        sizes = {"found": table.num_rows, "fewest": fewest, "most": most}
-        message = Counted(
+def check_rows(table: pa.Table, problems: Problems, *, minimum: int, maximum: int) -> None:
+    if not minimum <= table.num_rows <= maximum:
+        sizes = {"found": table.num_rows, "fewest": minimum, "most": maximum}
+        message = PluralMessage(
             "the table has {found} row; {fewest} to {most} are possible",
             "the table has {found} rows; {fewest} to {most} are possible",
             "found",
             **sizes,
         )
-        few = "too_few_rows" if table.num_rows else "no_rows"
-        problems.add("too_many_rows" if table.num_rows > most else few, message)
+        too_few_code = "too_few_rows" if table.num_rows else "no_rows"
+        problems.add("too_many_rows" if table.num_rows > maximum else too_few_code, message)
 
 
-def named_twice(name: str) -> Message:
+def duplicate_name_message(name: str) -> Message:
     return Message("the header names {name!r} twice", name=name[:80])
 
 
 def is_respelled(table: pd.DataFrame, original: pd.DataFrame, name: str) -> bool:
-    """Whether values are new as text but equal values of the original as numbers (``1.0`` for ``1``)."""
-    known = set(original[name].unique())
-    new = set(table[name].unique()) - known
-    if not new:
+    """Return whether new texts equal original values as numbers (``1.0`` for ``1``)."""
+    original_values = set(original[name].unique())
+    new_values = set(table[name].unique()) - original_values
+    if not new_values:
         return False
-    amounts = {float(value) for value in known if re.match(NUMBER, value)}
-    return any(re.match(NUMBER, value) and float(value) in amounts for value in new)
+    original_numbers = {float(value) for value in original_values if re.match(NUMBER_PATTERN, value)}
+    return any(re.match(NUMBER_PATTERN, value) and float(value) in original_numbers for value in new_values)
 
 
-def respelled(name: str) -> Remark:
+def respelled_remark(name: str) -> Remark:
     message = Message(
         "{name}: some numbers are spelled differently from the original's (such as 1.0 for 1); "
         "quasi-identifiers are compared as text, so these cells count as changed",

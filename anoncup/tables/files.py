@@ -1,10 +1,10 @@
-"""Limits of files, and remarks on files that are accepted."""
+"""Limits of files, and remarks on accepted files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from anoncup.errors import Problem, TooLarge
+from anoncup.errors import FileProblem, TooLarge
 from anoncup.messages import Message
 
 MAX_ROWS = 1_000_000
@@ -14,16 +14,16 @@ MAX_CELL = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something worth knowing about an upload that is accepted all the same."""
+    """A warning about an accepted upload."""
 
     code: str
     message: Message
 
 
-def missing_file(name: str) -> Problem:
+def missing_file_problem(name: str) -> FileProblem:
     message = Message("the request has no file named {name}", name=name)
-    return Problem(name, None, None, "missing_file", message)
+    return FileProblem(name, None, None, "missing_file", message)
 
 
-def too_large(file: str, most_mb: int) -> TooLarge:
-    return TooLarge("{file} is larger than {most_mb} MB", file=file, most_mb=most_mb)
+def too_large_error(file: str, max_mb: int) -> TooLarge:
+    return TooLarge("{file} is larger than {most_mb} MB", file=file, most_mb=max_mb)

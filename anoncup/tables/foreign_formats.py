@@ -1,141 +1,149 @@
-"""Habits of the programs that write files, told by their names so that whoever saved one knows what to do."""
+"""Recognition of file formats other than plain CSV, and explanations of how to save the file correctly."""
 
 import codecs
 import re
 from collections.abc import Sequence
 
-from anoncup.errors import InvalidUpload, Problem
+from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.messages import N_, Message
 from anoncup.tables.line_numbers import line_at
 
-ZIP = b"PK\x03\x04"
-ARCHIVES = (ZIP, b"\xd0\xcf\x11\xe0")
-"""How the files of spreadsheets begin, of today's and of those before."""
-HEAD = 1024
-PIECE = 2**20
-INVISIBLE = "[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
-"""Byte order mark, zero-width space and controls of direction: with one, a text differs from what looks the
-same. Not U+200C and U+200D, which some scripts and emoji are spelled with."""
+_ZIP = b"PK\x03\x04"
+_ARCHIVES = (_ZIP, b"\xd0\xcf\x11\xe0")
+"""First bytes of spreadsheets in the current and the former Excel format."""
+_HEAD_BYTES = 1024
+CHUNK_BYTES = 2**20
+INVISIBLE_PATTERN = "[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
+"""Byte order mark, zero-width space and direction controls: a text with one differs from an identical-looking
+text. U+200C and U+200D are not included, because some scripts and emoji need them."""
 
 
-INDEX = ("", "index", "Unnamed: 0")
-"""What the column of a data frame's row labels is called."""
-ROW_LABELS = N_(
+_INDEX_NAMES = ("", "index", "Unnamed: 0")
+"""Names under which data frames write their row labels."""
+_ROW_LABELS_TEXT = N_(
     "the first column holds row labels: write the file without them; in pandas use to_csv(…, index=False)"
 )
-NAMED = 8
-"""How many columns are named."""
-SEPARATORS = {
+_MAX_LISTED_COLUMNS = 8
+"""Maximum number of columns that a message lists."""
+_SEPARATOR_TEXTS = {
     ";": N_("the cells are separated by semicolons; use commas instead"),
     "\t": N_("the cells are separated by tabs; use commas instead"),
 }
 
 
-def refuse_foreign(content: bytes, file: str) -> None:
-    """InvalidUpload for what is text in no encoding that is read here, whatever its bytes happen to spell."""
-    if holds_text(content):
+def reject_foreign_formats(content: bytes, file: str) -> None:
+    """Raise InvalidUpload for binary formats and unsupported encodings, even if the bytes decode as text."""
+    if _is_zipped_text(content):
         message = Message("this is a ZIP archive: unpack it and choose the CSV file in it")
-        raise InvalidUpload([Problem(file, None, None, "encoding", message)])
-    if content.startswith(ARCHIVES):
+        raise InvalidUpload([FileProblem(file, None, None, "encoding", message)])
+    if content.startswith(_ARCHIVES):
         message = Message(
             "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file"
         )
-        raise InvalidUpload([Problem(file, None, None, "encoding", message)])
+        raise InvalidUpload([FileProblem(file, None, None, "encoding", message)])
     if content.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
         message = Message("the file was saved as UTF-32: save it as “CSV UTF-8”")
-        raise InvalidUpload([Problem(file, None, None, "encoding", message)])
-    if is_utf16(content):
+        raise InvalidUpload([FileProblem(file, None, None, "encoding", message)])
+    if _is_utf16(content):
         message = Message("the file was saved as UTF-16 (in Excel “Unicode Text”): save it as “CSV UTF-8”")
-        raise InvalidUpload([Problem(file, None, None, "encoding", message)])
+        raise InvalidUpload([FileProblem(file, None, None, "encoding", message)])
 
 
-def holds_text(content: bytes) -> bool:
-    """Whether it is an archive whose first file is a table: those of spreadsheets are not."""
-    if not content.startswith(ZIP):
+def _is_zipped_text(content: bytes) -> bool:
+    """Return whether the file is an archive whose first member is a table; spreadsheets are not."""
+    if not content.startswith(_ZIP):
         return False
     name = content[30 : 30 + int.from_bytes(content[26:28], "little")]
     return name.lower().endswith((b".csv", b".tsv", b".txt"))
 
 
-def is_no_text(content: bytes) -> bool:
-    return content.startswith(ARCHIVES) or is_utf16(content)
+def is_binary_format(content: bytes) -> bool:
+    return content.startswith(_ARCHIVES) or _is_utf16(content)
 
 
-def is_utf16(content: bytes) -> bool:
-    """By its mark, or by NULs that are halves of characters: no other text has any."""
+def _is_utf16(content: bytes) -> bool:
+    """Return whether the text is UTF-16: it has the byte order mark, or NULs as halves of characters."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return True
-    head = content[:HEAD]
-    fewest, most = sorted((head[::2].count(0), head[1::2].count(0)))
-    return fewest == 0 and most > 1 and most * 8 > len(head)
+    head = content[:_HEAD_BYTES]
+    fewer, more = sorted((head[::2].count(0), head[1::2].count(0)))
+    return fewer == 0 and more > 1 and more * 8 > len(head)
 
 
-def first_foreign(content: bytes) -> int | None:
-    """The place of the first byte that is no UTF-8. Looked at in pieces: as one text it would take several
-    times its memory."""
-    decoder, pieces = codecs.getincrementaldecoder("utf-8")(), memoryview(content)
-    for start in range(0, len(content) + 1, PIECE):
-        held, piece = len(decoder.getstate()[0]), pieces[start : start + PIECE]
+def find_invalid_utf8(content: bytes) -> int | None:
+    """Return the position of the first byte that is not UTF-8.
+
+    The content is decoded in chunks, because as a single text it would take several times its memory.
+    """
+    decoder, view = codecs.getincrementaldecoder("utf-8")(), memoryview(content)
+    for start in range(0, len(content) + 1, CHUNK_BYTES):
+        pending, chunk = len(decoder.getstate()[0]), view[start : start + CHUNK_BYTES]
         try:
-            decoder.decode(piece, final=start + PIECE > len(content))
+            decoder.decode(chunk, final=start + CHUNK_BYTES > len(content))
         except UnicodeDecodeError as problem:
-            return start - held + problem.start
+            return start - pending + problem.start
     return None
 
 
-def foreign_byte(content: bytes, at: int, file: str) -> Problem:
-    """What is said of a text that is neither; ``at``: where no reading goes on."""
-    at = next(place for place in range(at, len(content)) if content[place] >= 0x80)
-    line, byte = line_at(content, at), content[at : at + 1]
-    sign = byte.decode("cp1252", errors="ignore")
-    where: dict[str, int | str] = {"line": line, "byte": f"0x{byte.hex().upper()}"}
-    if sign.isprintable() and sign:
+def invalid_byte_problem(content: bytes, position: int, file: str) -> FileProblem:
+    """Return the problem of an unknown encoding; ``position``: where every reading fails."""
+    position = next(index for index in range(position, len(content)) if content[index] >= 0x80)
+    line, byte = line_at(content, position), content[position : position + 1]
+    character = byte.decode("cp1252", errors="ignore")
+    location: dict[str, int | str] = {"line": line, "byte": f"0x{byte.hex().upper()}"}
+    if character.isprintable() and character:
         message = Message(
             "the encoding is neither UTF-8 nor clearly Shift_JIS (CP932): line {line} holds the "
             "byte {byte}, in Windows-1252 (Latin-1) “{sign}”; save the file as “CSV UTF-8”",
-            **where,
-            sign=sign,
+            **location,
+            sign=character,
         )
     else:
         message = Message(
             "the encoding is neither UTF-8 nor clearly Shift_JIS (CP932): line {line} holds the "
             "byte {byte}; save the file as “CSV UTF-8”",
-            **where,
+            **location,
         )
-    return Problem(file, line - 1 or None, None, "encoding", message, line)
+    return FileProblem(file, line - 1 or None, None, "encoding", message, line)
 
 
-def invisible_codes(text: str) -> tuple[str, ...]:
-    """The code points of its invisible characters, such as U+FEFF: nobody sees them."""
-    return tuple(f"U+{ord(character):04X}" for character in dict.fromkeys(re.findall(INVISIBLE, text)))
+def list_invisible_codes(text: str) -> tuple[str, ...]:
+    """Return the code points of the invisible characters, such as U+FEFF."""
+    return tuple(
+        f"U+{ord(character):04X}" for character in dict.fromkeys(re.findall(INVISIBLE_PATTERN, text))
+    )
 
 
-def habit_of(header: Sequence[str], expected: Sequence[str]) -> Message | None:
-    """What programs write unasked: a data frame its row labels, a spreadsheet its country's separators."""
-    if list(header[1:]) == list(expected) and header[0] in INDEX:
-        return Message(ROW_LABELS)
-    only = header[0] if len(header) == 1 < len(expected) else ""
-    separated = next((Message(said) for sign, said in SEPARATORS.items() if sign in only), None)
-    return separated or (unnamed(expected) if names_none(header, expected) else None)
+def explain_header(header: Sequence[str], expected: Sequence[str]) -> Message | None:
+    """Explain a header with a data frame's row labels or a spreadsheet's separators; None for others."""
+    if list(header[1:]) == list(expected) and header[0] in _INDEX_NAMES:
+        return Message(_ROW_LABELS_TEXT)
+    single_cell = header[0] if len(header) == 1 < len(expected) else ""
+    separator_message = next(
+        (Message(text) for separator, text in _SEPARATOR_TEXTS.items() if separator in single_cell), None
+    )
+    return separator_message or (
+        _missing_header_message(expected) if _is_header_missing(header, expected) else None
+    )
 
 
-def names_none(header: Sequence[str], expected: Sequence[str]) -> bool:
-    """Whether the first line has as many cells as there are columns, and not one of their names."""
+def _is_header_missing(header: Sequence[str], expected: Sequence[str]) -> bool:
+    """Return whether the first line has the right number of cells, but none of the column names."""
     names = {name.lower() for name in expected}
     return 1 < len(expected) == len(header) and names.isdisjoint(cell.lower() for cell in header)
 
 
-def unnamed(expected: Sequence[str]) -> Message:
-    names = ",".join(name[:40] for name in expected[:NAMED])
-    more = f",… (+{len(expected) - NAMED})" if len(expected) > NAMED else ""
-    return Message("the first line names none of the columns: it must be {names}", names=names + more)
+def _missing_header_message(expected: Sequence[str]) -> Message:
+    names = ",".join(name[:40] for name in expected[:_MAX_LISTED_COLUMNS])
+    ellipsis = f",… (+{len(expected) - _MAX_LISTED_COLUMNS})" if len(expected) > _MAX_LISTED_COLUMNS else ""
+    return Message("the first line names none of the columns: it must be {names}", names=names + ellipsis)
 
 
-def one_column(header: str, names: Sequence[str]) -> Message | None:
-    """The same of a file with one column of one of these names: what stands beside it."""
+def explain_single_column(header: str, names: Sequence[str]) -> Message | None:
+    """Explain a header that has more cells than the single column that is expected."""
     cells = [cell.strip(' \t"') for cell in re.split("[,;\t]", header)]
     if len(cells) == 1 or not set(cells) & set(names):
         return None
-    if "," in header and len(cells) == 2 and cells[0] in INDEX:
-        return Message(ROW_LABELS)
+    if "," in header and len(cells) == 2 and cells[0] in _INDEX_NAMES:
+        return Message(_ROW_LABELS_TEXT)
     return Message("the file has {found} columns; it must have one", found=len(cells))

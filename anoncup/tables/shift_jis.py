@@ -1,10 +1,9 @@
-"""Text that is not UTF-8: Shift_JIS as Windows writes it (CP932), or refused.
+"""Detection and decoding of Shift_JIS as Windows writes it (CP932).
 
-Almost any bytes are some CP932. What is ``Ñ`` in Latin-1 is the half-width katakana ``ﾑ``, and ``é`` makes a
-rare kanji with the letter behind it. Its second bytes are never digits, commas, quotation marks or line ends:
-a mistaken reading changes no number and moves no cell, but it changes words. Therefore every word is also
-read as the languages that are written in other code pages, and there must be more words that can be none of
-theirs than words that can.
+Almost any bytes are valid CP932. ``Ñ`` in Latin-1 is the half-width katakana ``ﾑ``, and ``é`` forms a rare
+kanji with the following letter. Second bytes are never digits, commas, quotation marks or line ends, so a
+wrong decoding changes no number and moves no cell, but it changes words. Therefore every word is also decoded
+as the languages of other code pages, and CP932 is accepted only if most words cannot belong to any of them.
 """
 
 import re
@@ -12,18 +11,18 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from itertools import islice, takewhile
 
-WORD = re.compile("[A-Za-z]*[^\x00-\x7f][A-Za-z\x80-\uffff]*")
-WORDS_JUDGED = 10_000
-IMPOSSIBLE = re.compile("[\ue000-\uf8ff\x80\xa0]")
-"""What Python's CP932 makes of bytes that no Japanese text has."""
+_WORD_PATTERN = re.compile("[A-Za-z]*[^\x00-\x7f][A-Za-z\x80-\uffff]*")
+_MAX_WORDS = 10_000
+_IMPOSSIBLE_PATTERN = re.compile("[\ue000-\uf8ff\x80\xa0]")
+"""Characters that Python's CP932 produces for bytes that no Japanese text contains."""
 
-LETTER = r"[^\W\d_]"
-SPELLED = re.compile(
-    rf"[¿¡«]?({LETTER}+(?:[’·\xad]{LETTER}+|(?<={LETTER}{{2}})[–—]{LETTER}{{2,}})*)’?[»°²³]?"
+_LETTER_PATTERN = r"[^\W\d_]"
+_SPELLING_PATTERN = re.compile(
+    rf"[¿¡«]?({_LETTER_PATTERN}+(?:[’·\xad]{_LETTER_PATTERN}+|(?<={_LETTER_PATTERN}{{2}})[–—]{_LETTER_PATTERN}{{2,}})*)’?[»°²³]?"
     r"|’[dklmnrstv]"
 )
-"""A word with the signs at its ends; or what an apostrophe left over, as the Dutch ’t."""
-WESTERN = (
+"""A word with punctuation at its ends, or the rest after an apostrophe, such as the Dutch ’t."""
+_WESTERN_LETTERS = (
     "àâæçèéêëîïôœùûüÿ",  # French
     "äöüßé",  # German
     "áéíñóúü",  # Spanish, Irish
@@ -36,79 +35,86 @@ WESTERN = (
     "áðéíóúýþæöø",  # Icelandic, Faroese
     "äõöüšž",  # Estonian
 )
-CENTRAL = (
+_CENTRAL_LETTERS = (
     "áéíóöőúüű",  # Hungarian
     "ąćęłńóśźż",  # Polish
     "áčďéěíňóřšťúůýžäľĺŕô",  # Czech, Slovak
     "čćđšž",  # Slovenian, Croatian
     "ăâîşţ",  # Romanian
 )
-NEAR = {
-    "cp1252": WESTERN,
-    "iso8859-15": WESTERN,
-    "cp1250": CENTRAL,
-    "iso8859-2": CENTRAL,
+_SIMILAR_PAGES = {
+    "cp1252": _WESTERN_LETTERS,
+    "iso8859-15": _WESTERN_LETTERS,
+    "cp1250": _CENTRAL_LETTERS,
+    "iso8859-2": _CENTRAL_LETTERS,
     "cp1254": ("çğıöşüâîû",),  # Turkish
     "cp1257": ("ąčęėįšųūž", "āčēģīķļņšūž"),  # Lithuanian, Latvian
 }
-"""By code page, the letters that each language written in it has beyond a to z."""
-CYRILLIC = ("абвгдежзийклмнопрстуфхцчшщъыьэюяёєіїґўђѓјљњћќџѕ",)
-GREEK = ("αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋΐΰ",)
-FAR = {"cp1251": CYRILLIC, "koi8-r": CYRILLIC, "cp1253": GREEK}
-"""Their capitals are half-width katakana, one for one: such words are not counted."""
-VOWELS = frozenset("aeiouyæœøıаеиоуыэюяєіїαεηιουω")
-KANA = re.compile("[ぁ-んァ-ヶー]")
+"""Letters beyond a to z of each language, by code page."""
+_CYRILLIC_LETTERS = ("абвгдежзийклмнопрстуфхцчшщъыьэюяёєіїґўђѓјљњћќџѕ",)
+_GREEK_LETTERS = ("αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋΐΰ",)
+_DISTANT_PAGES = {"cp1251": _CYRILLIC_LETTERS, "koi8-r": _CYRILLIC_LETTERS, "cp1253": _GREEK_LETTERS}
+"""Code pages whose capitals are decoded as half-width katakana; such words are not counted."""
+_VOWELS = frozenset("aeiouyæœøıаеиоуыэюяєіїαεηιουω")
+_KANA_PATTERN = re.compile("[ぁ-んァ-ヶー]")
 
 
 class NotShiftJis(ValueError):
-    """``at``: how many bytes precede what is not, or not surely, CP932."""
+    """Raised at content that is not, or not certainly, CP932; ``offset``: the number of bytes before it."""
 
-    def __init__(self, at: int) -> None:
-        super().__init__(at)
-        self.at = at
+    def __init__(self, offset: int) -> None:
+        super().__init__(offset)
+        self.offset = offset
 
 
-def from_shift_jis(content: bytes) -> str:
-    """The text, if it is Japanese beyond doubt; else NotShiftJis."""
+def decode_shift_jis(content: bytes) -> str:
+    """Return the text if it is certainly Japanese; raise NotShiftJis otherwise."""
     try:
         text = content.decode("cp932")
     except UnicodeDecodeError as problem:
         raise NotShiftJis(problem.start) from None
-    _check_signs(text, content)
-    words = dict.fromkeys(islice((found[0] for found in WORD.finditer(text)), WORDS_JUDGED))
-    other = [word for word in words if _is_of(NEAR, word) or _is_in_euc(word)]
-    unclear = [word for word in words if _is_of(FAR, word)]
-    if words and _count(words.keys() - {*other, *unclear}) <= _count(other):
-        raise NotShiftJis(_bytes_before(text, text.index((other or list(words))[0])))
+    _check_round_trip(text, content)
+    words = dict.fromkeys(islice((match[0] for match in _WORD_PATTERN.finditer(text)), _MAX_WORDS))
+    other_words = [word for word in words if _is_in_pages(_SIMILAR_PAGES, word) or _is_in_euc(word)]
+    unclear_words = [word for word in words if _is_in_pages(_DISTANT_PAGES, word)]
+    if words and _count_distinct(words.keys() - {*other_words, *unclear_words}) <= _count_distinct(
+        other_words
+    ):
+        raise NotShiftJis(_bytes_before(text, text.index((other_words or list(words))[0])))
     return text
 
 
-def _is_of(pages: Mapping[str, Iterable[str]], word: str) -> bool:
-    """Whether the word's bytes are a word of a language that is written in one of these code pages."""
+def _is_in_pages(pages: Mapping[str, Iterable[str]], word: str) -> bool:
+    """Return whether the word's bytes are a word of a language written in one of these code pages."""
     content = word.encode("cp932")
-    return any(_is_spelled(content.decode(page, errors="replace"), known) for page, known in pages.items())
+    return any(
+        _is_spelled(content.decode(page, errors="replace"), alphabets) for page, alphabets in pages.items()
+    )
 
 
 def _is_in_euc(word: str) -> bool:
-    """Whether it is kana in the encoding of older Unix systems."""
-    return KANA.search(word.encode("cp932").decode("euc_jp", errors="ignore")) is not None
+    """Return whether the bytes are kana in EUC-JP, the encoding of older Unix systems."""
+    return _KANA_PATTERN.search(word.encode("cp932").decode("euc_jp", errors="ignore")) is not None
 
 
 def _is_spelled(word: str, alphabets: Iterable[str]) -> bool:
-    """Whether words of one of the alphabets look like it: in one case, with a vowel; or a lonely sign."""
-    match = SPELLED.fullmatch(word)
+    """Return whether this could be a word of one of the alphabets, or is a single sign.
+
+    Words have uniform case and a vowel.
+    """
+    match = _SPELLING_PATTERN.fullmatch(word)
     if len(word) == 1 or not match:
         return len(word) == 1
     letters = (match[1] or "").strip("ªº").lower()
     accents = {letter for letter in letters if not letter.isascii() and letter.isalpha()}
     if not accents:
         return True
-    known = any(accents.issubset(alphabet) for alphabet in alphabets)
-    return known and _has_vowel(letters) and all(map(_is_in_one_case, re.split(r"\W", match[1])))
+    is_known = any(accents.issubset(alphabet) for alphabet in alphabets)
+    return is_known and _has_vowel(letters) and all(map(_is_in_one_case, re.split(r"\W", match[1])))
 
 
 def _has_vowel(letters: str) -> bool:
-    return not VOWELS.isdisjoint(unicodedata.normalize("NFD", letters))
+    return not _VOWELS.isdisjoint(unicodedata.normalize("NFD", letters))
 
 
 def _is_in_one_case(word: str) -> bool:
@@ -116,20 +122,20 @@ def _is_in_one_case(word: str) -> bool:
     return re.fullmatch("u?l*|u+", shape) is not None
 
 
-def _count(words: Iterable[str]) -> int:
-    """How many there are, Latin letters aside: A群 and B群 are one."""
+def _count_distinct(words: Iterable[str]) -> int:
+    """Count distinct words, ignoring Latin letters: A群 and B群 are one."""
     return len({re.sub("[A-Za-z]", "", word) for word in words})
 
 
-def _check_signs(text: str, content: bytes) -> None:
-    """Refuse signs for the private use of a system, and spellings that no writer of CP932 uses."""
-    for impossible in IMPOSSIBLE.finditer(text):
+def _check_round_trip(text: str, content: bytes) -> None:
+    """Reject private-use characters, and encodings that no CP932 writer produces."""
+    for impossible in _IMPOSSIBLE_PATTERN.finditer(text):
         raise NotShiftJis(_bytes_before(text, impossible.start()))
-    again = text.encode("cp932")
-    if again != content:
-        lines = zip(content.splitlines(keepends=True), again.splitlines(keepends=True), strict=True)
+    reencoded = text.encode("cp932")
+    if reencoded != content:
+        lines = zip(content.splitlines(keepends=True), reencoded.splitlines(keepends=True), strict=True)
         raise NotShiftJis(sum(len(line) for line, _ in takewhile(lambda pair: pair[0] == pair[1], lines)))
 
 
-def _bytes_before(text: str, place: int) -> int:
-    return len(text[:place].encode("cp932"))
+def _bytes_before(text: str, position: int) -> int:
+    return len(text[:position].encode("cp932"))

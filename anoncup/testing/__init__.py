@@ -1,1 +1,1 @@
-"""Contract tests for tracks and their parts, for authors of plug-ins and for us."""
+"""Contract tests for tracks and their parts, for the built-in ones and for plug-ins."""

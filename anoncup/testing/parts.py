@@ -1,7 +1,7 @@
-"""What holds for every part of every track: held to here, and by whoever writes a part of his own.
+"""Contract tests for measures, attackers and methods, used for the built-in parts and by authors of plug-ins.
 
-A law that is broken raises :class:`BrokenLaw`, which says what of which part. Laws are tried on cases:
-releases of data that whoever asks brings along. ``anoncup.testing`` is the face of this.
+The laws are checked on cases that the caller provides: releases of example data. :class:`BrokenLaw` names the
+part and the law that does not hold.
 """
 
 import inspect
@@ -14,42 +14,42 @@ from typing import Any
 import numpy as np
 
 from anoncup.errors import InvalidInput, InvalidUpload
-from anoncup.evaluation.attacks import asked, rate_of_attack, said_to
+from anoncup.evaluation.attacks import answers_by_question, rate_attack, select_questions
 from anoncup.evaluation.scales import scales
 from anoncup.rules.model import Rules
 from anoncup.rules.parameters import Parameter
 from anoncup.rules.settings import Parameters
-from anoncup.tracks.model import About, Question, Sizes, Tables, Track
+from anoncup.tracks.model import Question, ReleaseContext, Sizes, Tables, Track
 from anoncup.tracks.outcomes import Rate
 from anoncup.tracks.parts import Attacker, Measure, Method
 
-SHUFFLES = 3
-"""Other orders that a release is looked at in."""
-ROUNDING = 1e-9
-"""What an order of rows may change of a number, relative to it."""
+_SHUFFLE_COUNT = 3
+"""Number of random row orders in which each release is checked."""
+ROUNDING_TOLERANCE = 1e-9
+"""Relative difference that the order of rows may cause in a value."""
 
 
 class BrokenLaw(AssertionError):
-    """Of a part: which law it does not keep."""
+    """A part violates a law."""
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """A release of an original, and the answer that its makers hold; ``other``: another that they could."""
+class TrackCase:
+    """A release of an original and its true answer. ``other_answer`` is another possible answer."""
 
     rules: Rules
     original: Tables
     release: Tables
     answer: Any
-    other: Any = None
+    other_answer: Any = None
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """A case as the track prepares it."""
+class PreparedCase:
+    """A case with its original as prepared by the track."""
 
     track: Track
-    case: Case
+    case: TrackCase
     prepared: Any
 
     @property
@@ -57,218 +57,268 @@ class Tried:
         return self.track.sizes(self.case.original, self.case.release)
 
     @property
-    def about(self) -> About:
-        return About(self.case.rules, self.sizes, lambda: self.case.original, self.case.release)
+    def context(self) -> ReleaseContext:
+        return ReleaseContext(self.case.rules, self.sizes, lambda: self.case.original, self.case.release)
 
-    def told(self, question: Question) -> Parameters:
+    def get_parameters(self, question: Question) -> Parameters:
         return self.case.rules.questions.get(question.name, {})
 
-    def rated(self, attacker: Attacker, said: Any, answer: Any) -> Rate:
-        return rate_of_attack(attacker, said, answer, self.sizes, track=self.track, rules=self.case.rules)
+    def rate(self, attacker: Attacker, result: Any, answer: Any) -> Rate:
+        return rate_attack(attacker, result, answer, self.sizes, track=self.track, rules=self.case.rules)
 
     def target(self) -> Any:
-        return self.track.target_of(self.prepared, self.case.release)
+        return self.track.attack_view(self.prepared, self.case.release)
 
     def release(self) -> Any:
-        return self.track.release_of(self.prepared, self.case.release, self.case.answer)
+        return self.track.measure_view(self.prepared, self.case.release, self.case.answer)
 
-    def shuffled(self, seed: int) -> "Tried":
-        """The same release in another order."""
+    def shuffle(self, seed: int) -> "PreparedCase":
+        """Return the case with the rows of the release in another order."""
         rng = np.random.default_rng(seed)
         release, answer = self.track.shuffle(self.case.release, self.case.answer, rng=rng)
-        return Tried(self.track, Case(self.case.rules, self.case.original, release, answer), self.prepared)
+        return PreparedCase(
+            self.track, TrackCase(self.case.rules, self.case.original, release, answer), self.prepared
+        )
 
 
-def tried(track: Track, cases: Iterable[Case]) -> list[Tried]:
-    """The cases, prepared; ValueError if there are none."""
+def prepare_cases(track: Track, cases: Iterable[TrackCase]) -> list[PreparedCase]:
+    """Prepare the original of each case; raise ValueError if there are no cases."""
     cases = list(cases)
     if not cases:
         raise ValueError("a law is tried on one case at least")
     prepared = {
-        id(case.original): counted(track, track.prepare(case.original, case.rules), case.original)
-        for case in by_original(cases)
+        id(case.original): _check_row_count(track, track.prepare(case.original, case.rules), case.original)
+        for case in _select_one_per_original(cases)
     }
-    return [Tried(track, case, prepared[id(case.original)]) for case in cases]
+    return [PreparedCase(track, case, prepared[id(case.original)]) for case in cases]
 
 
-def counted(track: Track, prepared: Any, original: Tables) -> Any:
+def _check_row_count(track: Track, prepared: Any, original: Tables) -> Any:
     rows = getattr(prepared, "rows", None)
-    require(rows == track.individuals(original), track.name, f"a prepared original has its rows, not {rows}")
+    require(
+        rows == track.count_individuals(original), track.name, f"a prepared original has its rows, not {rows}"
+    )
     return prepared
 
 
-def by_original(cases: Sequence[Case]) -> list[Case]:
-    """The first case of each original."""
+def _select_one_per_original(cases: Sequence[TrackCase]) -> list[TrackCase]:
+    """Return the first case of each original."""
     return list({id(case.original): case for case in reversed(cases)}.values())
 
 
-def methods_tried(track: Track, rules: Rules, original: Tables, *, seed: int = 0) -> Iterator[Case]:
-    """A case of each sample method, in a new order; where a release tells neither its order nor its answer
-    with another answer beside it."""
-    rng, others = np.random.default_rng(seed), np.random.default_rng(seed + 1)
-    alike = not (track.shuffles or track.seals_release)
+def iter_method_cases(track: Track, rules: Rules, original: Tables, *, seed: int = 0) -> Iterator[TrackCase]:
+    """Yield a case for each sample method, with shuffled rows.
+
+    If the track neither shuffles rows nor seals releases, the case also has another answer.
+    """
+    rng, other_rng = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+    needs_other_answer = not (track.can_shuffle or track.seals_release)
     for method in track.methods.values():
         release, answer = track.anonymize(method, original, rules, rng, {})
-        other = track.anonymize(method, original, rules, others, {})[1] if alike else None
-        yield Case(rules, original, *track.shuffle(release, answer, rng=rng), other)
+        other_answer = (
+            track.anonymize(method, original, rules, other_rng, {})[1] if needs_other_answer else None
+        )
+        yield TrackCase(rules, original, *track.shuffle(release, answer, rng=rng), other_answer)
 
 
-def require(kept: bool, part: str, law: str) -> None:
-    if not kept:
+def require(condition: bool, part: str, law: str) -> None:
+    if not condition:
         raise BrokenLaw(f"{part}: {law}")
 
 
-def check_measure(measure: Measure, track: Track, cases: Iterable[Case]) -> None:
-    """Of every release a finite float from 0 up, the same in any order; 0 of the original if it may weigh;
-    a scale above 0 on every original; what it does not read makes no difference; what it gets stays as it is.
+def check_measure(measure: Measure, track: Track, cases: Iterable[TrackCase]) -> None:
+    """Check the laws of a measure.
+
+    - The value is a finite float, 0 or more, and does not depend on the order of the rows.
+    - A measure that may have a weight is 0 for the original itself and has a scale above 0.
+    - A measure that does not read the answer does not depend on it.
+    - The inputs are not modified.
     """
-    check_parameters(measure.name, measure.parameters, measure.compute)
+    _check_parameters(measure.name, measure.parameters, measure.compute)
     cases = list(cases)
-    for one in tried(track, by_original(cases)) if measure.weighs else ():
-        check_weight(measure, one)
-    for one in tried(track, cases):
-        with left_alone(measure.name, one):
-            value = measured(measure, one)
-        require(value == measured(measure, one), measure.name, "the same release has the same value")
-        for seed in range(SHUFFLES if one.track.shuffles else 0):
-            other = measured(measure, one.shuffled(seed))
-            kept = math.isclose(other, value, rel_tol=ROUNDING, abs_tol=ROUNDING)
-            require(kept, measure.name, f"the order of the rows is no matter: {value}, then {other}")
-        if not measure.reads_secret and (swapped := another(one)) is not None:
-            other = measure.compute(track.release_of(one.prepared, one.case.release, swapped))
-            require(value == other, measure.name, "it says that it does not read the answer")
+    for prepared_case in prepare_cases(track, _select_one_per_original(cases)) if measure.weighs else ():
+        _check_weight(measure, prepared_case)
+    for prepared_case in prepare_cases(track, cases):
+        with unchanged_inputs(measure.name, prepared_case):
+            value = _compute_value(measure, prepared_case)
+        require(
+            value == _compute_value(measure, prepared_case),
+            measure.name,
+            "the same release has the same value",
+        )
+        for seed in range(_SHUFFLE_COUNT if prepared_case.track.can_shuffle else 0):
+            other_value = _compute_value(measure, prepared_case.shuffle(seed))
+            is_close = math.isclose(
+                other_value, value, rel_tol=ROUNDING_TOLERANCE, abs_tol=ROUNDING_TOLERANCE
+            )
+            require(
+                is_close, measure.name, f"the order of the rows is no matter: {value}, then {other_value}"
+            )
+        if not measure.reads_secret and (other_answer := find_other_answer(prepared_case)) is not None:
+            other_value = measure.compute(
+                track.measure_view(prepared_case.prepared, prepared_case.case.release, other_answer)
+            )
+            require(value == other_value, measure.name, "it says that it does not read the answer")
 
 
-def measured(measure: Measure, one: Tried) -> float:
-    value = measure.compute(one.release())
+def _compute_value(measure: Measure, prepared_case: PreparedCase) -> float:
+    value = measure.compute(prepared_case.release())
     require(type(value) is float, measure.name, f"a float, not {type(value).__name__}")
     require(math.isfinite(value) and value >= 0, measure.name, f"finite and not below 0, not {value}")
     return value
 
 
-def check_weight(measure: Measure, one: Tried) -> None:
-    if one.track.untouched is not None:
-        still = measure.compute(one.track.untouched(one.prepared))
-        require(still == 0.0, measure.name, f"the original as it is has lost nothing, not {still}")
-    alone = replace(one.track, measures={measure.name: measure})
-    scale = scales(alone, one.prepared, {})[measure.name]
+def _check_weight(measure: Measure, prepared_case: PreparedCase) -> None:
+    if prepared_case.track.identity_release is not None:
+        value = measure.compute(prepared_case.track.identity_release(prepared_case.prepared))
+        require(value == 0.0, measure.name, f"the original as it is has lost nothing, not {value}")
+    single_measure_track = replace(prepared_case.track, measures={measure.name: measure})
+    scale = scales(single_measure_track, prepared_case.prepared, {})[measure.name]
     require(scale > 0, measure.name, f"it needs a scale above 0, not {scale}: say one of its own")
 
 
-def check_attacker(attacker: Attacker, track: Track, cases: Iterable[Case]) -> None:
-    """Its rate is one, in [0, 1]; the same target gives the same answer, whoever may be behind it; where it
-    makes a guess, that is judged as it is rated, in a file and back; what it gets stays as it is."""
-    check_parameters(attacker.name, attacker.parameters, attacker.attack)
+def check_attacker(attacker: Attacker, track: Track, cases: Iterable[TrackCase]) -> None:
+    """Check the laws of an attacker.
+
+    - The rate is a float in [0, 1].
+    - The result depends only on the target: it is deterministic and does not change with the true answer.
+    - A guess made from the result survives the round trip through its file and scores the reported rate.
+    - The inputs are not modified.
+    """
+    _check_parameters(attacker.name, attacker.parameters, attacker.attack)
     for name in attacker.questions:
         require(name in track.questions, attacker.name, f"no question {name}")
-    for one in tried(track, cases):
-        check_attack(attacker, one)
+    for prepared_case in prepare_cases(track, cases):
+        _check_attack(attacker, prepared_case)
 
 
-def check_attack(attacker: Attacker, one: Tried) -> None:
-    name, answer = attacker.name, one.case.answer
-    with left_alone(name, one):
-        said = attacker.attack(one.target())
-    rate = one.rated(attacker, said, answer)
+def _check_attack(attacker: Attacker, prepared_case: PreparedCase) -> None:
+    name, answer = attacker.name, prepared_case.case.answer
+    with unchanged_inputs(name, prepared_case):
+        result = attacker.attack(prepared_case.target())
+    rate = prepared_case.rate(attacker, result, answer)
     require(type(rate.rate) is float and 0 <= rate.rate <= 1, name, f"a rate in [0, 1], not {rate.rate}")
-    again = pickle.dumps(attacker.attack(one.target()))
-    require(again == pickle.dumps(said), name, "the same target has the same answer")
-    swapped = another(one)
-    if swapped is not None:
-        target = one.track.release_of(one.prepared, one.case.release, swapped).target
-        other = one.rated(attacker, attacker.attack(target), answer)
-        require(other == rate, name, "what it sees does not depend on the answer")
-    if not attacker.reads_secret and swapped is not None:
-        other = one.rated(attacker, said, swapped)
-        require(other.rate == rate.rate, name, "it says that its rate does not depend on the answer")
-    for question in asked(attacker, one.track, one.case.rules).values():
-        check_guess(name, question, said_to(attacker, said)[question.name], one)
+    repeated = pickle.dumps(attacker.attack(prepared_case.target()))
+    require(repeated == pickle.dumps(result), name, "the same target has the same answer")
+    other_answer = find_other_answer(prepared_case)
+    if other_answer is not None:
+        target = prepared_case.track.measure_view(
+            prepared_case.prepared, prepared_case.case.release, other_answer
+        ).target
+        other_rate = prepared_case.rate(attacker, attacker.attack(target), answer)
+        require(other_rate == rate, name, "what it sees does not depend on the answer")
+    if not attacker.reads_secret and other_answer is not None:
+        other_rate = prepared_case.rate(attacker, result, other_answer)
+        require(other_rate.rate == rate.rate, name, "it says that its rate does not depend on the answer")
+    for question in select_questions(attacker, prepared_case.track, prepared_case.case.rules).values():
+        _check_guess(name, question, answers_by_question(attacker, result)[question.name], prepared_case)
 
 
-def check_guess(name: str, question: Question, said: Any, one: Tried) -> None:
-    guess, told = question.guess_of(said, np.random.default_rng(0)), one.told(question)
+def _check_guess(name: str, question: Question, result: Any, prepared_case: PreparedCase) -> None:
+    guess, parameters = (
+        question.resolve_guess(result, np.random.default_rng(0)),
+        prepared_case.get_parameters(question),
+    )
     if guess is None:
         return
-    rate = question.rated(said, one.case.answer, one.sizes, **told)
-    judged = question.judge(sent(name, question, guess, one.about), one.case.answer, one.sizes, **told)
-    drawn = rate.sd is not None  # one guess of many that it could have drawn
-    require(drawn or judged.value == rate.rate, name, "its guess is judged as it is rated")
+    rate = question.rate_prediction(result, prepared_case.case.answer, prepared_case.sizes, **parameters)
+    outcome = question.judge(
+        _read_back(name, question, guess, prepared_case.context),
+        prepared_case.case.answer,
+        prepared_case.sizes,
+        **parameters,
+    )
+    is_sampled = rate.sd is not None  # the rate is an expectation, and the guess is one random sample
+    require(is_sampled or outcome.value == rate.rate, name, "its guess is judged as it is rated")
 
 
-def sent(name: str, question: Question, guess: Any, about: About) -> Any:
-    """The guess as it comes out of its file."""
-    written = question.write(guess)
+def _read_back(name: str, question: Question, guess: Any, context: ReleaseContext) -> Any:
+    """Write a guess to its file and read it back."""
+    file_content = question.write(guess)
     try:
-        read = question.read(written, about)
-    except InvalidUpload as refused:
-        raise BrokenLaw(f"{name}: no team could send its guess: {refused.problems[0]}") from None
-    require(question.write(read) == written, name, "its guess comes out of its file as it went in")
-    return read
+        parsed = question.read(file_content, context)
+    except InvalidUpload as error:
+        raise BrokenLaw(f"{name}: no team could send its guess: {error.problems[0]}") from None
+    require(question.write(parsed) == file_content, name, "its guess comes out of its file as it went in")
+    return parsed
 
 
-def check_method(method: Method, track: Track, cases: Iterable[Case]) -> None:
-    """It makes a release that a team could send with its answer, the same one from the same numbers, of an
-    original that stays as it is."""
-    for one in tried(track, cases):
-        check_parameters(method.name, method.parameters, method.apply)
-        files = [made(method, one) for _ in range(2)]
+def check_method(method: Method, track: Track, cases: Iterable[TrackCase]) -> None:
+    """Check the laws of a sample method.
+
+    It makes a valid release with its answer, is deterministic for a given generator, and does not modify the
+    original.
+    """
+    for prepared_case in prepare_cases(track, cases):
+        _check_parameters(method.name, method.parameters, method.apply)
+        files = [_run_method(method, prepared_case) for _ in range(2)]
         require(files[0] == files[1], method.name, "the same numbers draw the same release")
 
 
-def made(method: Method, one: Tried) -> tuple[dict[str, bytes], bytes]:
-    """The release and its answer, as files that have been read again."""
-    track, case = one.track, one.case
-    with left_alone(method.name, one):
+def _run_method(method: Method, prepared_case: PreparedCase) -> tuple[dict[str, bytes], bytes]:
+    """Return the files of the release and of its answer, after checking that both can be read again."""
+    track, case = prepared_case.track, prepared_case.case
+    with unchanged_inputs(method.name, prepared_case):
         release, answer = track.anonymize(method, case.original, case.rules, np.random.default_rng(1), {})
     files = track.files_of(release)
     try:
-        again, _ = track.parse_release(files, case.original, case.rules)
-    except InvalidUpload as refused:
-        raise BrokenLaw(f"{method.name}: its release would be refused: {refused.problems[0]}") from None
-    sizes = track.sizes(case.original, again)
+        parsed_release, _ = track.parse_release(files, case.original, case.rules)
+    except InvalidUpload as error:
+        raise BrokenLaw(f"{method.name}: its release would be refused: {error.problems[0]}") from None
+    sizes = track.sizes(case.original, parsed_release)
     try:
-        track.answers.check(answer, sizes)
-    except InvalidInput as refused:
-        raise BrokenLaw(f"{method.name}: its answer would be refused: {refused}") from None
-    written = track.answers.write(answer)
-    about = About(case.rules, sizes, lambda: case.original, again)
+        track.answer_spec.check(answer, sizes)
+    except InvalidInput as error:
+        raise BrokenLaw(f"{method.name}: its answer would be refused: {error}") from None
+    answer_file = track.answer_spec.write(answer)
+    context = ReleaseContext(case.rules, sizes, lambda: case.original, parsed_release)
     require(
-        track.answers.write(track.answers.read(written, about)) == written, method.name, "its answer is read"
+        track.answer_spec.write(track.answer_spec.read(answer_file, context)) == answer_file,
+        method.name,
+        "its answer is read",
     )
-    return files, written
+    return files, answer_file
 
 
-def check_parameters(name: str, parameters: Sequence[Parameter], function: Callable[..., Any]) -> None:
-    """The function takes them by their names, and by default a number is what is said of it."""
-    taken = inspect.signature(function).parameters
-    for one in parameters:
-        require(one.name in taken, name, f"it takes no {one.name}")
-        usual = taken[one.name].default
-        require(not one.is_number or usual == one.default, name, f"{one.name} is {usual} by default")
+def _check_parameters(name: str, parameters: Sequence[Parameter], function: Callable[..., Any]) -> None:
+    """Check that the function accepts the parameters by name, with the declared defaults for numbers."""
+    accepted = inspect.signature(function).parameters
+    for parameter in parameters:
+        require(parameter.name in accepted, name, f"it takes no {parameter.name}")
+        default = accepted[parameter.name].default
+        require(
+            not parameter.is_number or default == parameter.default,
+            name,
+            f"{parameter.name} is {default} by default",
+        )
 
 
-def another(one: Tried) -> Any | None:
-    """An answer of the same sizes that is another; None where nobody knows one."""
-    if one.case.other is not None or not one.track.shuffles:
-        return one.case.other
+def find_other_answer(prepared_case: PreparedCase) -> Any | None:
+    """Return a different answer of the same sizes, or None if there is no way to make one."""
+    if prepared_case.case.other_answer is not None or not prepared_case.track.can_shuffle:
+        return prepared_case.case.other_answer
     rng = np.random.default_rng(0)
-    return one.track.shuffle(one.case.release, one.case.answer, rng=rng)[1]
+    return prepared_case.track.shuffle(prepared_case.case.release, prepared_case.case.answer, rng=rng)[1]
 
 
-class left_alone:  # noqa: N801  # reads as a statement
-    """What a part gets is as it was when it is done."""
+class unchanged_inputs:  # noqa: N801  # reads as a statement
+    """Context manager that requires the inputs of a part to be unchanged at its end."""
 
-    def __init__(self, part: str, one: Tried) -> None:
-        self.part, self.one, self.before = part, one, content(one)
+    def __init__(self, part: str, prepared_case: PreparedCase) -> None:
+        self.part, self.prepared_case, self.snapshot = part, prepared_case, _take_snapshot(prepared_case)
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is None:
-            require(content(self.one) == self.before, self.part, "what it is given stays as it is")
+            require(
+                _take_snapshot(self.prepared_case) == self.snapshot,
+                self.part,
+                "what it is given stays as it is",
+            )
 
 
-def content(one: Tried) -> tuple[Any, ...]:
-    case, files_of = one.case, one.track.files_of
+def _take_snapshot(prepared_case: PreparedCase) -> tuple[Any, ...]:
+    case, files_of = prepared_case.case, prepared_case.track.files_of
     return files_of(case.original), files_of(case.release), pickle.dumps(case.answer)

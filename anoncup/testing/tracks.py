@@ -1,4 +1,4 @@
-"""What holds for every track as a whole: its files, answers, questions and what others get of a release."""
+"""Contract tests for whole tracks: files, answers, questions and targets."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,40 +9,46 @@ import numpy as np
 
 from anoncup.errors import InvalidUpload
 from anoncup.testing.parts import (
-    ROUNDING,
+    ROUNDING_TOLERANCE,
     BrokenLaw,
-    Case,
-    Tried,
-    another,
+    PreparedCase,
+    TrackCase,
     check_attacker,
     check_measure,
     check_method,
+    find_other_answer,
+    prepare_cases,
     require,
-    tried,
 )
 from anoncup.tracks.files import FileSpec
-from anoncup.tracks.model import About, Question, Track
+from anoncup.tracks.model import Question, ReleaseContext, Track
 
-BLIND = 60
-"""Blind guesses that are judged."""
-HELD, BEYOND_CHANCE = 0.5, 5.0
-"""The least share of their 95 % intervals that hold the baseline: those that take an operating point as given
-hold it less often than they say; and the deviations of a mean that are chance."""
+_BLIND_GUESSES = 60
+"""Number of blind guesses to judge."""
+MIN_COVERAGE, MAX_DEVIATIONS = 0.5, 5.0
+"""Minimum share of the 95 % intervals that contain the baseline, and the number of standard errors by which a
+mean may differ by chance. The share is below 0.95 because intervals that take an operating point as given
+cover the baseline less often than they state.
+"""
 CANARY = "Nobody7Says7This"
-"""In the place of a secret."""
+"""Stands for secret content that must not appear in error messages."""
 
 
-def check_track(track: Track, cases: Iterable[Case]) -> None:
-    """All of its parts; its files, answers and guesses go out and come back; whoever knows all is right in
-    all; a file that is none is refused with its place; an original that was kept serves as well."""
+def check_track(track: Track, cases: Iterable[TrackCase]) -> None:
+    """Check the laws of a track and of all of its parts.
+
+    - Files, answers and guesses survive a round trip through their file formats.
+    - A perfect guess scores 1.
+    - Malformed files are refused, and the error names the file.
+    """
     cases = list(cases)
     for registry in (track.measures, track.attackers, track.methods, track.questions):
         names = [part.name for part in registry.values()]
         require(names == list(registry), track.name, f"parts stand under their names, not as {names}")
-    for one in tried(track, cases):
-        check_files(one)
-        check_published(one)
-        check_questions(one)
+    for prepared_case in prepare_cases(track, cases):
+        _check_files(prepared_case)
+        _check_published(prepared_case)
+        _check_questions(prepared_case)
     for measure in track.measures.values():
         check_measure(measure, track, cases)
     for attacker in track.attackers.values():
@@ -51,131 +57,170 @@ def check_track(track: Track, cases: Iterable[Case]) -> None:
         check_method(method, track, cases[:1])
 
 
-def check_files(one: Tried) -> None:
-    track, case = one.track, one.case
+def _check_files(prepared_case: PreparedCase) -> None:
+    track, case = prepared_case.track, prepared_case.case
     files = track.files_of(case.release)
-    require(list(files) == list(track.files), track.name, f"a release is {track.files}, not {list(files)}")
-    again, _ = track.parse_release(files, case.original, case.rules)
-    require(track.files_of(again) == files, track.name, "a release goes into files and comes back")
-    same = track.canonical(again) == track.canonical(case.release)
-    require(same, track.name, "equal releases are equal bytes")
-    for name in track.files:
-        for wrong in broken(files[name]):
-            check_refused(one, {**files, name: wrong}, name)
+    require(
+        list(files) == list(track.release_file_names),
+        track.name,
+        f"a release is {track.release_file_names}, not {list(files)}",
+    )
+    parsed_release, _ = track.parse_release(files, case.original, case.rules)
+    require(track.files_of(parsed_release) == files, track.name, "a release goes into files and comes back")
+    is_equal = track.write_canonical(parsed_release) == track.write_canonical(case.release)
+    require(is_equal, track.name, "equal releases are equal bytes")
+    for name in track.release_file_names:
+        for malformed in _make_malformed(files[name]):
+            _check_release_refused(prepared_case, {**files, name: malformed}, name)
 
 
-def check_published(one: Tried) -> None:
-    """What others get is of the names that were said, the same from the same numbers, and of a release that
-    does not tell its answer the same whatever that is."""
-    track, case, swapped = one.track, one.case, another(one)
-    if (publish := track.published) is None:
+def _check_published(prepared_case: PreparedCase) -> None:
+    """Check that target files have the declared names, are deterministic and do not depend on the answer."""
+    track, case, other_answer = prepared_case.track, prepared_case.case, find_other_answer(prepared_case)
+    if (publish := track.target_files_of) is None:
         return
-    files, again = (publish(case.release, case.answer, one.about, np.random.default_rng(2)) for _ in "12")
-    require(set(files) == set(track.target_files), track.name, f"others get {track.target_files}")
-    require(files == again, track.name, "the same numbers publish the same target")
-    if swapped is not None:
-        other = publish(case.release, swapped, one.about, np.random.default_rng(2))
-        require(other == files, track.name, "what others get does not depend on the answer")
+    files, repeated = (
+        publish(case.release, case.answer, prepared_case.context, np.random.default_rng(2)) for _ in "12"
+    )
+    require(set(files) == set(track.target_file_names), track.name, f"others get {track.target_file_names}")
+    require(files == repeated, track.name, "the same numbers publish the same target")
+    if other_answer is not None:
+        other_files = publish(case.release, other_answer, prepared_case.context, np.random.default_rng(2))
+        require(other_files == files, track.name, "what others get does not depend on the answer")
 
 
-def broken(content: bytes) -> tuple[bytes, ...]:
-    """What is no table, or one with a row too many of cells too many."""
+def _make_malformed(content: bytes) -> tuple[bytes, ...]:
+    """Return malformed variants of a CSV file: empty, a row with too many cells, not UTF-8."""
     header = content.partition(b"\n")[0]
     return b"", header + b"\n" + header + b",more\n", b"\xff\x00\n1\n"
 
 
-def check_unread(part: str, read: Callable[[], Any], file: FileSpec) -> None:
+def _check_malformed_refused(part: str, read: Callable[[], Any], file: FileSpec) -> None:
     try:
         read()
-    except InvalidUpload as refused:
-        named = all(one.file == file.name for one in refused.problems)
-        require(named, part, f"what is wrong in {file.name} is said of it")
+    except InvalidUpload as error:
+        is_named = all(problem.file == file.name for problem in error.problems)
+        require(is_named, part, f"what is wrong in {file.name} is said of it")
         return
     raise BrokenLaw(f"{part}: a {file.name} that is no table is refused")
 
 
-def check_refused(one: Tried, files: Mapping[str, bytes], name: str) -> None:
+def _check_release_refused(prepared_case: PreparedCase, files: Mapping[str, bytes], name: str) -> None:
     try:
-        one.track.parse_release(files, one.case.original, one.case.rules)
-    except InvalidUpload as refused:
-        said = {problem.file for problem in refused.problems}
-        require(said <= set(one.track.files), one.track.name, f"a wrong {name} is named, not {said}")
+        prepared_case.track.parse_release(files, prepared_case.case.original, prepared_case.case.rules)
+    except InvalidUpload as error:
+        named_files = {problem.file for problem in error.problems}
+        require(
+            named_files <= set(prepared_case.track.release_file_names),
+            prepared_case.track.name,
+            f"a wrong {name} is named, not {named_files}",
+        )
         return
-    raise BrokenLaw(f"{one.track.name}: a {name} that is no table is refused")
+    raise BrokenLaw(f"{prepared_case.track.name}: a {name} that is no table is refused")
 
 
-def check_questions(one: Tried) -> None:
-    track, answer, sizes = one.track, one.case.answer, one.sizes
-    written = track.answers.write(answer)
-    track.answers.check(answer, sizes)
-    again = track.answers.write(track.answers.read(written, one.about))
-    require(again == written, track.name, "an answer goes into a file and comes back")
-    check_answers_refused(one, written, one.about)
-    if track.answers.read_alone:
-        alone = replace(one.about, sizes={"originals": sizes["originals"]}, release=None)
-        track.answers.read(written, alone)
-        check_answers_refused(one, written, alone)
-    for question in track.asked(one.case.rules).values():
-        check_question(question, one)
-    check_rivals(track, list(track.asked(one.case.rules)))
+def _check_questions(prepared_case: PreparedCase) -> None:
+    track, answer, sizes = prepared_case.track, prepared_case.case.answer, prepared_case.sizes
+    answer_file = track.answer_spec.write(answer)
+    track.answer_spec.check(answer, sizes)
+    round_trip = track.answer_spec.write(track.answer_spec.read(answer_file, prepared_case.context))
+    require(round_trip == answer_file, track.name, "an answer goes into a file and comes back")
+    _check_malformed_answers(prepared_case, answer_file, prepared_case.context)
+    if track.answer_spec.reads_without_release:
+        reduced_context = replace(
+            prepared_case.context, sizes={"originals": sizes["originals"]}, release=None
+        )
+        track.answer_spec.read(answer_file, reduced_context)
+        _check_malformed_answers(prepared_case, answer_file, reduced_context)
+    for question in track.select_questions(prepared_case.case.rules).values():
+        _check_question(question, prepared_case)
+    _check_rivals(track, list(track.select_questions(prepared_case.case.rules)))
 
 
-def check_answers_refused(one: Tried, written: bytes, about: About) -> None:
-    name, answers = one.track.name, one.track.answers
-    for wrong in broken(written):
-        check_unread(name, lambda: answers.read(wrong, about), answers.file)  # noqa: B023
-    for wrong in spoilt(written):
-        check_unsaid(name, lambda: answers.read(wrong, about))  # noqa: B023
+def _check_malformed_answers(
+    prepared_case: PreparedCase, answer_file: bytes, context: ReleaseContext
+) -> None:
+    name, answers = prepared_case.track.name, prepared_case.track.answer_spec
+    for malformed in _make_malformed(answer_file):
+        _check_malformed_refused(name, lambda: answers.read(malformed, context), answers.file)  # noqa: B023
+    for malformed in _corrupt_last_line(answer_file):
+        _check_not_repeated(name, lambda: answers.read(malformed, context))  # noqa: B023
 
 
-def spoilt(content: bytes) -> Iterator[bytes]:
-    """A file whose last line has something else in one of its cells."""
+def _corrupt_last_line(content: bytes) -> Iterator[bytes]:
+    """Yield variants of a file in which one cell of the last line is replaced by ``CANARY``."""
     *lines, last = content.decode().splitlines()
     cells = last.split(",")
-    for place in range(len(cells)):
-        changed = [*cells[:place], CANARY, *cells[place + 1 :]]
+    for index in range(len(cells)):
+        changed = [*cells[:index], CANARY, *cells[index + 1 :]]
         yield "\n".join([*lines, ",".join(changed), ""]).encode()
 
 
-def check_unsaid(part: str, read: Callable[[], Any]) -> None:
+def _check_not_repeated(part: str, read: Callable[[], Any]) -> None:
     try:
         read()
-    except InvalidUpload as refused:
-        told = repr([problem.told() for problem in refused.problems])
-        require(CANARY not in told, part, "no cell of an answer is repeated where it is refused")
+    except InvalidUpload as error:
+        descriptions = repr([problem.describe() for problem in error.problems])
+        require(CANARY not in descriptions, part, "no cell of an answer is repeated where it is refused")
 
 
-def check_rivals(track: Track, asked: Sequence[str]) -> None:
-    """Of nothing that was found E takes nothing, and of all that can be found no more than 1."""
-    for risk, teams, most in ((0.0, 0, 0.0), (0.0, 2, 0.0), (0.4, 2, 1.0), (1.0, 2, 1.0)):
-        for known in (asked, asked[:1]):
-            taken = track.rivals({name: (risk,) * (teams if name in known else 0) for name in asked})
-            require(0 <= taken <= most, track.name, f"of guesses E takes from 0 to {most}, not {taken}")
+def _check_rivals(track: Track, questions: Sequence[str]) -> None:
+    """Check that the risk by rival teams is 0 if they find nothing, and at most 1."""
+    for risk, teams, upper_bound in ((0.0, 0, 0.0), (0.0, 2, 0.0), (0.4, 2, 1.0), (1.0, 2, 1.0)):
+        for answered in (questions, questions[:1]):
+            rival_risk = track.rival_risk(
+                {name: (risk,) * (teams if name in answered else 0) for name in questions}
+            )
+            require(
+                0 <= rival_risk <= upper_bound,
+                track.name,
+                f"of guesses E takes from 0 to {upper_bound}, not {rival_risk}",
+            )
 
 
-def check_question(question: Question, one: Tried) -> None:
-    answer, told = one.case.answer, one.told(question)
-    written = question.write(question.perfect(answer))
-    found = question.judge(question.read(written, one.about), answer, one.sizes, **told)
-    require(found.value == 1.0, question.name, f"who knows all is right in all, not {found.value}")
-    if question.counts:
-        counted, rows = (found.correct, found.trials, found.baseline), one.sizes["rows"]
-        require(counted == (rows, rows, 0), question.name, f"it counts all individuals, not {counted}")
-    for wrong in broken(written):
-        check_unread(question.name, lambda: question.read(wrong, one.about), question.file)  # noqa: B023
-    if question.blind is not None:
-        check_blind(question, one)
+def _check_question(question: Question, prepared_case: PreparedCase) -> None:
+    answer, parameters = prepared_case.case.answer, prepared_case.get_parameters(question)
+    guess_file = question.write(question.perfect_guess(answer))
+    outcome = question.judge(
+        question.read(guess_file, prepared_case.context), answer, prepared_case.sizes, **parameters
+    )
+    require(outcome.value == 1.0, question.name, f"who knows all is right in all, not {outcome.value}")
+    if question.asks_identity:
+        counts, rows = (outcome.correct, outcome.trials, outcome.baseline), prepared_case.sizes["rows"]
+        require(counts == (rows, rows, 0), question.name, f"it counts all individuals, not {counts}")
+    for malformed in _make_malformed(guess_file):
+        _check_malformed_refused(
+            question.name,
+            lambda: question.read(malformed, prepared_case.context),  # noqa: B023
+            question.file,
+        )
+    if question.blind_guess is not None:
+        _check_blind_guesses(question, prepared_case)
 
 
-def check_blind(question: Question, one: Tried) -> None:
-    """Where there is an interval it has the baseline in it nearly always; else the mean is near it."""
-    rng, told = np.random.default_rng(0), one.told(question)
-    found = [
-        question.judge(question.blind(one.about, rng), one.case.answer, one.sizes, **told)  # type: ignore[misc]
-        for _ in range(BLIND)
+def _check_blind_guesses(question: Question, prepared_case: PreparedCase) -> None:
+    """Check that blind guesses score the baseline: within most intervals, or on average without intervals."""
+    rng, parameters = np.random.default_rng(0), prepared_case.get_parameters(question)
+    outcomes = [
+        question.judge(
+            question.blind_guess(prepared_case.context, rng),  # type: ignore[misc]
+            prepared_case.case.answer,
+            prepared_case.sizes,
+            **parameters,
+        )
+        for _ in range(_BLIND_GUESSES)
     ]
-    held = [each.interval[0] <= each.baseline <= each.interval[1] for each in found if each.interval]
-    apart = np.array([each.value - each.baseline for each in found])
-    near = abs(apart.mean()) <= BEYOND_CHANCE * apart.std() / math.sqrt(BLIND) + ROUNDING
-    kept = np.mean(held) >= HELD if held else near
-    require(bool(kept), question.name, f"a blind guess gets the baseline, not {apart.mean()} more")
+    covered = [
+        outcome.interval[0] <= outcome.baseline <= outcome.interval[1]
+        for outcome in outcomes
+        if outcome.interval
+    ]
+    differences = np.array([outcome.value - outcome.baseline for outcome in outcomes])
+    is_near = (
+        abs(differences.mean())
+        <= MAX_DEVIATIONS * differences.std() / math.sqrt(_BLIND_GUESSES) + ROUNDING_TOLERANCE
+    )
+    is_consistent = np.mean(covered) >= MIN_COVERAGE if covered else is_near
+    require(
+        bool(is_consistent), question.name, f"a blind guess gets the baseline, not {differences.mean()} more"
+    )

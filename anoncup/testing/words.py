@@ -1,10 +1,10 @@
-"""What pages call the parts of a package, and whether its catalogues say so in every language."""
+"""Check that the catalogues of a package name all of its parts in every language."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from gettext import NullTranslations
 from string import Formatter
 
-from anoncup.catalogues import LANGUAGES, chained, installed
+from anoncup.catalogues import LANGUAGES, find_package_catalogues, load_translations
 from anoncup.plugins import BUILT_IN
 from anoncup.rules.parameters import Parameter
 from anoncup.testing.parts import require
@@ -16,102 +16,121 @@ Parts = Mapping[str, Measure] | Mapping[str, Attacker] | Mapping[str, Method]
 
 
 def check_words(plugin: Plugin) -> None:
-    """Everything that it brings has a name in every language of the service, and the same fields in each.
+    """Check that every part of a plug-in has a text in every language, with the same placeholders in each.
 
-    The package is installed, with its catalogues as an entry point of the group ``anoncup.locale``; BrokenLaw
-    says what is missing where.
+    The package must be installed, with its catalogues as an entry point of the group ``anoncup.locale``.
+    BrokenLaw lists the missing texts.
     """
-    needed = dict.fromkeys(keys(plugin))
+    required_keys = dict.fromkeys(iter_required_keys(plugin))
     missing = {
-        language: [key for key in needed if text_of(key, chained(installed(), language)) is None]
+        language: [
+            key
+            for key in required_keys
+            if _find_text(key, load_translations(find_package_catalogues(), language)) is None
+        ]
         for language in LANGUAGES
     }
-    lacking = ", ".join(f"{key} in {language}" for language, some in missing.items() for key in some)
+    lacking = ", ".join(
+        f"{key} in {language}" for language, missing_keys in missing.items() for key in missing_keys
+    )
     require(not lacking, "words", f"not said are {lacking}")
-    for key in needed:
-        said = {language: text_of(key, chained(installed(), language)) for language in LANGUAGES}
-        fields = {language: fields_of(text or "") for language, text in said.items()}
-        for language, known in fields.items():
-            require(known == fields[LANGUAGES[0]], key, f"{language} has the fields of {LANGUAGES[0]}")
+    for key in required_keys:
+        translations = {
+            language: _find_text(key, load_translations(find_package_catalogues(), language))
+            for language in LANGUAGES
+        }
+        fields = {language: _extract_fields(text or "") for language, text in translations.items()}
+        for language, field_names in fields.items():
+            require(field_names == fields[LANGUAGES[0]], key, f"{language} has the fields of {LANGUAGES[0]}")
 
 
-def text_of(key: str, texts: NullTranslations) -> str | None:
-    said = texts.gettext(key)
-    return said if said != key else None
+def _find_text(key: str, texts: NullTranslations) -> str | None:
+    text = texts.gettext(key)
+    return text if text != key else None
 
 
-def fields_of(text: str) -> set[str]:
+def _extract_fields(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name}
 
 
-def keys(plugin: Plugin) -> Iterator[str]:
-    """What its catalogues have to say; what they may say besides, pages do without."""
+def iter_required_keys(plugin: Plugin) -> Iterator[str]:
+    """Yield the message keys that the catalogues must define; pages have a fallback for all other keys."""
     for name, track in plugin.tracks.items():
         yield f"track_{name}"
         yield f"about_{name}"
         yield from (f"choose_start_{start}" for start in track.templates)
-        yield from keys_of_files(track)
-        yield from keys_of_questions(track)
-        yield from keys_of_distances(track)
-        yield from keys_of_parts("measure", track.measures)
-        yield from keys_of_parts("attacker", track.attackers)
-        yield from keys_of_parts("method", track.methods)
+        yield from _iter_file_keys(track)
+        yield from _iter_question_keys(track)
+        yield from _iter_distance_keys(track)
+        yield from _iter_part_keys("measure", track.measures)
+        yield from _iter_part_keys("attacker", track.attackers)
+        yield from _iter_part_keys("method", track.methods)
     for measures in plugin.measures.values():
-        yield from keys_of_parts("measure", measures)
+        yield from _iter_part_keys("measure", measures)
     for attackers in plugin.attackers.values():
-        yield from keys_of_parts("attacker", attackers)
+        yield from _iter_part_keys("attacker", attackers)
     for methods in plugin.methods.values():
-        yield from keys_of_parts("method", methods)
+        yield from _iter_part_keys("method", methods)
 
 
-def keys_of_files(track: Track) -> Iterator[str]:
-    """Of a release's files, of the original's, of the secret and of a target's."""
-    ours = {file.name for one in BUILT_IN.values() for file in (*one.release, *one.original)}
-    for file in track.release:
-        if file.name not in ours:
+def _iter_file_keys(track: Track) -> Iterator[str]:
+    """Yield the keys for the files of releases, originals and secrets that no built-in track has."""
+    built_in_files = {
+        file.name
+        for built_in_track in BUILT_IN.values()
+        for file in (*built_in_track.release_files, *built_in_track.original_files)
+    }
+    for file in track.release_files:
+        if file.name not in built_in_files:
             yield from (f"file_{file.name}", f"file_said_{file.name}")
-    yield from (f"original_{file.name}" for file in track.original if file.name not in ours)
-    secret = track.answers.file
-    if secret.kind not in {one.answers.file.kind for one in BUILT_IN.values()}:
+    yield from (f"original_{file.name}" for file in track.original_files if file.name not in built_in_files)
+    secret = track.answer_spec.file
+    if secret.kind not in {built_in_track.answer_spec.file.kind for built_in_track in BUILT_IN.values()}:
         yield f"secret_rules_{secret.kind}"
-        if not track.draws_answer:
+        if not track.allocates_answer:
             yield f"secret_said_{secret.kind}"
 
 
-def keys_of_questions(track: Track) -> Iterator[str]:
-    """A question has a name where there are others beside it."""
-    ours = {name for one in BUILT_IN.values() for name in one.questions}
+def _iter_question_keys(track: Track) -> Iterator[str]:
+    """Yield the keys for questions. Only tracks with several questions need names for them."""
+    built_in_questions = {name for built_in_track in BUILT_IN.values() for name in built_in_track.questions}
     for name, question in track.questions.items():
-        if name not in ours:
+        if name not in built_in_questions:
             yield from (f"question_{name}",) if len(track.questions) > 1 else ()
             yield f"question_asks_{name}"
-            yield from (f"guess_{what}_{name}" for what in ("said", "guide", "rules"))
-        yield from keys_of_parameters(question.parameters)
+            yield from (f"guess_{suffix}_{name}" for suffix in ("said", "guide", "rules"))
+        yield from _iter_parameter_keys(question.parameters)
 
 
-def keys_of_distances(track: Track) -> Iterator[str]:
-    ours = {name for one in BUILT_IN.values() for name in one.distances}
+def _iter_distance_keys(track: Track) -> Iterator[str]:
+    built_in_distances = {name for built_in_track in BUILT_IN.values() for name in built_in_track.distances}
     for name in track.distances:
-        if name not in ours:
+        if name not in built_in_distances:
             yield from (f"distance_{name}", f"distance_{name}_said")
 
 
-def keys_of_parts(kind: str, parts: Parts) -> Iterator[str]:
+def _iter_part_keys(kind: str, parts: Parts) -> Iterator[str]:
     for name, part in parts.items():
         yield f"{kind}_{name}"
         if kind != "method":
             yield f"{kind}_{name}_said"
-        yield from keys_of_parameters(part.parameters)
+        yield from _iter_parameter_keys(part.parameters)
 
 
-def keys_of_parameters(parameters: Iterable[Parameter]) -> Iterator[str]:
-    yield from (f"parameter_{one.name}" for one in parameters if one.name not in OURS)
+def _iter_parameter_keys(parameters: Iterable[Parameter]) -> Iterator[str]:
+    yield from (
+        f"parameter_{parameter.name}"
+        for parameter in parameters
+        if parameter.name not in _BUILT_IN_PARAMETERS
+    )
 
 
-def parameters_of(track: Track) -> Iterator[Parameter]:
+def _iter_parameters(track: Track) -> Iterator[Parameter]:
     for parts in (track.measures, track.attackers, track.methods, track.questions):
         for part in parts.values():
             yield from part.parameters
 
 
-OURS = {one.name for track in BUILT_IN.values() for one in parameters_of(track)}
+_BUILT_IN_PARAMETERS = {
+    parameter.name for track in BUILT_IN.values() for parameter in _iter_parameters(track)
+}

@@ -1,1 +1,1 @@
-"""The tracks: kinds of contests, each a package; ``anoncup.plugins`` lists them."""
+"""The built-in tracks (kinds of contests), one package each; ``anoncup.plugins`` lists them."""

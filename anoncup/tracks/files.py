@@ -1,6 +1,6 @@
-"""What the files of a contest are called and hold, and remarks on them; they are read elsewhere."""
+"""Specifications of the files of a contest: names, headers, numbers of rows and examples."""
 
-from __future__ import annotations  # rules know their tracks, which know these files
+from __future__ import annotations  # avoids an import cycle: rules import tracks, which import this module
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,71 +11,73 @@ from anoncup.tables.files import MAX_ROWS
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
 
-SECRET = "secret"  # noqa: S105  # the name of the upload's part, not a password
+SECRET = "secret"  # the name of an upload part, not a password  # noqa: S105
 GUESS = "guess"
 
 
-Columns = tuple[str, ...]
-Rows = Callable[[Mapping[str, int], "Rules"], tuple[int, int]]
-"""Of the sizes of an original, of a guess also of a release, and the rules: the fewest and the most rows."""
+ColumnNames = tuple[str, ...]
+RowLimits = Callable[[Mapping[str, int], "Rules"], tuple[int, int]]
+"""Returns the smallest and largest number of rows from the sizes of the original (and release) and the
+rules.
+"""
 
 
-def headed(*names: str) -> Callable[[Rules], Columns | None]:
-    """The columns that a file has in every competition."""
+def fixed_header(*names: str) -> Callable[[Rules], ColumnNames | None]:
+    """Return a header function for a file with the same columns in every competition."""
     return lambda _: names
 
 
-def as_given(rules: Rules) -> Columns | None:  # noqa: ARG001
-    """None: the data decide which columns a file has."""
+def _header_from_data(rules: Rules) -> ColumnNames | None:  # noqa: ARG001
+    """Return None: the columns of the file depend on the data."""
     return None
 
 
-def some_originals(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:  # noqa: ARG001
-    """Rows are deleted, never added, and one is left."""
+def subset_of_originals(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:  # noqa: ARG001
+    """Allow 1 to n rows: rows may be deleted, but not added."""
     return 1, sizes["originals"]
 
 
-def each_released(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:  # noqa: ARG001
-    """A guess about every individual of a release."""
+def every_released_row(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:  # noqa: ARG001
+    """Require one row for each individual of a release."""
     return sizes["rows"], sizes["rows"]
 
 
-def any_number(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:  # noqa: ARG001
+def any_row_count(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:  # noqa: ARG001
     return 0, MAX_ROWS
 
 
-def no_lines(rules: Rules) -> tuple[Columns, ...]:  # noqa: ARG001
-    """No line of it is known."""
+def _no_example_lines(rules: Rules) -> tuple[ColumnNames, ...]:  # noqa: ARG001
     return ()
 
 
-def as_lines(*lines: str) -> Callable[[Rules], tuple[Columns, ...]]:
-    """The first lines of a file, the same in every competition; no cell has a comma."""
+def fixed_lines(*lines: str) -> Callable[[Rules], tuple[ColumnNames, ...]]:
+    """Return a function for first lines that are the same in every competition; cells have no commas."""
     cells = tuple(tuple(line.split(",")) for line in lines)
     return lambda _: cells
 
 
 @dataclass(frozen=True, slots=True)
 class FileSpec:
-    """A file that is given out or taken in: forms, commands, kits and pages are made of these.
+    """A file that is given out or uploaded. Forms, commands, kits and pages are generated from it.
 
-    ``title``: in a few words; ``said``: what it must be, where programs read it. Pages call it by the word
-    ``file_NAME``. ``header(rules)``: its columns, None where the data decide; ``like``: the file of the
-    original that has the same ones. ``rows``: how many. ``individuals``: its rows are those of the contest.
-    ``kind``: how a page explains it. ``samples``: small ones, ``excerpts``: how long ones begin, by lines;
-    several where it can be written in several ways. ``required``: it cannot be left out. ``example``: how
-    one begins that organizers bring, its header first.
+    ``title``: a few words; ``format_description``: its format, for programs. Pages use the label
+    ``file_NAME``. ``header(rules)`` returns its columns, None where they depend on the data; ``header_like``
+    is the name of the file of the original with the same columns. ``rows``: limits of the number of rows.
+    ``rows_are_individuals``: its rows are the individuals of the contest. ``kind``: selects the explanation
+    on pages and the check in the browser. ``samples``: small complete examples; ``excerpts``: the first lines
+    of long ones; several if the file can be written in several ways. ``required``: it must not be left out.
+    ``example_lines(rules)``: the first lines of a file that organizers upload, header first.
     """
 
     name: str
     title: str = ""
-    said: str = ""
-    header: Callable[[Rules], Columns | None] = as_given
-    like: str | None = None
-    rows: Rows = any_number
-    individuals: bool = False
+    format_description: str = ""
+    header: Callable[[Rules], ColumnNames | None] = _header_from_data
+    header_like: str | None = None
+    rows: RowLimits = any_row_count
+    rows_are_individuals: bool = False
     kind: str = "table"
-    samples: tuple[Columns, ...] = ()
-    excerpts: tuple[Columns, ...] = ()
+    samples: tuple[ColumnNames, ...] = ()
+    excerpts: tuple[ColumnNames, ...] = ()
     required: bool = True
-    example: Callable[[Rules], tuple[Columns, ...]] = no_lines
+    example_lines: Callable[[Rules], tuple[ColumnNames, ...]] = _no_example_lines

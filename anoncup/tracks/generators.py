@@ -1,14 +1,14 @@
-"""Draws from a seed that is committed to before and shown at the end, so that anybody can draw again."""
+"""Random generators derived from the committed seed; anybody can repeat the draws after the reveal."""
 
 from numpy.random import PCG64, Generator
 
-from anoncup.tracks.seeds import key_for
+from anoncup.tracks.seeds import derive_key
 
 
-def generator_of(key: bytes) -> Generator:
+def generator_from_key(key: bytes) -> Generator:
     return Generator(PCG64(int.from_bytes(key, "big")))
 
 
 def generator_for(seed: bytes, purpose: str, team: str, attempt: int = 0) -> Generator:
-    """The generator of a team's draws for a purpose; of what is drawn for all the team is called ""."""
-    return generator_of(key_for(seed, purpose, team, attempt))
+    """Return the generator of a team's draws for a purpose; the team is "" for draws for all teams."""
+    return generator_from_key(derive_key(seed, purpose, team, attempt))

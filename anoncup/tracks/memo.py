@@ -1,21 +1,21 @@
-"""Values that are derived once and kept."""
+"""Memoize derived values in a dictionary of their owner."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from anoncup.geometry.arrays import FEW
+from anoncup.geometry.arrays import CACHED_ROWS
 
-Value = TypeVar("Value")
+ValueT = TypeVar("ValueT")
 Memo = dict[tuple[Any, ...], Any]
 
 
-def once(kept: Memo, key: tuple[Any, ...], make: Callable[[], Value]) -> Value:
-    """The value kept under ``key``, made if it is not there yet."""
-    if key not in kept:
-        kept[key] = make()
-    return cast(Value, kept[key])
+def memoize(memo: Memo, key: tuple[Any, ...], compute: Callable[[], ValueT]) -> ValueT:
+    """Return the value stored under ``key``; compute and store it on first use."""
+    if key not in memo:
+        memo[key] = compute()
+    return cast(ValueT, memo[key])
 
 
-def kept_of_few(kept: Memo, key: tuple[Any, ...], rows: int, make: Callable[[], Value]) -> Value:
-    """As :func:`once`; of more than a few rows, made whenever it is asked for."""
-    return once(kept, key, make) if rows <= FEW else make()
+def memoize_if_small(memo: Memo, key: tuple[Any, ...], rows: int, compute: Callable[[], ValueT]) -> ValueT:
+    """Memoize as :func:`memoize` if there are few rows; else compute the value each time to save memory."""
+    return memoize(memo, key, compute) if rows <= CACHED_ROWS else compute()

@@ -1,6 +1,6 @@
-"""What a track is: its files, its answers, what is asked and drawn, and the registries of its parts."""
+"""The ``Track`` interface: the files, answers, questions, measures and attackers of one kind of contest."""
 
-from __future__ import annotations  # its types are those of numbers, which descriptions do not need
+from __future__ import annotations  # the numeric types are imported for type checkers only
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from anoncup.rules.parameters import Parameter, Roles
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import FileSpec
-from anoncup.tracks.outcomes import Outcome, Rate, rate_of_outcome
+from anoncup.tracks.outcomes import Outcome, Rate, outcome_to_rate
 from anoncup.tracks.parts import Attacker, Distance, Measure, Method
 
 if TYPE_CHECKING:
@@ -21,338 +21,347 @@ if TYPE_CHECKING:
     from anoncup.geometry.arrays import FloatArray, IntArray
     from anoncup.rules.model import Rules
     from anoncup.rules.settings import Columns
-    from anoncup.rules.toml_values import Table
+    from anoncup.rules.toml_values import TomlTable
 
 Files = Mapping[str, bytes]
 Tables = Any
-"""A track's own type of data: a table, or several."""
+"""The track's own data type for an original or a release: one table, or several."""
 Sizes = Mapping[str, int]
-"""What is counted of an original and of a release of it."""
+"""Counts of an original and of a release: ``originals`` and ``rows``."""
 
 
 @dataclass(frozen=True, slots=True)
-class About:
-    """What the file of an answer or of a guess is read against.
+class ReleaseContext:
+    """Context in which the file of an answer or of a guess is read.
 
-    ``original()``: its tables, read when somebody asks; ``release``: None where only its sizes are at hand.
-    Where a worker scores, judges or publishes, and there only, ``truth`` is what the organizers hold, and
-    ``generator(purpose)`` draws what the service draws for the release's team (``Draw``).
+    ``original()`` returns the original tables and reads them on first use. ``release`` is None where only its
+    sizes are known. ``organizer_files`` holds the organizers' secret files and ``generator(purpose)`` returns
+    the random generator of the release's team (see ``Allocation``); both are set only in the workers, when
+    they score, judge or publish.
     """
 
     rules: Rules
     sizes: Sizes
     original: Callable[[], Tables]
     release: Tables | None = None
-    truth: Files = field(default_factory=dict)
+    organizer_files: Files = field(default_factory=dict)
     generator: Callable[[str], Generator] | None = None
 
 
-def unremarkable(answer: Any) -> list[Remark]:  # noqa: ARG001
+def _no_remarks(answer: Any) -> list[Remark]:  # noqa: ARG001
     return []
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
-    """What only the makers of a release know: what became of whom. ``file``: how they write it.
+class AnswerSpec:
+    """The secret of a release: who became whom. Only the team that made the release knows it.
 
-    ``read(content, about)``: from their file; InvalidUpload never repeats what it holds. ``write``: as a
-    file, equal ones as equal bytes. ``remarks``: what the order tells in which the release is published.
-    ``check(answer, sizes)``: InvalidInput if it cannot belong to a release of these sizes. ``read_alone``:
-    ``read`` also finds what is wrong whatever the release is; there is none then, nor ``rows`` of its sizes.
+    ``file`` describes the file format. ``read(content, context)`` parses the file; its InvalidUpload never
+    repeats cells. ``write`` returns the file; equal answers give equal bytes. ``check(answer, sizes)`` raises
+    InvalidInput if the answer cannot belong to a release of these sizes. ``remarks`` returns warnings about
+    what the order of the published rows reveals. With ``reads_without_release``, ``read`` also finds the
+    errors that do not depend on the release; the context then has neither a release nor ``rows`` in its
+    sizes.
     """
 
     file: FileSpec
-    read: Callable[[bytes, About], Any]
+    read: Callable[[bytes, ReleaseContext], Any]
     write: Callable[[Any], bytes]
     check: Callable[[Any, Sizes], None]
-    remarks: Callable[[Any], list[Remark]] = unremarkable
-    read_alone: bool = False
+    remarks: Callable[[Any], list[Remark]] = _no_remarks
+    reads_without_release: bool = False
 
 
-def as_said(said: Any, rng: Generator) -> Any:  # noqa: ARG001
-    return said
+def _keep_prediction(prediction: Any, rng: Generator) -> Any:  # noqa: ARG001
+    return prediction
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked about a target. ``file``: how a guess is written.
+    """A question about a target. ``file`` describes the format of a guess.
 
-    ``read(content, about)``: a guess from its file, InvalidUpload; ``write``: as a file, equal ones as equal
-    bytes; ``answered``: on how many of its lines it says anything;
-    ``judge(guess, answer, sizes, **parameters)``: what it came to. ``perfect``: the guess of whoever holds
-    the answer. ``optional``: it is asked where the competition file has a table ``[questions.NAME]``, which
-    may hold the ``parameters``.
-    ``counts``: its value is the share of a target's individuals that are told rightly, and ``correct`` how
-    many they are; boards then say so, and else speak of risk only. Attackers that are built in say a guess;
-    where they may say more, ``rate`` judges that in the same way, and ``guess_of(said, rng)`` is a guess that
-    follows from it, None if nobody could make it. ``right(said, answer)``: where an answer says which one of
-    the original each individual of a release is, of each the probability that this was told. ``blind``: a
-    guess of whoever knows the sizes only, whose value is the baseline but for chance; None where E takes
-    nothing off for chance. ``remarks(guess)``: what is well-formed and still looks like a mistake.
+    ``read(content, context)`` parses a guess and raises InvalidUpload; ``write`` returns it as a file, equal
+    guesses as equal bytes. ``count_answered`` returns the number of lines that are not left open.
+    ``judge(guess, answer, sizes, **parameters)`` returns the outcome. ``perfect_guess`` returns the guess of
+    someone who knows the answer. An ``optional`` question is only asked if the competition file has a table
+    ``[questions.NAME]``, which may set the ``parameters``. ``asks_identity``: the value is the share of a
+    target's individuals that are guessed right, and ``correct`` is their number; boards then show counts,
+    otherwise only risks. Built-in attackers return a guess, or a prediction with more information. ``rate``
+    judges such a prediction; ``resolve_guess(prediction, rng)`` turns it into a guess, or returns None if
+    nobody could submit one. ``hit_probabilities(prediction, answer)`` gives the probability of a hit for each
+    individual of the release, where the answer names one original individual for each. ``blind_guess`` makes
+    a guess from the sizes alone, whose expected value is the baseline; None where E is not adjusted for
+    chance. ``remarks(guess)`` returns warnings about well-formed guesses that look like mistakes.
     """
 
     name: str
     file: FileSpec
-    read: Callable[[bytes, About], Any]
+    read: Callable[[bytes, ReleaseContext], Any]
     write: Callable[[Any], bytes]
-    answered: Callable[[Any], int]
+    count_answered: Callable[[Any], int]
     judge: Callable[..., Outcome]
-    perfect: Callable[[Any], Any]
+    perfect_guess: Callable[[Any], Any]
     rate: Callable[..., Rate] | None = None
-    guess_of: Callable[[Any, Generator], Any | None] = as_said
+    resolve_guess: Callable[[Any, Generator], Any | None] = _keep_prediction
     parameters: tuple[Parameter, ...] = ()
     optional: bool = False
-    counts: bool = False
-    blind: Callable[[About, Generator], Any] | None = None
-    right: Callable[[Any, Any], FloatArray] | None = None
-    remarks: Callable[[Any], list[Remark]] = unremarkable
+    asks_identity: bool = False
+    blind_guess: Callable[[ReleaseContext, Generator], Any] | None = None
+    hit_probabilities: Callable[[Any, Any], FloatArray] | None = None
+    remarks: Callable[[Any], list[Remark]] = _no_remarks
 
-    def rated(self, said: Any, answer: Any, sizes: Sizes, **parameters: Any) -> Rate:
-        """What a built-in attacker said came to."""
+    def rate_prediction(self, prediction: Any, answer: Any, sizes: Sizes, **parameters: Any) -> Rate:
+        """Rate the prediction of a built-in attacker."""
         if self.rate is not None:
-            return self.rate(said, answer, sizes, **parameters)
-        return rate_of_outcome(self.judge(said, answer, sizes, **parameters))
+            return self.rate(prediction, answer, sizes, **parameters)
+        return outcome_to_rate(self.judge(prediction, answer, sizes, **parameters))
 
 
-Published = Callable[[Tables, Any, About, "Generator"], dict[str, bytes]]
-"""Of a release, its answer and what this was read against: a target's files."""
+_TargetWriter = Callable[[Tables, Any, ReleaseContext, "Generator"], dict[str, bytes]]
+"""Returns the files of a target from a release, its answer, the context of the release and a generator."""
 
 Risks = Mapping[str, Sequence[float]]
-"""What teams found in one target, by each question that is asked: the risk of each team's best guess, the
-largest first; of a question that nobody has answered, none."""
+"""Risks that teams found in one target by question, each team's best, largest first; or none."""
 
 
-def largest(found: Risks) -> float:
-    """The largest risk of all; of none, 0."""
-    return max((risk for each in found.values() for risk in each), default=0.0)
+def largest_risk(risks: Risks) -> float:
+    """Return the largest risk over all questions; 0 if there is none."""
+    return max((risk for question_risks in risks.values() for risk in question_risks), default=0.0)
 
 
-def alone(table: Tables) -> Sequence[DataFrame]:
-    """The tables of a track that has one."""
+def _single_table(table: Tables) -> Sequence[DataFrame]:
+    """Return the only table of a single-table track."""
     return (table,)
 
 
-def any_rules(rules: Rules) -> None:
-    """Whatever the tables of a competition file hold, they agree."""
+def _accept_rules(rules: Rules) -> None:
+    """Accept all rules: no combination of tables in the competition file is invalid."""
 
 
-def nothing_to_check(files: Files, rules: Rules) -> None:
-    """A first file could belong to any original."""
+def _accept_first_file(files: Files, rules: Rules) -> None:
+    """Accept all files: the first file can belong to any original."""
 
 
-def no_cells(original: Any) -> float:  # noqa: ARG001
-    """Nothing is measured in data units."""
+def _no_data_units(original: Any) -> float:  # noqa: ARG001
+    """Return 0: no measure of the track is in data units."""
     return 0.0
 
 
-def as_sent(release: Tables, answer: Any, *, rng: Generator) -> tuple[Tables, Any]:  # noqa: ARG001
-    """The order of a release is none of a contest's business."""
+def _keep_order(release: Tables, answer: Any, *, rng: Generator) -> tuple[Tables, Any]:  # noqa: ARG001
+    """Keep the order of the release: it does not matter in this track."""
     return release, answer
 
 
-def of_distances(*_: Any) -> Any:
+def _reject_without_distances(*_: Any) -> Any:
     raise TypeError("a track that knows no distances has no groups and parts")
 
 
-def no_columns(rules: Rules) -> tuple[Sequence[str], Sequence[str]]:  # noqa: ARG001
+def _no_columns(rules: Rules) -> tuple[Sequence[str], Sequence[str]]:  # noqa: ARG001
     return (), ()
 
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """A kind of contest: its data, and all that is measured, run and offered in it. See docs/tracks.md."""
+    """A kind of contest: its data and all that is measured, attacked and offered. See docs/tracks.md."""
 
     name: str
 
-    # Files: of the original and of a release; of each the rows of the first are individuals.
-    original: tuple[FileSpec, ...]
-    release: tuple[FileSpec, ...]
+    # Files. The rows of the first file of an original, and of a release, are the individuals.
+    original_files: tuple[FileSpec, ...]
+    release_files: tuple[FileSpec, ...]
     parse_original: Callable[[Files, Rules], tuple[Tables, list[Remark]]]
     parse_release: Callable[[Files, Tables, Rules], tuple[Tables, list[Remark]]]
     files_of: Callable[[Tables], dict[str, bytes]]
-    """A release, or an original, as files."""
-    individuals: Callable[[Tables], int]
+    """Writes a release, or an original, as files."""
+    count_individuals: Callable[[Tables], int]
 
-    # What is known and asked.
-    answers: Answers
+    # The secret answer, and the questions that attackers answer.
+    answer_spec: AnswerSpec
     questions: Mapping[str, Question]
 
-    # What is measured: an original is prepared once for all of its releases.
+    # Measures, attackers and methods. An original is prepared once for all of its releases.
     prepare: Callable[[Tables, Rules], Any]
-    """What they are measured with; its ``rows`` are as many as there are individuals."""
-    target_of: Callable[[Any, Tables], Any]
-    """Of a prepared original and a release: what attackers get, which has no place for an answer."""
-    release_of: Callable[[Any, Tables, Any], Any]
-    """The same with the answer: what measures get; its ``target`` is what attackers get."""
+    """Prepares an original, once for all of its releases; ``rows`` is the number of individuals."""
+    attack_view: Callable[[Any, Tables], Any]
+    """Returns the data for attackers from a prepared original and a release, without the answer."""
+    measure_view: Callable[[Any, Tables, Any], Any]
+    """Returns the data for measures: the same with the answer. Its ``target`` is the data for attackers."""
     measures: Mapping[str, Measure]
     attackers: Mapping[str, Attacker]
     methods: Mapping[str, Method]
     anonymize: Callable[..., tuple[Tables, Any]]
-    """``(method, original, rules, rng, parameters)``: a release and its answer; where the service draws the
-    answers, ``answer=`` names one."""
-    roles: Callable[[Columns | None, Any], Roles]
-    """Of columns and settings: which columns parameters may name."""
+    """``(method, original, rules, rng, parameters)`` returns a release and its answer.
 
-    # What it is called, and what is there to start from.
+    If the service allocates the answers, ``answer=`` passes one.
+    """
+    roles: Callable[[Columns | None, Any], Roles]
+    """Returns the columns that parameters may name, by role, from columns and settings."""
+
+    # Names, templates and example data.
     title: str = ""
-    """In English; pages take the words of ``track_NAME``."""
+    """In English; pages use the label ``track_NAME``."""
     individual: str = "row"
     templates: Mapping[str, Traversable] = field(default_factory=dict)
-    """Complete competition files; one of the track's own name stands for a file that has nothing but its
-    track."""
-    example: str = ""
-    """The method of a kit's example: quick on any data and changing little."""
-    example_data: Callable[[int | None, int], dict[str, bytes]] | None = None
-    """``(rows, seed)``: files of an original that is made up, with what else its organizer holds; None: as
-    many rows as are usual."""
-    shipped: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By name data whose source is known, as the SHA-256 of each file."""
-    frames: Callable[[Tables], Sequence[DataFrame]] = alone
-    """The tables of each file of an original, as organizers see them."""
+    """Complete competition files. One with the track's own name replaces a file that only names the track."""
+    example_method: str = ""
+    """The method that makes the example release of a kit: fast on any data, with few changes."""
+    make_example_data: Callable[[int | None, int], dict[str, bytes]] | None = None
+    """``(rows, seed)`` returns the files of a synthetic original; None: the usual number of rows."""
+    known_datasets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Data sets of known origin by name, as the SHA-256 of each file."""
+    build_frames: Callable[[Tables], Sequence[DataFrame]] = _single_table
+    """Returns the table of each file of an original, as organizers see it."""
 
     # The competition file.
     has_columns: bool = False
-    """Its table ``[columns]`` says which columns play which role."""
-    settings: Callable[[Table], Any] | None = None
-    """Reads the table of the track's name; InvalidCompetition."""
-    fitted: Callable[[bytes, Rules], str] | None = None
-    """That table as TOML, for a first file of the original with other columns than the table states."""
-    check_rules: Callable[[Rules], None] = any_rules
-    """Refuses tables that do not go together."""
-    check_part: Callable[[Files, Rules], None] = nothing_to_check
-    """Refuses a first file that could belong to no original."""
+    """The competition file assigns roles to columns in its table ``[columns]``."""
+    read_settings: Callable[[TomlTable], Any] | None = None
+    """Reads the table with the track's name; raises InvalidCompetition."""
+    infer_settings: Callable[[bytes, Rules], str] | None = None
+    """Returns that table as TOML for an uploaded first file whose columns differ from the stated ones."""
+    check_rules: Callable[[Rules], None] = _accept_rules
+    """Rejects tables that contradict each other."""
+    check_first_file: Callable[[Files, Rules], None] = _accept_first_file
+    """Rejects a first file of an original that cannot belong to any original."""
 
-    # What becomes of a release.
-    canonical_files: Callable[[Tables], dict[str, bytes]] | None = None
-    """Files that say nothing but the release: equal ones are equal bytes; None: ``files_of`` says no more."""
-    published: Published | None = None
-    """What others get of it, the files ``targets``; None: its canonical files, whatever the answer."""
-    targets: tuple[FileSpec, ...] = ()
-    """None: files like the release's."""
+    # Publication of a release, and its scores.
+    write_canonical_files: Callable[[Tables], dict[str, bytes]] | None = None
+    """Writes files that reveal nothing but the release, equal for equal ones; default: ``files_of``."""
+    target_files_of: _TargetWriter | None = None
+    """Returns the files that others get, see ``target_files``; default: the canonical files."""
+    target_files: tuple[FileSpec, ...] = ()
+    """Empty if target files have the format of release files."""
     parse_target: Callable[[Files, Tables, Rules], Tables] | None = None
-    """Reads these as far as attackers look at them; None: as a release."""
+    """Parses target files as far as attackers need them; None: they are parsed as a release."""
     seals_release: bool = False
-    """Its files tell the answer, so nobody but the workers reads them."""
-    draw: Draw | None = None
-    rivals: Callable[[Risks], float] = largest
-    """What E takes of the risks found by question, in [0, 1]: of all teams' guesses, and of those of one
-    built-in attacker."""
+    """The release files reveal the answer, so only the workers may read them."""
+    allocation: Allocation | None = None
+    rival_risk: Callable[[Risks], float] = largest_risk
+    """Combines the risks of several questions into one in [0, 1], of teams or of a built-in attacker."""
     utility: Literal["mean", "largest"] = "mean"
-    """How U comes of the scores that weigh; the largest takes a weight for no more than whether one does."""
+    """Combination of scores into U. With "largest", weights only select the scores that count."""
 
-    # What not every track has.
-    deletes: bool = False
+    # Capabilities that only some tracks have.
+    allows_deletion: bool = False
     """A release may lack individuals, down to ``limits.min_rows_kept``."""
-    shuffle: Callable[..., tuple[Tables, Any]] = as_sent
-    """A release and its answer in another order."""
-    untouched: Callable[[Any], Any] | None = None
-    """The original released as it is."""
+    shuffle: Callable[..., tuple[Tables, Any]] = _keep_order
+    """Returns a release and its answer in random order."""
+    identity_release: Callable[[Any], Any] | None = None
+    """Returns the unchanged original as a release."""
     null_release: Callable[[Any, int], Any] | None = None
-    """With nothing but its marginals, which scales come from (§4)."""
-    largest_cell: Callable[[Any], float] = no_cells
-    """What rounding in data units is a share of."""
+    """Returns a release that keeps only the marginal distributions; scales come from it (§4)."""
+    largest_cell: Callable[[Any], float] = _no_data_units
+    """Returns the value that tolerances for rounding in data units are relative to."""
     signatures: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """What each kind of method changes, see ``fingerprint``."""
+    """Measures and attackers that each kind of method changes; see ``fingerprint``."""
     distances: Mapping[str, Distance] = field(default_factory=dict)
-    """With any, the first the default, there is a rule against excessive anonymization, and what follows."""
-    groups: Callable[[Any, Sequence[str]], IntArray] = of_distances
-    """The group of every individual by some columns."""
-    group_columns: Callable[[Rules], tuple[Sequence[str], Sequence[str]]] = no_columns
-    """Which there are, and the usual ones."""
-    part: Callable[[Any, IntArray], Tables] = of_distances
-    """The tables of some individuals."""
+    """The first is the default. With any, there are limits against excessive anonymization."""
+    group_individuals: Callable[[Any, Sequence[str]], IntArray] = _reject_without_distances
+    """Returns the group number of every individual by the given columns."""
+    group_columns: Callable[[Rules], tuple[Sequence[str], Sequence[str]]] = _no_columns
+    """Returns the available columns and the default ones."""
+    subset: Callable[[Any, IntArray], Tables] = _reject_without_distances
+    """Returns the tables of the given individuals."""
 
     @property
-    def files(self) -> tuple[str, ...]:
-        """The names of a release's files."""
-        return tuple(file.name for file in self.release)
+    def release_file_names(self) -> tuple[str, ...]:
+        return tuple(spec.name for spec in self.release_files)
 
     @property
-    def original_files(self) -> tuple[str, ...]:
-        return tuple(file.name for file in self.original)
+    def original_file_names(self) -> tuple[str, ...]:
+        return tuple(spec.name for spec in self.original_files)
 
     @property
-    def target_files(self) -> tuple[str, ...]:
-        """The names of a target's files."""
-        return tuple(file.name for file in self.targets or self.release)
+    def target_file_names(self) -> tuple[str, ...]:
+        return tuple(spec.name for spec in self.target_files or self.release_files)
 
     @property
-    def draws_answer(self) -> bool:
-        """Whether the service draws each team's answer, so that nothing secret is sent with a release."""
-        own = self.draw.files if self.draw and self.draw.each_team else ()
-        return self.answers.file.name in {file.name for file in own}
+    def allocates_answer(self) -> bool:
+        """Whether the service allocates each team's answer, so that teams upload no secret with a release."""
+        team_files = self.allocation.files if self.allocation and self.allocation.per_team else ()
+        return self.answer_spec.file.name in {spec.name for spec in team_files}
 
-    def asked(self, rules: Rules) -> dict[str, Question]:
-        """The questions of a competition, the usual one first."""
-        settled = rules.questions
-        return {name: one for name, one in self.questions.items() if not one.optional or name in settled}
+    def select_questions(self, rules: Rules) -> dict[str, Question]:
+        """Return the questions of a competition, the default one first."""
+        configured = rules.questions
+        return {
+            name: question
+            for name, question in self.questions.items()
+            if not question.optional or name in configured
+        }
 
-    def right(self, rules: Rules) -> Callable[[Any, Any], FloatArray] | None:
-        """That of the only question; None where it is not asked which individual is which."""
-        asked = list(self.asked(rules).values())
-        return asked[0].right if len(asked) == 1 else None
+    def hit_probabilities(self, rules: Rules) -> Callable[[Any, Any], FloatArray] | None:
+        """Return the function of the only question; None if it does not ask which individual is which."""
+        questions = list(self.select_questions(rules).values())
+        return questions[0].hit_probabilities if len(questions) == 1 else None
 
     @property
-    def shuffles(self) -> bool:
-        """Whether it knows another order of a release."""
-        return self.shuffle is not as_sent
+    def can_shuffle(self) -> bool:
+        return self.shuffle is not _keep_order
 
-    def counts(self, rules: Rules) -> bool:
-        """Whether all that is asked is who the individuals are: boards then count them."""
-        asked = self.asked(rules).values()
-        return len(asked) == 1 and all(one.counts for one in asked)
+    def asks_identity(self, rules: Rules) -> bool:
+        """Whether the only question asks who the individuals are; boards then count them."""
+        questions = self.select_questions(rules).values()
+        return len(questions) == 1 and all(question.asks_identity for question in questions)
 
-    def canonical(self, release: Tables) -> dict[str, bytes]:
-        """A release as files, equal ones as equal bytes."""
-        return (self.canonical_files or self.files_of)(release)
+    def write_canonical(self, release: Tables) -> dict[str, bytes]:
+        """Write a release as files; equal releases give equal bytes."""
+        return (self.write_canonical_files or self.files_of)(release)
 
-    def shipped_as(self, digests: Mapping[str, str]) -> str | None:
-        """The name of the data that an original is, whatever is given beside them; of others None."""
-        return next((name for name, one in self.shipped.items() if one.items() <= digests.items()), None)
+    def identify_dataset(self, digests: Mapping[str, str]) -> str | None:
+        """Return the name of the known data set that an original is, ignoring other files; else None."""
+        return next(
+            (name for name, dataset in self.known_datasets.items() if dataset.items() <= digests.items()),
+            None,
+        )
 
     def read_target(self, files: Files, original: Tables, rules: Rules) -> Tables:
-        """What attackers get of a target's files."""
+        """Parse the files of a target into the data for attackers."""
         if self.parse_target is not None:
             return self.parse_target(files, original, rules)
         return self.parse_release(files, original, rules)[0]
 
     def sizes(self, original: Tables, release: Tables) -> Sizes:
-        """What is counted of both."""
-        return {"originals": self.individuals(original), "rows": self.individuals(release)}
+        return {"originals": self.count_individuals(original), "rows": self.count_individuals(release)}
 
 
-def never(rules: Rules) -> bool:  # noqa: ARG001
+def _never_shared(rules: Rules) -> bool:  # noqa: ARG001
     return False
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
-    """What the service draws by a seed that it commits to before and shows at the reveal (``draws``).
+class Allocation:
+    """Files that the service allocates by lot, from a seed that is committed to first and revealed later.
 
-    ``make(original, truth, rules, generator)``: the contents of ``files`` by name; ``generator(purpose)``,
-    with the name of a file or one of ``purposes``, depends on nothing but seed, team and attempt.
-    ``each_team``: every team has its own, and nobody else sees them; drawn again while an earlier team has
-    the same, unless ``shared(rules)``. If one is named as the track's answer, it is the answer, and nothing
-    secret is sent with a release. Else they are drawn once, for all: those of the original's files that the
-    organizers left out. ``truth``: what the organizers hold and nobody sees, of these ``holds(rules)`` if not
-    all are asked for; ``check_truth(name, content, original, rules)``: InvalidUpload, which never repeats
-    what it holds.
+    ``make_files(original, organizer_files, rules, generator)`` returns the contents of ``files`` by name.
+    ``generator(purpose)``, where the purpose is the name of a file or one of ``purposes``, depends only on
+    the seed, the team and the attempt. With ``per_team``, every team gets its own files and nobody else sees
+    them. They are made again while an earlier team has the same ones, unless ``allows_shared(rules)``. If one
+    of them is the file of the track's answer, it is the answer, and teams upload no secret. Otherwise the
+    files are made once for all teams: those files of the original that the organizers left out.
+    ``organizer_files`` are uploaded by the organizers and shown to nobody;
+    ``required_organizer_files(rules)`` returns the names that a competition needs, if not all of them.
+    ``check_organizer_file(name, content, original, rules)`` raises InvalidUpload, which never repeats cells.
     """
 
     files: tuple[FileSpec, ...]
-    each_team: bool
-    make: Callable[[Tables, Files, Rules, Callable[[str], Generator]], dict[str, bytes]]
-    truth: tuple[FileSpec, ...] = ()
-    shared: Callable[[Rules], bool] = never
-    check_truth: Callable[[str, bytes, Tables, Rules], None] | None = None
+    per_team: bool
+    make_files: Callable[[Tables, Files, Rules, Callable[[str], Generator]], dict[str, bytes]]
+    organizer_files: tuple[FileSpec, ...] = ()
+    allows_shared: Callable[[Rules], bool] = _never_shared
+    check_organizer_file: Callable[[str, bytes, Tables, Rules], None] | None = None
     purposes: tuple[str, ...] = ()
-    holds: Callable[[Rules], Collection[str]] | None = None
+    required_organizer_files: Callable[[Rules], Collection[str]] | None = None
 
-    def truth_of(self, rules: Rules) -> tuple[FileSpec, ...]:
-        """The files of truth that a competition asks its organizers for."""
-        return tuple(one for one in self.truth if self.holds is None or one.name in self.holds(rules))
+    def requested_organizer_files(self, rules: Rules) -> tuple[FileSpec, ...]:
+        """Return the files that the organizers of a competition must upload."""
+        return tuple(
+            spec
+            for spec in self.organizer_files
+            if self.required_organizer_files is None or spec.name in self.required_organizer_files(rules)
+        )
 
     @property
-    def drawn_for(self) -> tuple[str, ...]:
-        """All purposes that a generator is asked for."""
-        return (*(file.name for file in self.files), *self.purposes)
+    def generator_purposes(self) -> tuple[str, ...]:
+        """All purposes that a generator is requested for."""
+        return (*(spec.name for spec in self.files), *self.purposes)

@@ -1,4 +1,4 @@
-"""What an attack came to, whatever was asked: one number, and what it is held against."""
+"""Outcomes of attacks on any question: a value, its baseline and its uncertainty."""
 
 import math
 from collections.abc import Mapping
@@ -9,10 +9,10 @@ from anoncup.messages import Message
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """``value`` in [0, 1]: 1, the attacker knows all; 0 best for the anonymizer.
+    """Result of a guess. ``value`` in [0, 1]: 1 if the attacker knows all; 0 is best for the anonymizer.
 
-    ``baseline``: what blind guessing gets in expectation, and what E takes off; 0 where it takes nothing off.
-    ``correct`` of ``trials``: counts, where there are any. ``interval``: of the value, where there is one.
+    ``baseline``: expected value of blind guessing, which E is adjusted for; 0 for no adjustment. ``correct``
+    of ``trials``: counts, if there are any. ``interval``: confidence interval of the value, if known.
     ``details``: further numbers by name.
     """
 
@@ -25,12 +25,12 @@ class Outcome:
 
     @property
     def risk(self) -> float:
-        """What E takes, in [0, 1]."""
-        return beyond_chance(self.value, self.baseline)
+        """The contribution to E, in [0, 1]."""
+        return adjust_for_chance(self.value, self.baseline)
 
 
-def beyond_chance(value: float, chance: float) -> float:
-    """max(0, (value - chance) / (1 - chance)), in [0, 1]; 0 where blind guessing knows all."""
+def adjust_for_chance(value: float, chance: float) -> float:
+    """Return max(0, (value - chance) / (1 - chance)), in [0, 1]; 0 if blind guessing is always right."""
     return max(0.0, (value - chance) / (1 - chance)) if chance < 1 else 0.0
 
 
@@ -42,12 +42,12 @@ NORMAL_95 = 1.959963984540054
 class Rate:
     """A re-identification rate in [0, 1], 0 best for the anonymizer.
 
-    A guess vector's: ``correct`` is a count and ``interval`` Wilson's at 95 %. An expectation's: ``correct``
-    is the expected count and ``sd`` the rate's standard deviation over the random choice. ``baseline``: the
-    rate of blind guessing, 1/n. ``note``: what the attacker says about its answer. ``correct`` and
-    ``trials``: None where nothing is counted. ``chance``: what E takes off, 0 where nothing
-    is taken off. ``details``: further numbers by name. ``risks``: what E would take of each of several
-    questions, of which this is the worst.
+    For a guess vector, ``correct`` is a count and ``interval`` Wilson's 95 % interval. For an expectation,
+    ``correct`` is the expected count and ``sd`` the standard deviation of the rate over the random choice.
+    ``correct`` and ``trials`` are None where nothing is counted. ``baseline``: rate of blind guessing, 1/n.
+    ``chance``: the value that E is adjusted for, 0 for no adjustment. ``note``: message of the attacker.
+    ``details``: further numbers by name. ``risks``: contributions to E of several questions, of which this
+    rate is the worst.
     """
 
     rate: float
@@ -63,25 +63,25 @@ class Rate:
 
     @property
     def risk(self) -> float:
-        """What E takes, in [0, 1]."""
-        return beyond_chance(self.rate, self.chance)
+        """The contribution to E, in [0, 1]."""
+        return adjust_for_chance(self.rate, self.chance)
 
 
-def rate_of_outcome(found: Outcome) -> Rate:
-    """What a guess came to, as the rate of whoever made it."""
+def outcome_to_rate(outcome: Outcome) -> Rate:
+    """Convert the outcome of a guess to a rate."""
     return Rate(
-        found.value,
-        found.correct,
-        found.trials,
-        found.baseline,
-        found.interval,
-        chance=found.baseline,
-        details=found.details,
+        outcome.value,
+        outcome.correct,
+        outcome.trials,
+        outcome.baseline,
+        outcome.interval,
+        chance=outcome.baseline,
+        details=outcome.details,
     )
 
 
-def wilson(correct: float, trials: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a proportion; of no trials, [0, 1]."""
+def wilson_interval(correct: float, trials: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a proportion; [0, 1] without trials."""
     if trials == 0:
         return (0.0, 1.0)
     share, weight = correct / trials, NORMAL_95**2 / trials

@@ -1,6 +1,6 @@
-"""What a measure, an attacker, a method and a distance are: entries of the registries of a track."""
+"""Registry entries of a track: measures, attackers, methods and distances."""
 
-from __future__ import annotations  # its types are those of numbers, which descriptions do not need
+from __future__ import annotations  # the numeric types are imported for type checkers only
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,20 +10,20 @@ from anoncup.rules.parameters import Parameter
 
 if TYPE_CHECKING:
     from anoncup.geometry.arrays import FloatArray, IntArray
-    from anoncup.geometry.assignment import Lists
+    from anoncup.geometry.assignment import CandidateLists
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
     """A number about a release. ``compute(release, **parameters)`` returns it.
 
-    ``details``: further numbers behind it, by name (of each sensitive column, or with its sign).
-    ``in_data_units``: it has the unit of the cells. ``weighs``: 0 is best and it may have a weight in U; the
-    others are only reported. ``reads_secret`` False: its value is a function of the original and the
-    anonymized table alone, so that who has both can compute it (docs/publication.md).
-    ``scale``: what its value is held against in U, above 0; or that of a prepared original; None: what it is
-    in the mean of null releases. ``crosses``: the parameter that names the columns of the cross-table whose
-    cells it compares, if it does.
+    ``details`` returns further numbers by name, such as one for each sensitive column. ``in_data_units``: the
+    value has the unit of the cells. ``weighs``: 0 is best and the measure may have a weight in U; all others
+    are only reported. ``reads_secret`` False: the value depends only on the original and the anonymized
+    table, so anyone who has both can compute it (docs/publication.md). ``scale``: the value is divided by it
+    in U; a number above 0, or a function of the prepared original. None: the mean value of null releases.
+    ``cross_table_parameter``: name of the parameter that holds the columns of the cross-table whose cells are
+    compared, if there is one.
     """
 
     name: str
@@ -36,17 +36,18 @@ class Measure:
     higher_is_better: bool = False
     reads_secret: bool = True
     scale: float | Callable[[Any], float] | None = None
-    crosses: str | None = None
+    cross_table_parameter: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Attacker:
-    """``attack(target, **parameters)`` returns what its ``question`` can rate; if there are several, by
-    question. ``Track.rivals`` says what E takes of those that are asked: the largest, or their mean.
+    """``attack(target, **parameters)`` returns a prediction that its ``question`` can rate.
 
-    ``may_count`` False: it presumes what an attacker cannot know, and never counts towards E. ``by_default``:
-    it counts where a competition file does not name it, as none does that a package brings to a track.
-    ``reads_secret`` False: how often it is right is the same whatever the secret, which else decides it.
+    With several questions it returns one prediction for each. ``Track.rival_risk`` combines their risks.
+    ``may_count`` False: the attack assumes knowledge that no attacker has, and never counts towards E.
+    ``counts_by_default``: it counts if the competition file does not name it; False for attackers that a
+    package adds to the track of another one. ``reads_secret`` False: its success rate is the same for every
+    secret.
     """
 
     name: str
@@ -54,7 +55,7 @@ class Attacker:
     attack: Callable[..., Any]
     parameters: tuple[Parameter, ...] = ()
     may_count: bool = True
-    by_default: bool = True
+    counts_by_default: bool = True
     reads_secret: bool = True
     question: str | tuple[str, ...] = "link"
 
@@ -64,11 +65,13 @@ class Attacker:
 
 
 Strengths = Callable[[int, Sequence[str]], Sequence[Mapping[str, Any]]]
-"""Of the number of individuals and the group columns: the parameters of one method, weak to strong."""
+"""Returns the parameters of one method from weak to strong, from the number of individuals and group
+columns.
+"""
 
 
-def as_usual(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
-    """The defaults alone."""
+def _default_strengths(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
+    """Return the default parameters only."""
     return ({},)
 
 
@@ -76,27 +79,29 @@ def as_usual(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]: 
 class Method:
     """``apply(...)`` returns a release and its answer; see ``Track.anonymize``.
 
-    ``strengths``: the parameters that the advisor tries it with as honest work, the middle ones also as a
-    cover for cheats; none of a method that cheats itself.
+    ``strengths``: the parameters with which the advisor tries the method as honest work; the middle ones also
+    serve as a cover for cheats. Empty for methods that cheat themselves.
     """
 
     name: str
     apply: Callable[..., tuple[Any, Any]]
     parameters: tuple[Parameter, ...] = ()
-    strengths: Strengths = as_usual
+    strengths: Strengths = _default_strengths
 
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """How far an individual's anonymized data are from the original ones.
+    """Distance between the anonymized data of an individual and the original data.
 
-    ``to_source(release)`` (n',): from every anonymized individual to its own original; ``to_others(release)``
-    (n',): to the nearest other original, infinite where there is none; ``nearest_other(original)`` (n,): from
-    every original individual to the nearest other one; ``matrix(original)`` (n, n): between all of them;
-    ``pairs(original, rows, others)``: between those given, one by one;
-    ``others(original, rows, length)``: the others nearest to these individuals, about so many of each, if
-    bounds are told of individuals whose distances cannot all be held: of a symmetric distance. ``bounded``:
-    it lies in [0, 1], so that a deleted individual can count 1."""
+    ``to_source(release)`` (n',): from every anonymized individual to its own original.
+    ``to_others(release)`` (n',): from every anonymized individual to the nearest other original.
+    ``nearest_other(original)`` (n,): from every original individual to the nearest other one.
+    Both are infinite if there is no other. ``matrix(original)`` (n, n): between all originals.
+    ``pairs(original, rows, others)``: between the given originals, pair by pair.
+    ``nearest_others(original, rows, length)``: lists of about ``length`` nearest others of each given
+    individual, for a symmetric distance; needed for bounds where not all distances fit into memory.
+    ``bounded``: the distance lies in [0, 1], so that a deleted individual can count 1.
+    """
 
     name: str
     to_source: Callable[[Any], FloatArray]
@@ -106,4 +111,4 @@ class Distance:
     pairs: Callable[[Any, IntArray, IntArray], FloatArray]
     bounded: bool = True
     version: int = 1
-    others: Callable[[Any, IntArray, int], Lists] | None = None
+    nearest_others: Callable[[Any, IntArray, int], CandidateLists] | None = None

@@ -1,4 +1,4 @@
-"""What an installed package brings: tracks, measures, attackers and methods."""
+"""Contents of an installed package: tracks, measures, attackers and methods."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,11 +13,11 @@ Formulas = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """What a package brings. ``api``: the boundary that it is made for, a number that it writes down itself.
+    """Contents of a package. ``api``: version of the plug-in interface it was written for, a literal.
 
-    ``tracks`` by name; ``measures``, ``attackers`` and ``methods`` by the name of a track, then by their own;
-    ``formulas``: of measures, the same way, each a ``<math>`` element. Words are a catalogue of the package,
-    which the entry point of another group names (``app.locale.language``).
+    ``tracks`` by name; ``measures``, ``attackers`` and ``methods`` by the name of a track, then by their own.
+    ``formulas`` of measures in the same way, each a ``<math>`` element. Texts come from a message catalogue
+    of the package, which is registered in another entry point group (``app.locale.language``).
     """
 
     api: int

@@ -1,4 +1,4 @@
-"""Seeds that are committed to before and shown at the end, and what follows from them; no numbers."""
+"""Seeds that are committed to at the start and revealed at the end, and the keys derived from them."""
 
 import hashlib
 import hmac
@@ -6,11 +6,11 @@ import hmac
 SEED_BYTES = 32
 
 
-def commitment(seed: bytes) -> str:
-    """What is published before: binds to the seed, and tells nothing of 32 random bytes."""
+def commit_to_seed(seed: bytes) -> str:
+    """Return the SHA-256 of a seed, which is published first. It reveals nothing about 32 random bytes."""
     return hashlib.sha256(seed).hexdigest()
 
 
-def key_for(seed: bytes, purpose: str, team: str, attempt: int = 0) -> bytes:
-    """What a team's draws for a purpose follow from: 32 bytes that tell nothing of the seed or of others."""
+def derive_key(seed: bytes, purpose: str, team: str, attempt: int = 0) -> bytes:
+    """Return the 32-byte key of a team's draws for a purpose; it reveals nothing about seed or other keys."""
     return hmac.digest(seed, f"{purpose}\0{attempt}\0{team}".encode(), "sha256")

@@ -1,19 +1,19 @@
-"""A release read together with its secret: one answer tells what is wrong with either."""
+"""Parse a release and its secret together, so that the errors of both are reported at once."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from anoncup.errors import read_each
+from anoncup.errors import run_steps
 from anoncup.rules.model import Rules
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import SECRET
-from anoncup.tracks.model import About, Files, Sizes, Tables, Track
-from anoncup.tracks.swapped_files import require_own_places
+from anoncup.tracks.model import Files, ReleaseContext, Sizes, Tables, Track
+from anoncup.tracks.swapped_files import reject_swapped_files
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedUpload:
-    """A well-formed release with its answer, as the track reads them."""
+    """A well-formed release with its answer, as the track parses them."""
 
     release: Tables
     answer: Any
@@ -22,31 +22,31 @@ class ParsedUpload:
 
 
 def parse_upload(track: Track, rules: Rules, original: Tables, files: Files, secret: bytes) -> ParsedUpload:
-    """Parse a release and, against it, its secret; InvalidUpload names what is wrong with both."""
-    sent = files if track.draws_answer else {**files, SECRET: secret}
-    require_own_places(track, rules, original, sent)
-    (release, remarks), _ = read_each(
+    """Parse a release and, against it, its secret; InvalidUpload lists the errors of both."""
+    all_files = files if track.allocates_answer else {**files, SECRET: secret}
+    reject_swapped_files(track, rules, original, all_files)
+    (release, remarks), _ = run_steps(
         lambda: track.parse_release(files, original, rules),
-        lambda: check_secret_alone(track, rules, original, secret),
+        lambda: _check_secret_alone(track, rules, original, secret),
     )
     sizes = track.sizes(original, release)
-    answer = track.answers.read(secret, About(rules, sizes, lambda: original, release))
+    answer = track.answer_spec.read(secret, ReleaseContext(rules, sizes, lambda: original, release))
     if not rules.publication.shuffle_targets:
-        remarks += track.answers.remarks(answer)
+        remarks += track.answer_spec.remarks(answer)
     return ParsedUpload(release, answer, sizes, remarks)
 
 
-def check_some(track: Track, rules: Rules, original: Tables, files: Files) -> None:
-    """InvalidUpload for what is wrong with these files of an upload, of which others are missing."""
-    require_own_places(track, rules, original, files)
-    if files.keys() >= set(track.files):
+def check_partial_upload(track: Track, rules: Rules, original: Tables, files: Files) -> None:
+    """Raise InvalidUpload for errors in an upload of which some files are still missing."""
+    reject_swapped_files(track, rules, original, files)
+    if files.keys() >= set(track.release_file_names):
         track.parse_release(files, original, rules)
     elif SECRET in files:
-        check_secret_alone(track, rules, original, files[SECRET])
+        _check_secret_alone(track, rules, original, files[SECRET])
 
 
-def check_secret_alone(track: Track, rules: Rules, original: Tables, secret: bytes) -> None:
-    """InvalidUpload for what is wrong with a secret whatever its release is, if that can be told."""
-    if track.answers.read_alone and not track.draws_answer:
-        sizes = {"originals": track.individuals(original)}
-        track.answers.read(secret, About(rules, sizes, lambda: original))
+def _check_secret_alone(track: Track, rules: Rules, original: Tables, secret: bytes) -> None:
+    """Raise InvalidUpload for errors in a secret that do not depend on its release, if the track can tell."""
+    if track.answer_spec.reads_without_release and not track.allocates_answer:
+        sizes = {"originals": track.count_individuals(original)}
+        track.answer_spec.read(secret, ReleaseContext(rules, sizes, lambda: original))

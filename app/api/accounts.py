@@ -1,4 +1,4 @@
-"""One's own account: signing up, the password, tokens."""
+"""Routes of the caller's own account: sign-up, password, tokens."""
 
 from datetime import datetime, timedelta
 from typing import Annotated
@@ -9,18 +9,18 @@ from pydantic import BaseModel, Field, SecretStr
 
 from anoncup import schemas
 from anoncup.schemas.fields import PersonName, example
-from app.api.documentation.responses import NEW_NAME, refusing
+from app.api.documentation.responses import NEW_NAME, error_responses
 from app.db.transaction import transaction
 from app.http import throttle
-from app.http.authentication import Address, SignedIn
-from app.http.paging import Cursor, Limit, cursor_of, link_to_next, place_of
-from app.http.passwords import change, few_at_a_time, proven
+from app.http.authentication import ClientAddress, CurrentPrincipal
+from app.http.paging import Cursor, Limit, add_next_link, decode_cursor, encode_cursor
+from app.http.passwords import change_own_password, limit_concurrency, verify_password
 from app.services.accounts import accounts, memberships, passwords
 from app.services.teams import invites, members, organizers
 
 router = APIRouter(tags=["accounts"])
 
-LONGEST_TOKEN_LIFE_DAYS = 365
+_MAX_TOKEN_LIFE_DAYS = 365
 
 Name = Annotated[
     PersonName, Field(max_length=1000, description="any spelling that differs in case or width only")
@@ -29,8 +29,8 @@ NewName = Annotated[
     PersonName, Field(max_length=1000, description="1 to 100 characters without control characters")
 ]
 Code = Annotated[str, Field(max_length=200), example("q3c1Jt2nUe0VbW8s")]
-Known = Annotated[SecretStr, Field(max_length=1000), example("seven quiet foxes")]
-Password = Annotated[Known, Field(description="8 to 256 characters")]
+_ExistingPassword = Annotated[SecretStr, Field(max_length=1000), example("seven quiet foxes")]
+Password = Annotated[_ExistingPassword, Field(description="8 to 256 characters")]
 
 
 class SignUp(BaseModel):
@@ -60,20 +60,20 @@ class SignIn(BaseModel):
     """Name and password, and what the token shall be."""
 
     name: Name
-    password: Known
+    password: _ExistingPassword
     token_name: Annotated[str, Field(description="what you will know it by"), example("laptop")] = "api"  # noqa: S105  # a label
     scopes: Annotated[
         list[str] | None,
         Field(description="of read, submit, organize; without it, all that your role has"),
         example(["read", "submit"]),
     ] = None
-    expires_in_days: Annotated[int, Field(ge=1, le=LONGEST_TOKEN_LIFE_DAYS)] = accounts.TOKEN_LIFE.days
+    expires_in_days: Annotated[int, Field(ge=1, le=_MAX_TOKEN_LIFE_DAYS)] = accounts.TOKEN_LIFETIME.days
 
 
 class NewPassword(BaseModel):
     """The password there is, and the one there shall be."""
 
-    old: Known
+    old: _ExistingPassword
     new: Annotated[Password, example("eight quiet foxes")]
 
 
@@ -87,103 +87,113 @@ class PasswordByCode(BaseModel):
 @router.post(
     "/signup",
     status_code=status.HTTP_201_CREATED,
-    responses=refusing(
+    responses=error_responses(
         "name_taken team_name_taken in_a_team",
         NEW_NAME,
         "password_length invalid_invite team_needed another_team",
     ),
 )
-@few_at_a_time
-def sign_up(body: SignUp, address: Address) -> schemas.SignedUp:
+@limit_concurrency
+def sign_up(body: SignUp, address: ClientAddress) -> schemas.SignedUp:
     """A new account by an invite: with a new team, or in the team that the invite is of."""
-    with throttle.invite_tries(address):
+    with throttle.limit_invite_tries(address):
         with transaction() as session:
-            invites.look(session, body.invite)  # a wrong one costs no hash
-        kept = accounts.hashed(body.password.get_secret_value())
+            invites.find_usable(session, body.invite)  # reject a wrong code before hashing the password
+        password_hash = accounts.hash_password(body.password.get_secret_value())
         with transaction() as session:
-            made = members.sign_up(
-                session, code=body.invite, team=body.team, name=body.name, password_hash=kept
+            membership = members.sign_up(
+                session, code=body.invite, team=body.team, name=body.name, password_hash=password_hash
             )
-            token = accounts.issue_token(session, made.user, name="sign-up")
-    throttle.welcome(address, made.user.name_key)
-    return schemas.SignedUp(**joined(made).model_dump(), user_id=made.user.id, token=token)
+            token = accounts.issue_token(session, membership.user, name="sign-up")
+    throttle.remember_address(address, membership.user.name_key)
+    return schemas.SignedUp(
+        **_serialize_membership(membership).model_dump(), user_id=membership.user.id, token=token
+    )
 
 
 @router.post(
     "/join",
     status_code=status.HTTP_201_CREATED,
-    responses=refusing(
+    responses=error_responses(
         "in_a_team organizes_it team_name_taken invalid_invite team_needed another_team", NEW_NAME
     ),
 )
-def join(body: Join, principal: SignedIn, address: Address) -> schemas.Joined:
+def join(body: Join, principal: CurrentPrincipal, address: ClientAddress) -> schemas.TeamMembership:
     """Take part in one more competition by an invite: found a team, or join one."""
-    with throttle.invite_tries(address), transaction() as session:
-        return joined(members.join(session, principal, code=body.invite, team=body.team))
+    with throttle.limit_invite_tries(address), transaction() as session:
+        return _serialize_membership(members.join(session, principal, code=body.invite, team=body.team))
 
 
-def joined(made: members.Joined) -> schemas.Joined:
-    return schemas.Joined(team_id=made.team.id, team=made.team.name, competition=made.competition.slug)
+def _serialize_membership(membership: members.JoinedMember) -> schemas.TeamMembership:
+    return schemas.TeamMembership(
+        team_id=membership.team.id, team=membership.team.name, competition=membership.competition.slug
+    )
 
 
 @router.post(
-    "/password", status_code=status.HTTP_204_NO_CONTENT, responses=refusing("invalid_code password_length")
+    "/password",
+    status_code=status.HTTP_204_NO_CONTENT,
+    responses=error_responses("invalid_code password_length"),
 )
-@few_at_a_time
-def set_password(body: PasswordByCode, address: Address) -> None:
+@limit_concurrency
+def set_password(body: PasswordByCode, address: ClientAddress) -> None:
     """Set a new password with the code of a password link, once. All tokens and sessions end."""
-    with throttle.tries(address):
-        new = accounts.hashed(body.password.get_secret_value())
+    with throttle.limit_tries(address):
+        password_hash = accounts.hash_password(body.password.get_secret_value())
         with transaction() as session:
-            user = passwords.set_by_link(session, code=body.code, new=new)
-    throttle.welcome(address, user.name_key)
+            user = passwords.set_by_link(session, code=body.code, new_hash=password_hash)
+    throttle.remember_address(address, user.name_key)
 
 
 @router.put(
     "/me/password",
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=refusing("422.wrong_password password_length"),
+    responses=error_responses("422.wrong_password password_length"),
 )
-@few_at_a_time
-def change_password(body: NewPassword, principal: SignedIn, address: Address) -> None:
+@limit_concurrency
+def change_password(body: NewPassword, principal: CurrentPrincipal, address: ClientAddress) -> None:
     """Set a new password by the old one. All tokens and sessions end but the one that asks."""
-    with throttle.tries(address, account=accounts.confirming_key(principal)):
-        change(principal, old=body.old.get_secret_value(), new=body.new.get_secret_value())
+    with throttle.limit_tries(address, account=accounts.build_step_up_key(principal)):
+        change_own_password(principal, old=body.old.get_secret_value(), new=body.new.get_secret_value())
 
 
 @router.post(
     "/tokens",
     status_code=status.HTTP_201_CREATED,
-    responses=refusing("wrong_password unknown_scope", NEW_NAME),
+    responses=error_responses("wrong_password unknown_scope", NEW_NAME),
 )
-@few_at_a_time
-def create_token(body: SignIn, address: Address) -> schemas.IssuedToken:
+@limit_concurrency
+def create_token(body: SignIn, address: ClientAddress) -> schemas.IssuedToken:
     """A personal API token for name and password."""
-    account = accounts.searched_key(body.name)
-    with throttle.tries(address, account=account):
-        kept = proven(body.name, body.password.get_secret_value())
+    account = accounts.build_search_key(body.name)
+    with throttle.limit_tries(address, account=account):
+        verified_hash = verify_password(body.name, body.password.get_secret_value())
         with transaction() as session:
             token = accounts.issue_token(
                 session,
-                accounts.signing_in(session, name=body.name, proven=kept),
+                accounts.lock_verified_user(session, name=body.name, verified_hash=verified_hash),
                 name=body.token_name,
                 scopes=None if body.scopes is None else tuple(body.scopes),
-                life=timedelta(days=body.expires_in_days),
+                lifetime=timedelta(days=body.expires_in_days),
             )
     return schemas.IssuedToken(token=token)
 
 
 @router.get("/tokens")
 def list_tokens(
-    request: Request, response: Response, principal: SignedIn, limit: Limit = 50, cursor: Cursor = None
+    request: Request,
+    response: Response,
+    principal: CurrentPrincipal,
+    limit: Limit = 50,
+    cursor: Cursor = None,
 ) -> list[schemas.Token]:
     """Your tokens and browser sessions, newest first, ended ones too."""
-    after = place_of(cursor, datetime.fromisoformat, UUID)
+    position = decode_cursor(cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
-        rows = accounts.listed(session, principal, after=after, limit=limit + 1)
+        rows = accounts.list_tokens(session, principal, cursor=position, limit=limit + 1)
     page = rows[:limit]
-    following = cursor_of(page[-1].created_at.isoformat(), page[-1].id) if len(rows) > limit else None
-    link_to_next(request, response, following)
+    next_cursor = encode_cursor(page[-1].created_at.isoformat(), page[-1].id) if len(rows) > limit else None
+    add_next_link(request, response, next_cursor)
     return [
         schemas.Token(
             id=row.id,
@@ -200,25 +210,25 @@ def list_tokens(
 
 
 @router.delete("/tokens/current", status_code=status.HTTP_204_NO_CONTENT)
-def revoke_current_token(principal: SignedIn) -> None:
+def revoke_current_token(principal: CurrentPrincipal) -> None:
     """End the token that makes this request."""
     with transaction() as session:
-        accounts.revoke(session, principal)
+        accounts.revoke_current(session, principal)
 
 
 @router.delete("/tokens/{token_id}", status_code=status.HTTP_204_NO_CONTENT)
-def revoke_token(token_id: UUID, principal: SignedIn) -> None:
+def revoke_token(token_id: UUID, principal: CurrentPrincipal) -> None:
     """End one of your tokens or browser sessions."""
     with transaction() as session:
         accounts.revoke_own(session, principal, token_id)
 
 
 @router.get("/me")
-def me(principal: SignedIn) -> schemas.Me:
+def me(principal: CurrentPrincipal) -> schemas.Me:
     """Who the token belongs to, and where they take part."""
     with transaction() as session:
-        own = memberships.joined(session, principal.user_id)
-        organizes = organizers.organized(session, principal.user_id)
+        own = memberships.list_teams(session, principal.user_id)
+        organizes = organizers.list_competitions(session, principal.user_id)
     return schemas.Me(
         user_id=principal.user_id,
         name=principal.name,

@@ -1,4 +1,4 @@
-"""Announcements: everybody reads them, the organizers write them."""
+"""Routes of announcements: everybody reads them, organizers write them."""
 
 from datetime import datetime
 from typing import Annotated
@@ -9,17 +9,17 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from anoncup import schemas
 from anoncup.schemas.fields import example
-from app.api.documentation.responses import ORGANIZER, refusing
+from app.api.documentation.responses import ORGANIZER, error_responses
 from app.db.models import Announcement
 from app.db.transaction import transaction
-from app.http.authentication import MaybeSignedIn, SignedIn
-from app.http.paging import AskedPage, place_of
-from app.http.step_up import Confirming
+from app.http.authentication import CurrentPrincipal, OptionalPrincipal
+from app.http.paging import RequestedPage, decode_cursor
+from app.http.step_up import ReauthenticatedCaller
 from app.services.contests import announcements
 
 router = APIRouter(tags=["announcements"])
 
-Words = Annotated[str | None, Field(max_length=announcements.LONGEST)]
+_AnnouncementText = Annotated[str | None, Field(max_length=announcements.MAX_LENGTH)]
 
 
 class Text(BaseModel):
@@ -27,8 +27,8 @@ class Text(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    en: Annotated[Words, example("The deadline moves by a day.")] = None
-    ja: Annotated[Words, example("締切を一日延ばします。")] = None
+    en: Annotated[_AnnouncementText, example("The deadline moves by a day.")] = None
+    ja: Annotated[_AnnouncementText, example("締切を一日延ばします。")] = None
 
 
 class AnnouncementIn(BaseModel):
@@ -40,41 +40,45 @@ class AnnouncementIn(BaseModel):
 @router.post(
     "/competitions/{slug}/announcements",
     status_code=status.HTTP_201_CREATED,
-    responses=refusing(ORGANIZER, "no_text announcement_text"),
+    responses=error_responses(ORGANIZER, "no_text announcement_text"),
 )
-def post_announcement(slug: str, principal: SignedIn, body: AnnouncementIn) -> schemas.Announcement:
+def post_announcement(slug: str, principal: CurrentPrincipal, body: AnnouncementIn) -> schemas.Announcement:
     """Tell everybody something, as an organizer."""
     with transaction() as session:
         text = body.text.model_dump(exclude_none=True)
-        return out(announcements.post(session, principal, slug, text))
+        return _serialize_announcement(announcements.post(session, principal, slug, text))
 
 
 @router.get("/competitions/{slug}/announcements")
-def list_announcements(slug: str, principal: MaybeSignedIn, page: AskedPage) -> list[schemas.Announcement]:
+def list_announcements(
+    slug: str, principal: OptionalPrincipal, page: RequestedPage
+) -> list[schemas.Announcement]:
     """What the organizers have said, newest first."""
-    after = place_of(page.cursor, datetime.fromisoformat, UUID)
+    position = decode_cursor(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
-        found = announcements.listed(session, principal, slug, after=after, limit=page.wanted)
-    return [out(one) for one in page.cut(found, lambda last: (last.at, last.id))]
+        rows = announcements.list_announcements(
+            session, principal, slug, cursor=position, limit=page.fetch_limit
+        )
+    return [_serialize_announcement(row) for row in page.take_page(rows, lambda last: (last.at, last.id))]
 
 
 @router.delete(
     "/announcements/{announcement_id}",
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=refusing(ORGANIZER, "service_announcement"),
+    responses=error_responses(ORGANIZER, "service_announcement"),
 )
-def withdraw_announcement(announcement_id: UUID, principal: Confirming) -> None:
+def withdraw_announcement(announcement_id: UUID, principal: ReauthenticatedCaller) -> None:
     """Take an announcement back; the audit log keeps it."""
     with transaction() as session:
         announcements.withdraw(session, principal, announcement_id)
 
 
-def out(said: Announcement) -> schemas.Announcement:
-    service = said.said
+def _serialize_announcement(announcement: Announcement) -> schemas.Announcement:
+    service_notice = announcement.said
     return schemas.Announcement(
-        id=said.id,
-        at=said.at,
-        text=announcements.texts(said),
-        code=service.code if service else None,
-        values=service.message.plain() if service else None,
+        id=announcement.id,
+        at=announcement.at,
+        text=announcements.translate(announcement),
+        code=service_notice.code if service_notice else None,
+        values=service_notice.message.values_in_english() if service_notice else None,
     )

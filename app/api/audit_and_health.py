@@ -1,55 +1,59 @@
-"""What organizers look at to see that all is well: the audit log and the queue."""
+"""Routes of the audit log and the queue, for organizers."""
 
 from fastapi import APIRouter
 
 from anoncup import schemas
 from anoncup.schemas.roles import Role
-from app.api.documentation.responses import ORGANIZER, refusing
+from app.api.documentation.responses import ORGANIZER, error_responses
 from app.db.models import AuditEntry
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
-from app.http.paging import AskedPage, number, place_of
+from app.http.authentication import CurrentPrincipal
+from app.http.paging import RequestedPage, decode_cursor, parse_number
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
 from app.services.jobs import queue
-from app.services.organizing import load
+from app.services.organizing import workload
 
-HIDDEN_REASON = "takes no work; administrators can read why"
+_HIDDEN_REASON = "takes no work; administrators can read why"
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["organizers"])
 
 
-@router.get("/audit", responses=refusing(ORGANIZER))
-def audit_log(slug: str, principal: SignedIn, page: AskedPage) -> list[schemas.AuditEntry]:
+@router.get("/audit", responses=error_responses(ORGANIZER))
+def audit_log(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> list[schemas.AuditEntry]:
     """What organizers, administrators and the clock did to the competition, newest first."""
-    place = place_of(page.cursor, number)
+    position = decode_cursor(page.cursor, parse_number)
     with transaction() as session:
-        after = place[0] if place else None
-        found = competitions.history(session, principal, slug, after=after, limit=page.wanted)
-    return [out(entry) for entry in page.cut(found, lambda last: (last.number,))]
+        last_number = position[0] if position else None
+        rows = competitions.list_audit_entries(
+            session, principal, slug, before_number=last_number, limit=page.fetch_limit
+        )
+    return [_serialize_entry(entry) for entry in page.take_page(rows, lambda last: (last.number,))]
 
 
-@router.get("/queue", responses=refusing(ORGANIZER))
-def queue_health(slug: str, principal: SignedIn) -> schemas.Queue:
+@router.get("/queue", responses=error_responses(ORGANIZER))
+def queue_health(slug: str, principal: CurrentPrincipal) -> schemas.Queue:
     """What waits, what runs, and which workers are there."""
     with transaction() as session:
-        found = load.of_competition(session, principal, slug)
+        queue_load = workload.measure(session, principal, slug)
     workers = queue.list_workers()
     return schemas.Queue(
-        waiting=found.waiting,
-        scoring=found.scoring,
-        oldest_waiting_s=None if found.oldest_waiting is None else found.oldest_waiting.total_seconds(),
-        broker_depth=queue.depth(),
-        last_sweep_s=found.last_sweep_s,
-        workers=None if workers is None else [worker_out(each, principal) for each in workers],
+        waiting=queue_load.waiting,
+        scoring=queue_load.scoring,
+        oldest_waiting_s=None
+        if queue_load.oldest_waiting is None
+        else queue_load.oldest_waiting.total_seconds(),
+        broker_depth=queue.count_messages(),
+        last_sweep_s=queue_load.last_sweep_s,
+        workers=None if workers is None else [_serialize_worker(worker, principal) for worker in workers],
     )
 
 
-def worker_out(duties: queue.Duties, principal: Principal) -> schemas.Worker:
-    """A worker; why it takes no work may name folders and hosts, which are for administrators."""
-    lacks = duties.lacks if principal.role == Role.ADMINISTRATOR else duties.lacks and HIDDEN_REASON
-    return schemas.Worker(name=duties.worker, serves=duties.kinds, lacks=lacks)
+def _serialize_worker(duties: queue.WorkerDuties, principal: Principal) -> schemas.Worker:
+    """Return a worker; only administrators see the reason for taking no work, which may name hosts."""
+    reason = duties.missing if principal.role == Role.ADMINISTRATOR else duties.missing and _HIDDEN_REASON
+    return schemas.Worker(name=duties.worker, serves=duties.kinds, lacks=reason)
 
 
-def out(entry: AuditEntry) -> schemas.AuditEntry:
+def _serialize_entry(entry: AuditEntry) -> schemas.AuditEntry:
     return schemas.AuditEntry.model_validate(entry, from_attributes=True)

@@ -1,4 +1,4 @@
-"""Baselines: what organizers put on the board for comparison."""
+"""Routes of baselines, the releases that organizers put on the board for comparison."""
 
 from typing import Annotated
 from uuid import UUID
@@ -7,35 +7,37 @@ from fastapi import APIRouter, Depends, Request, status
 
 from anoncup import schemas
 from anoncup.errors import InvalidInput
-from app.api.documentation.bodies import Json, multipart
-from app.api.documentation.responses import BUSY, NEW_NAME, ORGANIZER, refusing
-from app.api.submissions import NEEDED, PARTS, SENT, receipt
+from app.api.documentation.bodies import Json, multipart_body
+from app.api.documentation.responses import BUSY, NEW_NAME, ORGANIZER, error_responses
+from app.api.submissions import EXAMPLE_PARTS, PARTS, REQUIRED_PARTS, serialize_receipt
 from app.config import get_settings
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
-from app.http.multipart import Parts
-from app.http.step_up import Confirming
-from app.http.uploads import Way, read_release, take_in
+from app.http.authentication import CurrentPrincipal
+from app.http.multipart import MultipartForm
+from app.http.step_up import ReauthenticatedCaller
+from app.http.uploads import UploadKind, read_release, receive_upload
 from app.services.accounts.accounts import Principal
 from app.services.organizing import baselines
 from app.services.submissions import uploads
-from app.services.submissions.uploads import Entrance
+from app.services.submissions.uploads import UploadContext
 
 router = APIRouter(tags=["baselines"])
 
 NAME: Json = {"type": "string", "description": "what it is called on the board"}
 
 
-def entrance(slug: str, principal: SignedIn) -> Entrance:
+def _enter_baseline(slug: str, principal: CurrentPrincipal) -> UploadContext:
     with transaction() as session:
-        return baselines.entrance(session, principal, slug)
+        return baselines.enter(session, principal, slug)
 
 
 @router.post(
     "/competitions/{slug}/baselines",
     status_code=status.HTTP_202_ACCEPTED,
-    openapi_extra=multipart(PARTS | {"name": NAME}, SENT | {"name": "5-anonymous"}, needed=[*NEEDED, "name"]),
-    responses=refusing(
+    openapi_extra=multipart_body(
+        PARTS | {"name": NAME}, EXAMPLE_PARTS | {"name": "5-anonymous"}, required=[*REQUIRED_PARTS, "name"]
+    ),
+    responses=error_responses(
         ORGANIZER,
         NEW_NAME,
         BUSY,
@@ -44,36 +46,42 @@ def entrance(slug: str, principal: SignedIn) -> Entrance:
     ),
 )
 async def add_baseline(
-    request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]
+    request: Request,
+    principal: CurrentPrincipal,
+    upload_context: Annotated[UploadContext, Depends(_enter_baseline)],
 ) -> schemas.BaselineReceipt:
     """Put a release on the board for comparison, without a rank; the text part `name` says what it is."""
-    return await take_in(request, principal, at, BASELINE)
+    return await receive_upload(request, principal, upload_context, _BASELINE)
 
 
-def added(principal: Principal, at: Entrance, sent: Parts) -> schemas.BaselineReceipt:
-    if "name" not in sent.texts:
+def _accept_baseline(
+    principal: Principal, upload_context: UploadContext, form: MultipartForm
+) -> schemas.BaselineReceipt:
+    if "name" not in form.texts:
         raise InvalidInput("a baseline needs a name: send a part named name", code="name_length")
-    upload = read_release(at, sent)
+    upload = read_release(upload_context, form)
     with transaction() as session:
-        made = baselines.add(
+        baseline = baselines.add(
             session,
             principal,
             upload,
-            name=sent.texts["name"],
+            name=form.texts["name"],
             sealing_key=get_settings().sealing_key_file,
         )
-        return schemas.BaselineReceipt(team_id=made.submission.team_id, receipt=receipt(made))
+        return schemas.BaselineReceipt(
+            team_id=baseline.submission.team_id, receipt=serialize_receipt(baseline)
+        )
 
 
-BASELINE = Way(uploads.renewed, added)
+_BASELINE = UploadKind(uploads.refresh_context, _accept_baseline)
 
 
 @router.delete(
     "/competitions/{slug}/baselines/{team_id}",
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=refusing(ORGANIZER, "no_such_baseline"),
+    responses=error_responses(ORGANIZER, "no_such_baseline"),
 )
-def remove_baseline(slug: str, team_id: UUID, principal: Confirming) -> None:
+def remove_baseline(slug: str, team_id: UUID, principal: ReauthenticatedCaller) -> None:
     """Take a baseline off the board."""
     with transaction() as session:
         baselines.remove(session, principal, slug, team_id)

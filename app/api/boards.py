@@ -1,107 +1,125 @@
-"""Boards as JSON and CSV."""
+"""Routes of the boards, as JSON and CSV."""
 
 from fastapi import APIRouter, Request, Response
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
-from app.api.documentation.bodies import example_as, raw
-from app.api.documentation.responses import BOARD, refusing
+from app.api.documentation.bodies import build_model_example, raw_response
+from app.api.documentation.responses import BOARD, error_responses
 from app.db.transaction import transaction
 from app.http import board_cache
-from app.http.authentication import MaybeSignedIn, ShownBy
+from app.http.authentication import OptionalPrincipal, SentCredential
 from app.services.boards import anonymization, attack_timeline, board_timeline, matrix, reidentification
 from app.services.contests import visibility
-from app.services.contests.visibility import Sight
+from app.services.contests.visibility import BoardAccess
 
-router = APIRouter(prefix="/competitions/{slug}/boards", tags=["boards"], responses=refusing(BOARD))
+router = APIRouter(prefix="/competitions/{slug}/boards", tags=["boards"], responses=error_responses(BOARD))
 
 JSON, CSV = "application/json", "text/csv; charset=utf-8"
 
 
 @router.get("/anonymization", response_model=schemas.Board)
-async def anonymization_board(slug: str, shown: ShownBy, request: Request) -> Response:
+async def anonymization_board(slug: str, credential: SentCredential, request: Request) -> Response:
     """Every team's best accepted submission (its best final, once they are frozen), lowest overall first."""
-    return await board_cache.board(request, shown, slug, anonymization_json, media_type=JSON)
+    return await board_cache.build_board_response(
+        request, credential, slug, _render_anonymization_json, media_type=JSON
+    )
 
 
-def anonymization_json(session: Session, sight: Sight) -> str:
-    return anonymization.board(session, sight).model_dump_json()
+def _render_anonymization_json(session: Session, sight: BoardAccess) -> str:
+    return anonymization.build_board(session, sight).model_dump_json()
 
 
 @router.get(
     "/anonymization.csv",
     response_class=Response,
-    responses=raw("text/csv", anonymization.as_csv(example_as(schemas.Board))),
+    responses=raw_response("text/csv", anonymization.render_csv(build_model_example(schemas.Board))),
 )
-async def anonymization_csv(slug: str, shown: ShownBy, request: Request) -> Response:
+async def anonymization_csv(slug: str, credential: SentCredential, request: Request) -> Response:
     """The same board for a spreadsheet."""
-    return await board_cache.board(request, shown, slug, anonymization_lines, media_type=CSV)
+    return await board_cache.build_board_response(
+        request, credential, slug, _render_anonymization_csv, media_type=CSV
+    )
 
 
-def anonymization_lines(session: Session, sight: Sight) -> str:
-    return anonymization.as_csv(anonymization.board(session, sight))
+def _render_anonymization_csv(session: Session, sight: BoardAccess) -> str:
+    return anonymization.render_csv(anonymization.build_board(session, sight))
 
 
 @router.get("/history", response_model=schemas.History)
-async def anonymization_history(slug: str, shown: ShownBy, request: Request) -> Response:
+async def anonymization_history(slug: str, credential: SentCredential, request: Request) -> Response:
     """How it came about: each team's best over time, as the board of each moment showed it."""
-    return await board_cache.board(request, shown, slug, board_timeline.as_json, media_type=JSON)
+    return await board_cache.build_board_response(
+        request, credential, slug, board_timeline.render_json, media_type=JSON
+    )
 
 
 @router.get("/reidentification", response_model=schemas.AttackersBoard)
-async def reidentification_board(slug: str, shown: ShownBy, request: Request) -> Response:
+async def reidentification_board(slug: str, credential: SentCredential, request: Request) -> Response:
     """How many records each team identified, most first."""
-    return await board_cache.board(request, shown, slug, reidentification_json, media_type=JSON)
+    return await board_cache.build_board_response(
+        request, credential, slug, _render_reidentification_json, media_type=JSON
+    )
 
 
-def reidentification_json(session: Session, sight: Sight) -> str:
-    return reidentification.board(session, sight).model_dump_json()
+def _render_reidentification_json(session: Session, sight: BoardAccess) -> str:
+    return reidentification.build_board(session, sight).model_dump_json()
 
 
 @router.get(
     "/reidentification.csv",
     response_class=Response,
-    responses=raw("text/csv", reidentification.as_csv(example_as(schemas.AttackersBoard))),
+    responses=raw_response(
+        "text/csv", reidentification.render_csv(build_model_example(schemas.AttackersBoard))
+    ),
 )
-async def reidentification_csv(slug: str, shown: ShownBy, request: Request) -> Response:
+async def reidentification_csv(slug: str, credential: SentCredential, request: Request) -> Response:
     """The same board for a spreadsheet."""
-    return await board_cache.board(request, shown, slug, reidentification_lines, media_type=CSV)
+    return await board_cache.build_board_response(
+        request, credential, slug, _render_reidentification_csv, media_type=CSV
+    )
 
 
-def reidentification_lines(session: Session, sight: Sight) -> str:
-    return reidentification.as_csv(reidentification.board(session, sight))
+def _render_reidentification_csv(session: Session, sight: BoardAccess) -> str:
+    return reidentification.render_csv(reidentification.build_board(session, sight))
 
 
 @router.get("/matrix", response_model=schemas.Matrix)
-async def matrix_board(slug: str, shown: ShownBy, request: Request) -> Response:
+async def matrix_board(slug: str, credential: SentCredential, request: Request) -> Response:
     """The best trial of every attacker on every target."""
-    return await board_cache.board(request, shown, slug, matrix_json, media_type=JSON)
+    return await board_cache.build_board_response(
+        request, credential, slug, _render_matrix_json, media_type=JSON
+    )
 
 
-def matrix_json(session: Session, sight: Sight) -> str:
-    return matrix.board(session, sight).model_dump_json()
+def _render_matrix_json(session: Session, sight: BoardAccess) -> str:
+    return matrix.build_matrix(session, sight).model_dump_json()
 
 
 @router.get(
     "/matrix.csv",
     response_class=Response,
-    responses=raw("text/csv", matrix.as_csv(example_as(schemas.Matrix))),
+    responses=raw_response("text/csv", matrix.render_csv(build_model_example(schemas.Matrix))),
 )
-async def matrix_csv(slug: str, shown: ShownBy, request: Request) -> Response:
+async def matrix_csv(slug: str, credential: SentCredential, request: Request) -> Response:
     """The rates of the same matrix for a spreadsheet."""
-    return await board_cache.board(request, shown, slug, matrix_lines, media_type=CSV)
+    return await board_cache.build_board_response(
+        request, credential, slug, _render_matrix_csv, media_type=CSV
+    )
 
 
-def matrix_lines(session: Session, sight: Sight) -> str:
-    return matrix.as_csv(matrix.board(session, sight))
+def _render_matrix_csv(session: Session, sight: BoardAccess) -> str:
+    return matrix.render_csv(matrix.build_matrix(session, sight))
 
 
-@router.get("/attacks", response_model=schemas.AttackHistory, responses=refusing("not_revealed_yet"))
-def attacks(slug: str, principal: MaybeSignedIn, request: Request) -> Response:
+@router.get("/attacks", response_model=schemas.AttackHistory, responses=error_responses("not_revealed_yet"))
+def attacks(slug: str, principal: OptionalPrincipal, request: Request) -> Response:
     """The matrix as it came to be, once the secrets are revealed: each team's best on each target over time.
 
     It changes no more, and is several times larger than a board: nothing of it is kept here.
     """
     with transaction() as session:
-        found = attack_timeline.board(session, visibility.boards(session, principal, slug))
-    return board_cache.tagged(request, found.model_dump_json().encode(), media_type=JSON)
+        timeline = attack_timeline.build_timeline(
+            session, visibility.authorize_boards(session, principal, slug)
+        )
+    return board_cache.build_uncached_response(request, timeline.model_dump_json().encode(), media_type=JSON)

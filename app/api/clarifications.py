@@ -1,4 +1,4 @@
-"""What teams ask the organizers, and what these answer."""
+"""Routes of the teams' questions to the organizers, and of their answers."""
 
 from datetime import datetime
 from typing import Annotated
@@ -9,24 +9,24 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from anoncup import schemas
 from anoncup.schemas.fields import example
-from app.api.documentation.responses import ORGANIZER, TEAM, refusing
+from app.api.documentation.responses import ORGANIZER, TEAM, error_responses
 from app.db.transaction import transaction
-from app.http.authentication import MaybeSignedIn, SignedIn
-from app.http.paging import AskedPage, place_of
+from app.http.authentication import CurrentPrincipal, OptionalPrincipal
+from app.http.paging import RequestedPage, decode_cursor
 from app.services.contests import clarifications
-from app.services.contests.clarifications import Asked
+from app.services.contests.clarifications import VisibleClarification
 
 router = APIRouter(tags=["clarifications"])
 
-Words = Annotated[str, Field(max_length=clarifications.LONGEST)]
+_ClarificationText = Annotated[str, Field(max_length=clarifications.MAX_LENGTH)]
 
 
-class QuestionIn(BaseModel):
+class ClarificationIn(BaseModel):
     """What your team wants to know; plain text, and its line breaks are kept."""
 
     model_config = ConfigDict(extra="forbid")
 
-    question: Annotated[Words, example("May a release have fewer rows than the original?")]
+    question: Annotated[_ClarificationText, example("May a release have fewer rows than the original?")]
 
 
 class AnswerIn(BaseModel):
@@ -34,50 +34,61 @@ class AnswerIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    answer: Annotated[Words, example("Yes: see the rules, Accepted.")]
+    answer: Annotated[_ClarificationText, example("Yes: see the rules, Accepted.")]
     public: Annotated[bool, Field(description="everybody reads question and answer, not who asked")] = False
 
 
 @router.get("/competitions/{slug}/clarifications")
-def list_clarifications(slug: str, principal: MaybeSignedIn, page: AskedPage) -> list[schemas.Clarification]:
+def list_clarifications(
+    slug: str, principal: OptionalPrincipal, page: RequestedPage
+) -> list[schemas.Clarification]:
     """What was asked, newest first: for organizers all, others read what is public and their team's."""
-    after = place_of(page.cursor, datetime.fromisoformat, UUID)
+    position = decode_cursor(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
-        found = clarifications.listed(session, principal, slug, after=after, limit=page.wanted)
-    return [out(each) for each in page.cut(found, lambda last: (last.one.asked_at, last.one.id))]
+        rows = clarifications.list_clarifications(
+            session, principal, slug, cursor=position, limit=page.fetch_limit
+        )
+    return [
+        _serialize_clarification(row)
+        for row in page.take_page(rows, lambda last: (last.clarification.asked_at, last.clarification.id))
+    ]
 
 
 @router.post(
     "/competitions/{slug}/clarifications",
     status_code=status.HTTP_201_CREATED,
-    responses=refusing(TEAM, "clarification_text questions_wait"),
+    responses=error_responses(TEAM, "clarification_text questions_wait"),
 )
-def ask_for_clarification(slug: str, principal: SignedIn, body: QuestionIn) -> schemas.Clarification:
+def ask_for_clarification(
+    slug: str, principal: CurrentPrincipal, body: ClarificationIn
+) -> schemas.Clarification:
     """Ask the organizers, in your team's name. They and your team read it."""
     with transaction() as session:
-        return out(clarifications.ask(session, principal, slug, body.question))
+        return _serialize_clarification(clarifications.ask(session, principal, slug, body.question))
 
 
-@router.put("/clarifications/{clarification_id}/answer", responses=refusing(ORGANIZER, "clarification_text"))
+@router.put(
+    "/clarifications/{clarification_id}/answer", responses=error_responses(ORGANIZER, "clarification_text")
+)
 def answer_clarification(
-    clarification_id: UUID, principal: SignedIn, body: AnswerIn
+    clarification_id: UUID, principal: CurrentPrincipal, body: AnswerIn
 ) -> schemas.Clarification:
     """Answer a team, or everybody; anew, if there is an answer already. For organizers."""
     with transaction() as session:
-        return out(
+        return _serialize_clarification(
             clarifications.answer(session, principal, clarification_id, body.answer, public=body.public)
         )
 
 
-def out(asked: Asked) -> schemas.Clarification:
-    one = asked.one
+def _serialize_clarification(asked: VisibleClarification) -> schemas.Clarification:
+    clarification = asked.clarification
     return schemas.Clarification(
-        id=one.id,
-        asked_at=one.asked_at,
-        question=one.question,
-        answer=one.answer,
-        answered_at=one.answered_at,
-        public=one.public,
-        own=asked.own,
-        team=asked.team,
+        id=clarification.id,
+        asked_at=clarification.asked_at,
+        question=clarification.question,
+        answer=clarification.answer,
+        answered_at=clarification.answered_at,
+        public=clarification.public,
+        own=asked.is_own,
+        team=asked.team_name,
     )

@@ -1,4 +1,4 @@
-"""Live progress of a submission as server-sent events."""
+"""The live progress of a submission, as server-sent events."""
 
 from collections.abc import AsyncIterator
 from typing import Annotated
@@ -10,84 +10,86 @@ from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
 from anoncup import schemas
 from anoncup.schemas.fields import ID
-from app.api.documentation.bodies import example_as, raw
-from app.api.documentation.responses import refusing
+from app.api.documentation.bodies import build_model_example, raw_response
+from app.api.documentation.responses import error_responses
 from app.db.transaction import transaction
 from app.http import progress_stream
-from app.http.authentication import SignedIn
-from app.http.progress_stream import Watcher
+from app.http.authentication import CurrentPrincipal
+from app.http.progress_stream import Subscriber
 from app.services.accounts.accounts import Principal
 from app.services.submissions import progress
-from app.services.submissions.progress import Follower, Progress
+from app.services.submissions.progress import EvaluationProgress, Follower
 
 router = APIRouter(tags=["submissions"])
 
-PING_EVERY_S = 15.0
-RETRY_MS = 3000
-"""How long a browser waits before it connects again after a break."""
-BEGUN = example_as(schemas.Progress).model_copy(update={"queue_position": None})
-EXAMPLE = format_sse_event(retry=RETRY_MS) + format_sse_event(
-    data_str=BEGUN.model_dump_json(), event="progress", id=f"{ID}.1.5.SCORING"
+_PING_INTERVAL_S = 15.0
+_RETRY_MS = 3000
+"""Time after which a browser reconnects if the connection breaks."""
+_EXAMPLE_PROGRESS = build_model_example(schemas.Progress).model_copy(update={"queue_position": None})
+_EXAMPLE_STREAM = format_sse_event(retry=_RETRY_MS) + format_sse_event(
+    data_str=_EXAMPLE_PROGRESS.model_dump_json(), event="progress", id=f"{ID}.1.5.SCORING"
 )
 
 
-async def watcher(request: Request, submission_id: UUID, principal: SignedIn) -> AsyncIterator[Watcher]:
-    """A watcher that lives as long as the answer is sent."""
-    present = await run_in_threadpool(look_once, principal, submission_id)
+async def _open_watcher(
+    request: Request, submission_id: UUID, principal: CurrentPrincipal
+) -> AsyncIterator[Subscriber]:
+    """Yield a subscriber that exists until the response ends."""
+    current = await run_in_threadpool(load_progress, principal, submission_id)
     follower = Follower(principal.token_id, submission_id)
-    with request.app.state.live.watching(principal.user_id, follower, present) as made:
-        yield made
+    with request.app.state.live.subscribe(principal.user_id, follower, current) as subscriber:
+        yield subscriber
 
 
-def look_once(principal: Principal, submission_id: UUID) -> Progress:
+def load_progress(principal: Principal, submission_id: UUID) -> EvaluationProgress:
     with transaction() as session:
-        return progress.visible(session, principal, submission_id)
+        return progress.load_progress(session, principal, submission_id)
 
 
 @router.get(
     "/submissions/{submission_id}/events",
     response_class=Response,
-    responses=raw(
+    responses=raw_response(
         "text/event-stream",
-        EXAMPLE.decode(),
-        said="`progress` now and at every change, `done` with the last state, then the end",
+        _EXAMPLE_STREAM.decode(),
+        description="`progress` now and at every change, `done` with the last state, then the end",
     )
     | {204: {"description": "the client has heard the last state already"}}
-    | refusing("too_many_streams"),
+    | error_responses("too_many_streams"),
 )
 async def follow_submission(
-    watcher: Annotated[Watcher, Depends(watcher)],
+    watcher: Annotated[Subscriber, Depends(_open_watcher)],
     last_event_id: Annotated[str | None, Header(description="of the last event that was heard")] = None,
 ) -> Response:
     """Follow the scoring live. The data of each event are `{id, status, step, steps, …}`.
 
     A comment comes every 15 seconds. A stream that ends without `done` was broken off: connect again.
     """
-    if watcher.latest.ended and last_event_id == mark(watcher.latest):
-        return Response(status_code=204)  # a browser connects for ever until it hears this
-    return EventSourceResponse(events(watcher), headers={"X-Accel-Buffering": "no"})
+    if watcher.latest.has_ended and last_event_id == _event_id(watcher.latest):
+        return Response(status_code=204)  # without it, a browser reconnects forever
+    return EventSourceResponse(_iter_events(watcher), headers={"X-Accel-Buffering": "no"})
 
 
-async def events(watcher: Watcher) -> AsyncIterator[bytes]:
-    yield format_sse_event(retry=RETRY_MS)
-    async for found in progress_stream.told(watcher, ping_every_s=PING_EVERY_S):
-        yield KEEPALIVE_COMMENT if found is None else event(found)
+async def _iter_events(watcher: Subscriber) -> AsyncIterator[bytes]:
+    yield format_sse_event(retry=_RETRY_MS)
+    async for update in progress_stream.stream_progress(watcher, ping_every_s=_PING_INTERVAL_S):
+        yield KEEPALIVE_COMMENT if update is None else _format_event(update)
 
 
-def event(found: Progress) -> bytes:
+def _format_event(update: EvaluationProgress) -> bytes:
     body = schemas.Progress(
-        id=found.submission_id,
-        status=found.state,
-        step=found.step,
-        steps=found.steps,
-        step_name=found.step_name,
-        attempt=found.attempt,
-        queue_position=found.queue_position,
+        id=update.submission_id,
+        status=update.state,
+        step=update.step,
+        steps=update.steps,
+        step_name=update.step_name,
+        attempt=update.attempt,
+        queue_position=update.queue_position,
     )
-    name = "done" if found.ended else "progress"
-    return format_sse_event(data_str=body.model_dump_json(), event=name, id=mark(found))
+    name = "done" if update.has_ended else "progress"
+    return format_sse_event(data_str=body.model_dump_json(), event=name, id=_event_id(update))
 
 
-def mark(found: Progress) -> str:
-    """Tells one state of one evaluation from the others."""
-    return f"{found.evaluation_id}.{found.attempt}.{found.step}.{found.state}"
+def _event_id(update: EvaluationProgress) -> str:
+    """Return an id that is unique for each state of each evaluation."""
+    return f"{update.evaluation_id}.{update.attempt}.{update.step}.{update.state}"

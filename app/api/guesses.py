@@ -1,4 +1,4 @@
-"""Guesses: hand one in, list one's own."""
+"""Routes of guesses: submit, check and list them."""
 
 from datetime import datetime
 from typing import Annotated
@@ -10,106 +10,119 @@ from anoncup import schemas
 from anoncup.plugins import TRACKS
 from anoncup.tracks.files import GUESS
 from app.api.documentation import examples
-from app.api.documentation.bodies import Json, files_said, multipart
-from app.api.documentation.responses import CHECK, TEAM, UPLOAD, refusing
+from app.api.documentation.bodies import Json, file_schemas, multipart_body
+from app.api.documentation.responses import CHECK, TEAM, UPLOAD, error_responses
 from app.db.models import Guess, State
 from app.db.transaction import transaction
 from app.http import uploads
-from app.http.authentication import IdempotencyKey, SignedIn
-from app.http.paging import AskedPage, place_of
-from app.http.uploads import A_GUESS, dry_run, take_in
+from app.http.authentication import CurrentPrincipal, IdempotencyKey
+from app.http.paging import RequestedPage, decode_cursor
+from app.http.uploads import GUESS_UPLOAD, receive_dry_run, receive_upload
 from app.services.attacks import guesses
-from app.services.attacks.guesses import Entrance
+from app.services.attacks.guesses import GuessContext
 
 router = APIRouter(tags=["guesses"])
 
-FILES = ((GUESS, one.file.said) for track in TRACKS.values() for one in track.questions.values())
-QUESTION = "which of the questions asked it answers; default: the first"
-PARTS: dict[str, Json] = {**files_said(FILES), "question": {"type": "string", "description": QUESTION}}
+_GUESS_FILES = (
+    (GUESS, question.file.format_description)
+    for track in TRACKS.values()
+    for question in track.questions.values()
+)
+_QUESTION_HELP = "which of the questions asked it answers; default: the first"
+_PARTS: dict[str, Json] = {
+    **file_schemas(_GUESS_FILES),
+    "question": {"type": "string", "description": _QUESTION_HELP},
+}
 
 
-def entrance(target_id: UUID, principal: SignedIn, idempotency_key: IdempotencyKey = None) -> Entrance:
+def _enter_guess(
+    target_id: UUID, principal: CurrentPrincipal, idempotency_key: IdempotencyKey = None
+) -> GuessContext:
     with transaction() as session:
-        return guesses.entrance(session, principal, target_id, key=idempotency_key)
+        return guesses.enter(session, principal, target_id, key=idempotency_key)
 
 
 @router.post(
     "/targets/{target_id}/guesses",
     status_code=status.HTTP_202_ACCEPTED,
-    openapi_extra=multipart(PARTS, {"guess": examples.GUESS}, needed=["guess"]),
-    responses=refusing(
+    openapi_extra=multipart_body(_PARTS, {"guess": examples.GUESS}, required=["guess"]),
+    responses=error_responses(
         UPLOAD,
         "changed_meanwhile own_target phase_closed phase_paused too_late target_withdrawn unknown_question",
     ),
 )
 async def create_guess(
-    request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]
+    request: Request,
+    principal: CurrentPrincipal,
+    upload_context: Annotated[GuessContext, Depends(_enter_guess)],
 ) -> schemas.GuessReceipt:
     """Answer a question about a target, such as which row of the original each of its rows came from.
 
     A partial guess is fine. What counts for a deadline is when the request entered, which the receipt shows.
     """
-    return receipt(await take_in(request, principal, at, A_GUESS))
+    return _serialize_receipt(await receive_upload(request, principal, upload_context, GUESS_UPLOAD))
 
 
-def entrance_of_check(target_id: UUID, principal: SignedIn) -> tuple[Entrance, UUID]:
+def _enter_check(target_id: UUID, principal: CurrentPrincipal) -> tuple[GuessContext, UUID]:
     with transaction() as session:
         return guesses.enter_check(session, principal, target_id)
 
 
 @router.post(
     "/targets/{target_id}/guesses/check",
-    openapi_extra=multipart(PARTS, {"guess": examples.GUESS}, needed=["guess"]),
-    responses=refusing(CHECK, "own_target target_withdrawn unknown_question"),
+    openapi_extra=multipart_body(_PARTS, {"guess": examples.GUESS}, required=["guess"]),
+    responses=error_responses(CHECK, "own_target target_withdrawn unknown_question"),
 )
 async def check_guess(
-    request: Request, entered: Annotated[tuple[Entrance, UUID], Depends(entrance_of_check)]
+    request: Request, entered: Annotated[tuple[GuessContext, UUID], Depends(_enter_check)]
 ) -> schemas.CheckedGuess:
     """Say whether a guess would be accepted, and list every fault if not.
 
     The file is read exactly as that of a guess. Nothing is stored, and neither a guess nor an attempt is
     counted. It says nothing of how many rows are right.
     """
-    at, team_id = entered
-    checked = await dry_run(request, at, team_id, uploads.check_guess)
-    warnings = [schemas.Said.of(remark.code, remark.message) for remark in checked.remarks]
+    upload_context, team_id = entered
+    checked = await receive_dry_run(request, upload_context, team_id, uploads.check_guess)
+    warnings = [schemas.Notice.create(remark.code, remark.message) for remark in checked.remarks]
     return schemas.CheckedGuess(question=checked.question, answered=checked.answered, warnings=warnings)
 
 
-@router.get("/competitions/{slug}/guesses", responses=refusing(TEAM))
-def list_guesses(slug: str, principal: SignedIn, page: AskedPage) -> list[schemas.Guess]:
+@router.get("/competitions/{slug}/guesses", responses=error_responses(TEAM))
+def list_guesses(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> list[schemas.Guess]:
     """Your team's guesses, newest first; with their scores where the competition shows them."""
-    after = place_of(page.cursor, datetime.fromisoformat, UUID)
+    position = decode_cursor(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
-        found, horizon = guesses.of_team(session, principal, slug, after=after, limit=page.wanted)
-        return [guess_out(each, horizon) for each in page.cut(found, place)]
+        rows, horizon = guesses.list_for_team(
+            session, principal, slug, cursor=position, limit=page.fetch_limit
+        )
+        return [_serialize_guess(row, horizon) for row in page.take_page(rows, _cursor_key)]
 
 
-def place(made: Guess) -> tuple[datetime, UUID]:
-    return made.received_at, made.id
+def _cursor_key(guess: Guess) -> tuple[datetime, UUID]:
+    return guess.received_at, guess.id
 
 
-def receipt(made: Guess) -> schemas.GuessReceipt:
+def _serialize_receipt(guess: Guess) -> schemas.GuessReceipt:
     return schemas.GuessReceipt(
-        id=made.id,
-        target_id=made.target_id,
-        question=made.question,
+        id=guess.id,
+        target_id=guess.target_id,
+        question=guess.question,
         status=State.QUEUED,
-        received_at=made.received_at,
-        answered=made.answered,
-        guesses_left=made.guesses_left,
+        received_at=guess.received_at,
+        answered=guess.answered,
+        guesses_left=guess.guesses_left,
     )
 
 
-def guess_out(made: Guess, horizon: datetime | None) -> schemas.Guess:
-    outcome = guesses.told(made, horizon)
+def _serialize_guess(guess: Guess, horizon: datetime | None) -> schemas.Guess:
+    outcome = guesses.get_visible_result(guess, horizon)
     return schemas.Guess(
-        **receipt(made).model_dump(exclude={"status"}),
-        status=made.state,
-        target=made.target.name,
-        rows=made.target.rows,
-        correct=outcome.counted if outcome else None,
+        **_serialize_receipt(guess).model_dump(exclude={"status"}),
+        status=guess.state,
+        target=guess.target.name,
+        rows=guess.target.rows,
+        correct=outcome.correct_count if outcome else None,
         rate=outcome.value if outcome else None,
         outcome=outcome,
-        **schemas.failed(made.failure),
+        **schemas.build_failure_fields(guess.failure),
     )

@@ -1,19 +1,19 @@
-"""Re-score sets: begin one with other rules, see what it would change, apply or cancel it."""
+"""Routes of rejudgings: begin one with other rules, preview its changes, apply or cancel it."""
 
 from uuid import UUID
 
 from fastapi import APIRouter, status
 
 from anoncup import schemas
-from anoncup.rules.toml_text import text_of
+from anoncup.rules.toml_text import decode_file
 from app.api.competitions import Toml
-from app.api.documentation.responses import ORGANIZER, REVISION, refusing
+from app.api.documentation.responses import ORGANIZER, REVISION, error_responses
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
-from app.http.step_up import Confirming
+from app.http.authentication import CurrentPrincipal
+from app.http.step_up import ReauthenticatedCaller
 from app.services.contests import competitions, revisions
 from app.services.organizing import rejudgings
-from app.services.organizing.rejudgings import Change, Judged, Preview
+from app.services.organizing.rejudgings import EvaluationChange, RankedEvaluation, RescorePreview
 
 router = APIRouter(tags=["re-scoring"])
 
@@ -21,84 +21,86 @@ router = APIRouter(tags=["re-scoring"])
 @router.post(
     "/competitions/{slug}/rescores",
     status_code=status.HTTP_202_ACCEPTED,
-    responses=refusing(ORGANIZER, REVISION),
+    responses=error_responses(ORGANIZER, REVISION),
 )
-def begin_rescore(slug: str, principal: SignedIn, file: Toml) -> schemas.RescoreSummary:
+def begin_rescore(slug: str, principal: CurrentPrincipal, file: Toml) -> schemas.RescoreSummary:
     """Score every submission by the rules of this competition.toml; nothing changes until it is applied."""
     with transaction() as session:
-        contest = competitions.for_organizer(session, principal, slug)
-    revision = revisions.revision_of_file(contest, text_of(file))
+        contest = competitions.find_for_organizer(session, principal, slug)
+    revision = revisions.compute_file_revision(contest, decode_file(file))
     with transaction() as session:
-        made = rejudgings.begin(session, principal, slug, revision)
-        return summary(rejudgings.progress_of(session, made))
+        rejudging = rejudgings.begin(session, principal, slug, revision)
+        return _summarize(rejudgings.load_progress(session, rejudging))
 
 
-@router.get("/competitions/{slug}/rescores", responses=refusing(ORGANIZER))
-def list_rescores(slug: str, principal: SignedIn) -> list[schemas.RescoreSummary]:
+@router.get("/competitions/{slug}/rescores", responses=error_responses(ORGANIZER))
+def list_rescores(slug: str, principal: CurrentPrincipal) -> list[schemas.RescoreSummary]:
     """The competition's sets, newest first."""
     with transaction() as session:
-        return [summary(each) for each in rejudgings.listed(session, principal, slug)]
+        return [_summarize(preview) for preview in rejudgings.list_rescores(session, principal, slug)]
 
 
 @router.get("/rescores/{rescore_id}")
-def get_rescore(rescore_id: UUID, principal: SignedIn) -> schemas.Rescore:
+def get_rescore(rescore_id: UUID, principal: CurrentPrincipal) -> schemas.Rescore:
     """How far a set is, and what it would change."""
     with transaction() as session:
-        return out(rejudgings.preview(session, principal, rescore_id))
+        return _serialize_rescore(rejudgings.preview(session, principal, rescore_id))
 
 
 @router.post(
     "/rescores/{rescore_id}/apply",
-    responses=refusing("rescore_scoring rescore_failed rescore_ended changed_meanwhile phase_turned"),
+    responses=error_responses("rescore_scoring rescore_failed rescore_ended changed_meanwhile phase_turned"),
 )
-def apply_rescore(rescore_id: UUID, principal: Confirming) -> schemas.RescoreSummary:
+def apply_rescore(rescore_id: UUID, principal: ReauthenticatedCaller) -> schemas.RescoreSummary:
     """Put the new rules and all their results in force at once."""
     with transaction() as session:
-        ended = rejudgings.apply(session, principal, rescore_id)
-        return summary(rejudgings.progress_of(session, ended))
+        rejudging = rejudgings.apply(session, principal, rescore_id)
+        return _summarize(rejudgings.load_progress(session, rejudging))
 
 
-@router.post("/rescores/{rescore_id}/cancel", responses=refusing("rescore_ended"))
-def cancel_rescore(rescore_id: UUID, principal: SignedIn) -> schemas.RescoreSummary:
+@router.post("/rescores/{rescore_id}/cancel", responses=error_responses("rescore_ended"))
+def cancel_rescore(rescore_id: UUID, principal: CurrentPrincipal) -> schemas.RescoreSummary:
     """Drop a set; everything stays as it is."""
     with transaction() as session:
-        ended = rejudgings.cancel(session, principal, rescore_id)
-        return summary(rejudgings.progress_of(session, ended))
+        rejudging = rejudgings.cancel(session, principal, rescore_id)
+        return _summarize(rejudgings.load_progress(session, rejudging))
 
 
-def summary(found: Preview) -> schemas.RescoreSummary:
+def _summarize(preview: RescorePreview) -> schemas.RescoreSummary:
     return schemas.RescoreSummary(
-        id=found.rescore.id,
-        state=found.stage,
-        created_at=found.rescore.created_at,
-        applied_at=found.rescore.applied_at,
-        cancelled_at=found.rescore.cancelled_at,
-        finished=found.finished,
-        total=found.total,
+        id=preview.rescore.id,
+        state=preview.stage,
+        created_at=preview.rescore.created_at,
+        applied_at=preview.rescore.applied_at,
+        cancelled_at=preview.rescore.cancelled_at,
+        finished=preview.finished,
+        total=preview.total,
     )
 
 
-def out(found: Preview) -> schemas.Rescore:
-    return schemas.Rescore(**summary(found).model_dump(), rows=[change_out(each) for each in found.changes])
+def _serialize_rescore(preview: RescorePreview) -> schemas.Rescore:
+    return schemas.Rescore(
+        **_summarize(preview).model_dump(), rows=[_serialize_change(change) for change in preview.changes]
+    )
 
 
-def change_out(change: Change) -> schemas.Change:
-    return schemas.Change(
+def _serialize_change(change: EvaluationChange) -> schemas.RejudgingChange:
+    return schemas.RejudgingChange(
         submission_id=change.submission.id,
         team=change.submission.team.name,
-        before=outcome(change.before),
-        after=outcome(change.after),
+        before=_serialize_outcome(change.current),
+        after=_serialize_outcome(change.proposed),
     )
 
 
-def outcome(judged: Judged) -> schemas.Outcome:
+def _serialize_outcome(judged: RankedEvaluation) -> schemas.RejudgingOutcome:
     numbers = judged.numbers
-    return schemas.Outcome(
+    return schemas.RejudgingOutcome(
         status=judged.state,
         rank=judged.rank,
         utility=numbers.utility if numbers else None,
         security=numbers.security if numbers else None,
         overall=judged.overall,
         violations=list(numbers.violations) if numbers else [],
-        **schemas.failed(judged.evaluation.failure),
+        **schemas.build_failure_fields(judged.evaluation.failure),
     )

@@ -1,4 +1,4 @@
-"""Submissions: hand one in, follow it, list one's own."""
+"""Routes of submissions: submit, check, follow and list them, mark finals, read the quota."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,54 +15,68 @@ from anoncup.errors import NotFound
 from anoncup.plugins import TRACKS
 from anoncup.tracks.files import SECRET
 from app.api.documentation import examples
-from app.api.documentation.bodies import Json, files_said, multipart, raw
-from app.api.documentation.responses import CHECK, ORGANIZER, TEAM, UPLOAD, refusing
+from app.api.documentation.bodies import Json, file_schemas, multipart_body, raw_response
+from app.api.documentation.responses import CHECK, ORGANIZER, TEAM, UPLOAD, error_responses
 from app.db.models import State, Submission
 from app.db.transaction import transaction
-from app.http.authentication import IdempotencyKey, SignedIn
-from app.http.paging import AskedPage, place_of
-from app.http.uploads import RELEASE, check_release, dry_run, take_in
+from app.http.authentication import CurrentPrincipal, IdempotencyKey
+from app.http.paging import RequestedPage, decode_cursor
+from app.http.uploads import SUBMISSION_UPLOAD, check_release, receive_dry_run, receive_upload
 from app.services.submissions import finals, progress, quota, submissions, uploads
-from app.services.submissions.uploads import Entrance
-from app.storage import store
+from app.services.submissions.uploads import UploadContext
+from app.storage import get_store
 
 router = APIRouter(tags=["submissions"])
 
-RELEASES = ((file.name, f"{track.name}: {file.said}") for track in TRACKS.values() for file in track.release)
-SECRETS = ((SECRET, track.answers.file.said) for track in TRACKS.values() if not track.draws_answer)
+_RELEASE_FILES = (
+    (file.name, f"{track.name}: {file.format_description}")
+    for track in TRACKS.values()
+    for file in track.release_files
+)
+_SECRET_FILES = (
+    (SECRET, track.answer_spec.file.format_description)
+    for track in TRACKS.values()
+    if not track.allocates_answer
+)
 PARTS: dict[str, Json] = {
-    **files_said([*RELEASES, *SECRETS]),
+    **file_schemas([*_RELEASE_FILES, *_SECRET_FILES]),
     "comment": {
         "type": "string",
         "maxLength": 1000,
         "description": "such as the method used; the team and the organizers see it, nobody else",
     },
 }
-NEEDED = () if any(track.draws_answer for track in TRACKS.values()) else (SECRET,)
-SENT = dict.fromkeys(TRACKS[examples.TRACK].files, examples.TABLE) | {SECRET: examples.SECRET}
+REQUIRED_PARTS = () if any(track.allocates_answer for track in TRACKS.values()) else (SECRET,)
+EXAMPLE_PARTS = dict.fromkeys(TRACKS[examples.TRACK].release_file_names, examples.TABLE) | {
+    SECRET: examples.SECRET
+}
 
 
 class FinalIn(BaseModel):
     final: bool = True
 
 
-def entrance(slug: str, principal: SignedIn, idempotency_key: IdempotencyKey = None) -> Entrance:
+def _enter_submission(
+    slug: str, principal: CurrentPrincipal, idempotency_key: IdempotencyKey = None
+) -> UploadContext:
     with transaction() as session:
-        return uploads.entrance(session, principal, slug, key=idempotency_key)
+        return uploads.enter(session, principal, slug, key=idempotency_key)
 
 
 @router.post(
     "/competitions/{slug}/submissions",
     status_code=status.HTTP_202_ACCEPTED,
-    openapi_extra=multipart(PARTS, SENT, needed=NEEDED),
-    responses=refusing(
+    openapi_extra=multipart_body(PARTS, EXAMPLE_PARTS, required=REQUIRED_PARTS),
+    responses=error_responses(
         UPLOAD,
         "file_lost phase_closed phase_paused too_late 409.no_original not_drawn_yet no_allocation_left",
         "drawing_over changed_meanwhile comment",
     ),
 )
 async def create_submission(
-    request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]
+    request: Request,
+    principal: CurrentPrincipal,
+    upload_context: Annotated[UploadContext, Depends(_enter_submission)],
 ) -> schemas.Receipt:
     """Accept a release with its secret, which is left out where the service has drawn the answer.
 
@@ -71,167 +85,182 @@ async def create_submission(
     What counts for a deadline is when the request entered, which the receipt shows: its body may end a little
     later.
     """
-    return receipt(await take_in(request, principal, at, RELEASE))
+    return serialize_receipt(await receive_upload(request, principal, upload_context, SUBMISSION_UPLOAD))
 
 
-def entrance_of_check(slug: str, principal: SignedIn) -> tuple[Entrance, UUID]:
+def _enter_check(slug: str, principal: CurrentPrincipal) -> tuple[UploadContext, UUID]:
     with transaction() as session:
-        return uploads.enter_check(session, principal, slug)
+        return uploads.enter_dry_run(session, principal, slug)
 
 
 @router.post(
     "/competitions/{slug}/submissions/check",
-    openapi_extra=multipart(PARTS, SENT, needed=NEEDED),
-    responses=refusing(
+    openapi_extra=multipart_body(PARTS, EXAMPLE_PARTS, required=REQUIRED_PARTS),
+    responses=error_responses(
         CHECK, "phase_closed 409.no_original not_drawn_yet drawing_over no_allocation_left comment"
     ),
 )
 async def check_submission(
-    request: Request, entered: Annotated[tuple[Entrance, UUID], Depends(entrance_of_check)]
+    request: Request, entered: Annotated[tuple[UploadContext, UUID], Depends(_enter_check)]
 ) -> schemas.CheckedSubmission:
     """Say whether a submission of these files would be accepted, and list every fault if not.
 
     The files are read exactly as those of a submission. Nothing is stored and no attempt is counted. A team
     may call this 30 times a minute, before the phase opens, too, but not after it has ended.
     """
-    at, team_id = entered
-    checked = await dry_run(request, at, team_id, check_release)
-    warnings = await run_in_threadpool(warnings_of, team_id, checked)
-    return schemas.CheckedSubmission(rows=checked.rows, sha256=named(checked.sent), warnings=warnings)
-
-
-def warnings_of(team_id: UUID, checked: uploads.Checked) -> list[schemas.Said]:
-    with transaction() as session:
-        remarks = (*checked.remarks, *submissions.repetition(session, team_id, checked.sent))
-    return [schemas.Said.of(remark.code, remark.message) for remark in remarks]
-
-
-def receipt(made: submissions.Receipt) -> schemas.Receipt:
-    return schemas.Receipt(
-        id=made.submission.id,
-        number=made.submission.number,
-        status=State.QUEUED,
-        received_at=made.submission.received_at,
-        sha256=named(made.submission.sent),
-        commitment=made.commitment,
-        warnings=made.submission.said,
-        quota_left=made.submission.quota_left,
+    upload_context, team_id = entered
+    checked = await receive_dry_run(request, upload_context, team_id, check_release)
+    warnings = await run_in_threadpool(_collect_warnings, team_id, checked)
+    return schemas.CheckedSubmission(
+        rows=checked.rows, sha256=_key_by_file_name(checked.uploaded_sha256), warnings=warnings
     )
 
 
-@router.get("/competitions/{slug}/submissions", responses=refusing(TEAM))
-def list_submissions(slug: str, principal: SignedIn, page: AskedPage) -> list[schemas.Submission]:
-    """Your team’s submissions, newest first."""
-    after = place_of(page.cursor, datetime.fromisoformat, UUID)
+def _collect_warnings(team_id: UUID, checked: uploads.CheckedUpload) -> list[schemas.Notice]:
     with transaction() as session:
-        found = submissions.of_team(session, principal, slug, after=after, limit=page.wanted)
-        return listed(session, slug, page.cut(found, place))
+        remarks = (
+            *checked.remarks,
+            *submissions.list_repetition_remarks(session, team_id, checked.uploaded_sha256),
+        )
+    return [schemas.Notice.create(remark.code, remark.message) for remark in remarks]
 
 
-@router.get("/competitions/{slug}/submissions/all", responses=refusing(ORGANIZER))
+def serialize_receipt(receipt: submissions.SubmissionReceipt) -> schemas.Receipt:
+    return schemas.Receipt(
+        id=receipt.submission.id,
+        number=receipt.submission.number,
+        status=State.QUEUED,
+        received_at=receipt.submission.received_at,
+        sha256=_key_by_file_name(receipt.submission.sent),
+        commitment=receipt.commitment,
+        warnings=receipt.submission.parsed_remarks,
+        quota_left=receipt.submission.quota_left,
+    )
+
+
+@router.get("/competitions/{slug}/submissions", responses=error_responses(TEAM))
+def list_submissions(slug: str, principal: CurrentPrincipal, page: RequestedPage) -> list[schemas.Submission]:
+    """Your team’s submissions, newest first."""
+    position = decode_cursor(page.cursor, datetime.fromisoformat, UUID)
+    with transaction() as session:
+        rows = submissions.list_own(session, principal, slug, cursor=position, limit=page.fetch_limit)
+        return _serialize_submissions(session, slug, page.take_page(rows, _cursor_key))
+
+
+@router.get("/competitions/{slug}/submissions/all", responses=error_responses(ORGANIZER))
 def list_all_submissions(
     slug: str,
-    principal: SignedIn,
-    page: AskedPage,
+    principal: CurrentPrincipal,
+    page: RequestedPage,
     team: Annotated[UUID | None, Query(description="of this team only")] = None,
     state: Annotated[State | None, Query(description="in this state only")] = None,
 ) -> list[schemas.Submission]:
     """Every team's submissions, newest first, for the organizers."""
-    after = place_of(page.cursor, datetime.fromisoformat, UUID)
+    position = decode_cursor(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
-        found = submissions.of_competition(
-            session, principal, slug, team_id=team, state=state, after=after, limit=page.wanted
+        rows = submissions.list_for_organizer(
+            session, principal, slug, team_id=team, state=state, cursor=position, limit=page.fetch_limit
         )
-        return listed(session, slug, page.cut(found, place))
+        return _serialize_submissions(session, slug, page.take_page(rows, _cursor_key))
 
 
-def place(found: Submission) -> tuple[datetime, UUID]:
-    return found.received_at, found.id
+def _cursor_key(submission: Submission) -> tuple[datetime, UUID]:
+    return submission.received_at, submission.id
 
 
-def listed(session: Session, slug: str, found: Sequence[Submission]) -> list[schemas.Submission]:
-    """Many at once: one question for all their places in the queue."""
-    known = progress.of_submissions(session, {one.id for one in found})
-    return [described(slug, one, known[one.id].queue_position) for one in found]
+def _serialize_submissions(
+    session: Session, slug: str, rows: Sequence[Submission]
+) -> list[schemas.Submission]:
+    """Return many submissions, with a single query for their positions in the queue."""
+    progress_by_id = progress.load_many(session, {row.id for row in rows})
+    return [_build_submission(slug, row, progress_by_id[row.id].queue_position) for row in rows]
 
 
 @router.get("/submissions/{submission_id}")
-def get_submission(submission_id: UUID, principal: SignedIn) -> schemas.Submission:
+def get_submission(submission_id: UUID, principal: CurrentPrincipal) -> schemas.Submission:
     """One submission with its state, step and every measure."""
     with transaction() as session:
-        found = submissions.visible(session, principal, submission_id)
-        return shown(session, submissions.slug_of(session, found), found)
+        submission = submissions.find_visible(session, principal, submission_id)
+        return serialize_submission(
+            session, submissions.get_competition_slug(session, submission), submission
+        )
 
 
 @router.get(
     "/submissions/{submission_id}/data/{file}",
     response_class=Response,
-    responses=raw("text/csv", examples.TABLE) | refusing("release_sealed"),
+    responses=raw_response("text/csv", examples.TABLE) | error_responses("release_sealed"),
 )
-def get_public_file(submission_id: UUID, file: str, principal: SignedIn) -> Response:
+def get_public_file(submission_id: UUID, file: str, principal: CurrentPrincipal) -> Response:
     """The public part of a submission, as it was sent; none where it tells the answer."""
     with transaction() as session:
-        found = submissions.visible(session, principal, submission_id)
-        known = named(submissions.readable_files(session, found))
-    if file not in known:
-        raise NotFound("the files of a submission are {names}", code="no_such_file", names=tuple(known))
-    return Response(store().get(known[file]), media_type="text/csv")
+        submission = submissions.find_visible(session, principal, submission_id)
+        files = _key_by_file_name(submissions.get_readable_files(session, submission))
+    if file not in files:
+        raise NotFound("the files of a submission are {names}", code="no_such_file", names=tuple(files))
+    return Response(get_store().get(files[file]), media_type="text/csv")
 
 
-@router.post("/submissions/{submission_id}/cancel", responses=refusing(TEAM, "finished"))
-def cancel_submission(submission_id: UUID, principal: SignedIn) -> schemas.Submission:
+@router.post("/submissions/{submission_id}/cancel", responses=error_responses(TEAM, "finished"))
+def cancel_submission(submission_id: UUID, principal: CurrentPrincipal) -> schemas.Submission:
     """Withdraw a submission that is not scored yet. The attempt stays counted, the submission does not."""
     with transaction() as session:
-        found = submissions.cancel(session, principal, submission_id)
-        return shown(session, submissions.slug_of(session, found), found)
+        submission = submissions.cancel(session, principal, submission_id)
+        return serialize_submission(
+            session, submissions.get_competition_slug(session, submission), submission
+        )
 
 
 @router.put(
     "/submissions/{submission_id}/final",
-    responses=refusing("not_in_a_team disqualified phase_closed phase_paused not_valid too_many_finals"),
+    responses=error_responses(
+        "not_in_a_team disqualified phase_closed phase_paused not_valid too_many_finals"
+    ),
 )
-def mark_final(submission_id: UUID, body: FinalIn, principal: SignedIn) -> schemas.Submission:
+def mark_final(submission_id: UUID, body: FinalIn, principal: CurrentPrincipal) -> schemas.Submission:
     """Mark a submission as one of the team's finals, or unmark it, while the first phase is open."""
     with transaction() as session:
-        found = finals.mark(session, principal, submission_id, final=body.final)
-        return shown(session, submissions.slug_of(session, found), found)
+        submission = finals.mark(session, principal, submission_id, final=body.final)
+        return serialize_submission(
+            session, submissions.get_competition_slug(session, submission), submission
+        )
 
 
-@router.get("/competitions/{slug}/quota", responses=refusing(TEAM))
-def get_quota(slug: str, principal: SignedIn) -> schemas.Quota:
+@router.get("/competitions/{slug}/quota", responses=error_responses(TEAM))
+def get_quota(slug: str, principal: CurrentPrincipal) -> schemas.Quota:
     """Each cap on your team's uploads: what is used, the limit, and when it resets."""
     with transaction() as session:
-        found = quota.report(session, principal, slug)
-    return schemas.Quota.model_validate(found, from_attributes=True)
+        report = quota.load_report(session, principal, slug)
+    return schemas.Quota.model_validate(report, from_attributes=True)
 
 
-def named(files: dict[str, Any]) -> dict[str, str]:
-    """SHA-256 of each public file by its file name."""
+def _key_by_file_name(files: dict[str, Any]) -> dict[str, str]:
+    """Return the SHA-256 digests of the public files by file name."""
     return {f"{name}.csv": digest for name, digest in files.items()}
 
 
-def shown(session: Session, slug: str, found: Submission) -> schemas.Submission:
-    return described(slug, found, submissions.place_in_queue(session, found.evaluation))
+def serialize_submission(session: Session, slug: str, submission: Submission) -> schemas.Submission:
+    return _build_submission(slug, submission, submissions.get_queue_position(session, submission.evaluation))
 
 
-def described(slug: str, found: Submission, queue_position: int | None) -> schemas.Submission:
-    evaluation = found.evaluation
+def _build_submission(slug: str, submission: Submission, queue_position: int | None) -> schemas.Submission:
+    evaluation = submission.evaluation
     return schemas.Submission(
-        id=found.id,
-        number=found.number,
+        id=submission.id,
+        number=submission.number,
         status=evaluation.state,
-        received_at=found.received_at,
-        sha256=named(found.sent),
-        commitment=found.secret.commitment,
-        warnings=found.said,
-        quota_left=found.quota_left,
+        received_at=submission.received_at,
+        sha256=_key_by_file_name(submission.sent),
+        commitment=submission.secret.commitment,
+        warnings=submission.parsed_remarks,
+        quota_left=submission.quota_left,
         competition=slug,
-        team=found.team.name,
-        comment=found.comment,
-        rows=found.rows,
-        final=found.final,
-        disqualified=found.disqualified_at is not None,
-        disqualified_for=found.disqualified_for,
+        team=submission.team.name,
+        comment=submission.comment,
+        rows=submission.rows,
+        final=submission.final,
+        disqualified=submission.disqualified_at is not None,
+        disqualified_for=submission.disqualified_for,
         step=evaluation.step,
         steps=evaluation.steps,
         step_name=evaluation.step_name,
@@ -239,7 +268,7 @@ def described(slug: str, found: Submission, queue_position: int | None) -> schem
         attempt=evaluation.attempt,
         started_at=evaluation.started_at,
         finished_at=evaluation.finished_at,
-        **schemas.failed(evaluation.failure),
+        **schemas.build_failure_fields(evaluation.failure),
         scorer=evaluation.scorer,
-        result=evaluation.found,
+        result=evaluation.parsed_verdict,
     )

@@ -1,4 +1,4 @@
-"""Targets: list them, download them, check them against the manifest, see their secrets at the end."""
+"""Routes of targets: list and download them, read the manifest and, at the end, the revealed secrets."""
 
 import hashlib
 from collections.abc import Iterator
@@ -11,124 +11,129 @@ from fastapi.responses import StreamingResponse
 from anoncup import schemas
 from anoncup.errors import NotFound
 from app.api.documentation import examples
-from app.api.documentation.bodies import ZIP, raw
-from app.api.documentation.responses import READ, TEAM, refusing
+from app.api.documentation.bodies import ZIP, raw_response
+from app.api.documentation.responses import STORED_FILE, TEAM, error_responses
 from app.db.models import Target
 from app.db.transaction import transaction
-from app.http.archives import Content, sent, zipped
-from app.http.authentication import MaybeSignedIn, SignedIn
+from app.http.archives import Content, build_download, build_zip
+from app.http.authentication import CurrentPrincipal, OptionalPrincipal
 from app.services.attacks import targets
-from app.storage import store
+from app.storage import get_store
 
 router = APIRouter(tags=["targets"])
 
 
-@router.get("/competitions/{slug}/targets", responses=refusing(TEAM, "no_targets_yet"))
-def list_targets(slug: str, principal: SignedIn) -> list[schemas.Target]:
+@router.get("/competitions/{slug}/targets", responses=error_responses(TEAM, "no_targets_yet"))
+def list_targets(slug: str, principal: CurrentPrincipal) -> list[schemas.Target]:
     """What may be attacked, from the start of the second phase on."""
     with transaction() as session:
-        return [target_out(each) for each in targets.listed(session, principal, slug)]
+        return [_serialize_target(row) for row in targets.list_visible(session, principal, slug)]
 
 
 @router.get(
     "/competitions/{slug}/targets.zip",
     response_class=StreamingResponse,
-    responses=raw(ZIP) | refusing(TEAM, "no_targets_yet", READ),
+    responses=raw_response(ZIP) | error_responses(TEAM, "no_targets_yet", STORED_FILE),
 )
-def download_targets(slug: str, principal: SignedIn) -> StreamingResponse:
+def download_targets(slug: str, principal: CurrentPrincipal) -> StreamingResponse:
     """All targets that your team may attack, a folder each, with their `SHA256SUMS` and `commitments.csv`.
 
     `MANIFEST` lists those of all teams; its digest is public.
     """
     with transaction() as session:
-        _, everything = targets.in_manifest(session, principal, slug)
-        found = targets.of_others(session, principal, slug)
-    return sent(zipped(files_of(found, targets.sums(everything))), name=f"{slug}-targets.zip")
+        _, all_targets = targets.load_manifest(session, principal, slug)
+        others_targets = targets.list_attackable(session, principal, slug)
+    return build_download(
+        build_zip(_iter_archive_files(others_targets, targets.render_checksums(all_targets))),
+        name=f"{slug}-targets.zip",
+    )
 
 
 @router.get(
-    "/targets/{target_id}/data/{file}", response_class=Response, responses=raw("text/csv", examples.TABLE)
+    "/targets/{target_id}/data/{file}",
+    response_class=Response,
+    responses=raw_response("text/csv", examples.TABLE),
 )
-def download_target(target_id: UUID, file: str, principal: SignedIn) -> Response:
+def download_target(target_id: UUID, file: str, principal: CurrentPrincipal) -> Response:
     """One file of a target, as the service wrote it."""
     with transaction() as session:
-        known = named(targets.visible(session, principal, target_id))
-    if file not in known:
-        raise NotFound("a target consists of {names}", code="no_such_file", names=tuple(known))
-    return Response(store().get(known[file]), media_type="text/csv")
+        files = _key_by_file_name(targets.find_visible(session, principal, target_id))
+    if file not in files:
+        raise NotFound("a target consists of {names}", code="no_such_file", names=tuple(files))
+    return Response(get_store().get(files[file]), media_type="text/csv")
 
 
-@router.get("/competitions/{slug}/manifest", responses=refusing("no_targets_yet"))
-def get_manifest(slug: str, principal: MaybeSignedIn) -> schemas.Manifest:
+@router.get("/competitions/{slug}/manifest", responses=error_responses("no_targets_yet"))
+def get_manifest(slug: str, principal: OptionalPrincipal) -> schemas.Manifest:
     """Digests of all targets and commitments of their secrets, public from their publication on."""
     with transaction() as session:
-        found = targets.with_teams(session, principal, slug)
-    listed = [schemas.ManifestEntry(**entry(target), team=team) for target, team in found]
-    sums = targets.sums([target for target, _ in found])
-    return schemas.Manifest(sha256=hashlib.sha256(sums.encode()).hexdigest(), targets=listed)
+        rows = targets.load_manifest_with_teams(session, principal, slug)
+    entries = [schemas.ManifestEntry(**_build_manifest_entry(target), team=team) for target, team in rows]
+    sums = targets.render_checksums([target for target, _ in rows])
+    return schemas.Manifest(sha256=hashlib.sha256(sums.encode()).hexdigest(), targets=entries)
 
 
-@router.get("/competitions/{slug}/reveal", responses=refusing("no_targets_yet not_revealed_yet"))
-def get_reveal(slug: str, principal: MaybeSignedIn) -> list[schemas.Revealed]:
+@router.get("/competitions/{slug}/reveal", responses=error_responses("no_targets_yet not_revealed_yet"))
+def get_reveal(slug: str, principal: OptionalPrincipal) -> list[schemas.RevealedTarget]:
     """Every target with its team and the salt of its commitment, once the competition has closed."""
     with transaction() as session:
-        found = targets.revealed(session, principal, slug)
+        rows = targets.list_revealed(session, principal, slug)
     return [
-        schemas.Revealed(
-            **entry(each),
-            team=each.submission.team.name,
-            submission_id=each.submission_id,
-            salt=each.opening.salt.hex(),
-            secret_sha256=each.opening.secret,
+        schemas.RevealedTarget(
+            **_build_manifest_entry(row),
+            team=row.submission.team.name,
+            submission_id=row.submission_id,
+            salt=row.opening.salt.hex(),
+            secret_sha256=row.opening.secret,
         )
-        for each in found
-        if each.opening is not None  # and none is: the reveal waits for all of them
+        for row in rows
+        if row.opening is not None  # for the type checker: the reveal waits until all have one
     ]
 
 
 @router.get(
     "/targets/{target_id}/secret",
     response_class=Response,
-    responses=raw("text/csv", examples.SECRET) | refusing("not_revealed_yet", READ),
+    responses=raw_response("text/csv", examples.SECRET) | error_responses("not_revealed_yet", STORED_FILE),
 )
-def get_secret(target_id: UUID, principal: MaybeSignedIn) -> Response:
+def get_secret(target_id: UUID, principal: OptionalPrincipal) -> Response:
     """The revealed secret of a target, headed `original_row`."""
     with transaction() as session:
-        digest = targets.revealed_secret(session, principal, target_id)
-    return Response(store().get(digest), media_type="text/csv")
+        digest = targets.find_revealed_secret(session, principal, target_id)
+    return Response(get_store().get(digest), media_type="text/csv")
 
 
-def target_out(each: targets.Shown) -> schemas.Target:
+def _serialize_target(row: targets.VisibleTarget) -> schemas.Target:
     return schemas.Target(
-        id=each.target.id,
-        **entry(each.target),
-        own=each.own,
-        withdrawn=each.withdrawn,
-        team=each.team,
-        guesses_left=each.guesses_left,
-        guesses_left_by_question=each.left,
+        id=row.target.id,
+        **_build_manifest_entry(row.target),
+        own=row.is_own,
+        withdrawn=row.is_withdrawn,
+        team=row.team,
+        guesses_left=row.guesses_left,
+        guesses_left_by_question=row.guesses_left_by_question,
     )
 
 
-def entry(target: Target) -> dict[str, Any]:
+def _build_manifest_entry(target: Target) -> dict[str, Any]:
     return {
         "name": target.name,
         "rows": target.rows,
-        "files": named(target),
+        "files": _key_by_file_name(target),
         "commitment": target.submission.secret.commitment,
     }
 
 
-def named(target: Target) -> dict[str, str]:
-    """SHA-256 of each file by its file name."""
+def _key_by_file_name(target: Target) -> dict[str, str]:
+    """Return the SHA-256 digests by file name."""
     return {f"{name}.csv": digest for name, digest in (target.files or {}).items()}
 
 
-def files_of(found: list[targets.Shown], manifest: str) -> Iterator[tuple[str, Content]]:
-    released = [each.target for each in found]
+def _iter_archive_files(rows: list[targets.VisibleTarget], manifest: str) -> Iterator[tuple[str, Content]]:
+    released = [row.target for row in rows]
     yield "MANIFEST", manifest.encode()
-    yield "SHA256SUMS", targets.sums(released).encode()
-    yield "commitments.csv", targets.commitments(found).encode()
+    yield "SHA256SUMS", targets.render_checksums(released).encode()
+    yield "commitments.csv", targets.render_commitments(rows).encode()
     for target in released:
-        for name, digest in named(target).items():
-            yield f"{target.name}/{name}", store().pieces(digest)
+        for name, digest in _key_by_file_name(target).items():
+            yield f"{target.name}/{name}", get_store().read_chunks(digest)

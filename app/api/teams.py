@@ -1,4 +1,4 @@
-"""Who takes part in a competition, and who organizes it."""
+"""Routes of the teams and organizers of a competition."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -10,13 +10,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from anoncup import schemas
 from anoncup.schemas.fields import example
 from app.api.competitions import InviteIn
-from app.api.documentation.responses import NEW_NAME, ORGANIZER, TEAM, refusing
+from app.api.documentation.responses import NEW_NAME, ORGANIZER, TEAM, error_responses
 from app.api.users import ByName
 from app.db.models import Team
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
-from app.http.step_up import Confirming
-from app.services.accounts.memberships import Person
+from app.http.authentication import CurrentPrincipal
+from app.http.step_up import ReauthenticatedCaller
+from app.services.accounts.memberships import NamedUser
 from app.services.teams import invites, members, organizers
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["teams"])
@@ -28,55 +28,55 @@ class ApproachIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     approach: Annotated[
-        str, Field(max_length=members.LONGEST_APPROACH), example("Microaggregation, then swaps.")
+        str, Field(max_length=members.MAX_METHOD_DESCRIPTION_LENGTH), example("Microaggregation, then swaps.")
     ]
 
 
-def people(found: Sequence[Person]) -> list[schemas.Person]:
-    return [schemas.Person(user_id=one.user_id, name=one.name) for one in found]
+def _serialize_people(persons: Sequence[NamedUser]) -> list[schemas.Person]:
+    return [schemas.Person(user_id=person.user_id, name=person.name) for person in persons]
 
 
-@router.get("/team", responses=refusing(TEAM))
-def get_own_team(slug: str, principal: SignedIn) -> schemas.Team:
+@router.get("/team", responses=error_responses(TEAM))
+def get_own_team(slug: str, principal: CurrentPrincipal) -> schemas.Team:
     """Your team in this competition."""
     with transaction() as session:
-        return own(*members.own_team(session, principal, slug))
+        return _serialize_team(*members.load_own_team(session, principal, slug))
 
 
-@router.put("/team/approach", responses=refusing(TEAM, "approach_text"))
-def tell_approach(slug: str, principal: SignedIn, body: ApproachIn) -> schemas.Team:
+@router.put("/team/approach", responses=error_responses(TEAM, "approach_text"))
+def tell_approach(slug: str, principal: CurrentPrincipal, body: ApproachIn) -> schemas.Team:
     """Tell how your team did it, on its page, once the contest has closed; an empty text takes it back."""
     with transaction() as session:
-        members.tell(session, principal, slug, body.approach)
-        return own(*members.own_team(session, principal, slug))
+        members.set_method_description(session, principal, slug, body.approach)
+        return _serialize_team(*members.load_own_team(session, principal, slug))
 
 
-def own(team: Team, found: Sequence[Person]) -> schemas.Team:
+def _serialize_team(team: Team, persons: Sequence[NamedUser]) -> schemas.Team:
     return schemas.Team(
         id=team.id,
         name=team.name,
-        members=people(found),
+        members=_serialize_people(persons),
         disqualified_at=team.disqualified_at,
         disqualified_for=team.disqualified_for,
         approach=team.approach,
     )
 
 
-@router.post("/team/invites", status_code=status.HTTP_201_CREATED, responses=refusing(TEAM))
-def create_team_invite(slug: str, principal: Confirming, body: InviteIn) -> schemas.Invite:
+@router.post("/team/invites", status_code=status.HTTP_201_CREATED, responses=error_responses(TEAM))
+def create_team_invite(slug: str, principal: ReauthenticatedCaller, body: InviteIn) -> schemas.Invite:
     """A code with which people join your team, for 60 days."""
     with transaction() as session:
         return schemas.Invite(
-            code=invites.for_members(session, principal, slug, uses=body.uses), uses=body.uses
+            code=invites.create_for_members(session, principal, slug, uses=body.uses), uses=body.uses
         )
 
 
 @router.delete(
     "/team/members/{user_id}",
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=refusing(TEAM, "no_such_member last_member"),
+    responses=error_responses(TEAM, "no_such_member last_member"),
 )
-def remove_member(slug: str, user_id: UUID, principal: SignedIn) -> None:
+def remove_member(slug: str, user_id: UUID, principal: CurrentPrincipal) -> None:
     """Leave your team, or take another member out of it, which ends the team's invites.
 
     The last member stays.
@@ -85,55 +85,55 @@ def remove_member(slug: str, user_id: UUID, principal: SignedIn) -> None:
         members.remove(session, principal, slug, user_id)
 
 
-@router.get("/teams", responses=refusing(ORGANIZER))
-def list_teams(slug: str, principal: SignedIn) -> list[schemas.Entrant]:
+@router.get("/teams", responses=error_responses(ORGANIZER))
+def list_teams(slug: str, principal: CurrentPrincipal) -> list[schemas.Entrant]:
     """All teams with their members, oldest first. For organizers."""
     with transaction() as session:
-        found = members.entrants(session, principal, slug)
+        entrants = members.list_entrants(session, principal, slug)
     return [
         schemas.Entrant(
-            id=one.team.id,
-            name=one.team.name,
-            created_at=one.team.created_at,
-            disqualified_at=one.team.disqualified_at,
-            disqualified_for=one.team.disqualified_for,
-            approach=one.team.approach,
-            members=people(one.members),
-            baseline=one.team.baseline,
-            submissions=one.submissions,
+            id=entrant.team.id,
+            name=entrant.team.name,
+            created_at=entrant.team.created_at,
+            disqualified_at=entrant.team.disqualified_at,
+            disqualified_for=entrant.team.disqualified_for,
+            approach=entrant.team.approach,
+            members=_serialize_people(entrant.members),
+            baseline=entrant.team.baseline,
+            submissions=entrant.submissions,
         )
-        for one in found
+        for entrant in entrants
     ]
 
 
-@router.get("/organizers", tags=["organizers"], responses=refusing(ORGANIZER))
-def list_organizers(slug: str, principal: SignedIn) -> list[schemas.Person]:
+@router.get("/organizers", tags=["organizers"], responses=error_responses(ORGANIZER))
+def list_organizers(slug: str, principal: CurrentPrincipal) -> list[schemas.Person]:
     """Who organizes the competition. For organizers."""
     with transaction() as session:
-        return people(organizers.listed(session, principal, slug))
+        return _serialize_people(organizers.list_organizers(session, principal, slug))
 
 
 @router.post(
     "/organizers",
     tags=["organizers"],
     status_code=status.HTTP_201_CREATED,
-    responses=refusing(
+    responses=error_responses(
         ORGANIZER, "no_such_user not_an_organizer organizes_it in_a_team is_rehearsal", NEW_NAME
     ),
 )
-def add_organizer(slug: str, principal: Confirming, body: ByName) -> schemas.Person:
+def add_organizer(slug: str, principal: ReauthenticatedCaller, body: ByName) -> schemas.Person:
     """Let somebody with an organizer's account, who is in no team of it, organize the competition, too."""
     with transaction() as session:
-        return people([organizers.add(session, principal, slug, body.name)])[0]
+        return _serialize_people([organizers.add(session, principal, slug, body.name)])[0]
 
 
 @router.delete(
     "/organizers/{user_id}",
     tags=["organizers"],
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=refusing(ORGANIZER, "no_such_organizer last_organizer"),
+    responses=error_responses(ORGANIZER, "no_such_organizer last_organizer"),
 )
-def remove_organizer(slug: str, user_id: UUID, principal: Confirming) -> None:
+def remove_organizer(slug: str, user_id: UUID, principal: ReauthenticatedCaller) -> None:
     """Take an organizer away. The last one stays."""
     with transaction() as session:
         organizers.remove(session, principal, slug, user_id)

@@ -1,4 +1,4 @@
-"""Threshold reports: ask the advisor about a competition's data, read what it found."""
+"""Routes of threshold reports: request one, list and read them."""
 
 from typing import Annotated
 from uuid import UUID
@@ -7,19 +7,19 @@ from fastapi import APIRouter, status
 from pydantic import BaseModel, Field
 
 from anoncup import schemas
-from anoncup.excessive import DRAWS
-from anoncup.excessive.question import Question
+from anoncup.excessive import SIMULATED_PERMUTATIONS
+from anoncup.excessive.question import AdviceQuestion
 from anoncup.schemas.fields import example
-from app.api.documentation.responses import ORGANIZER, refusing
+from app.api.documentation.responses import ORGANIZER, error_responses
 from app.db.models import ThresholdReport
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
+from app.http.authentication import CurrentPrincipal
 from app.services.originals import threshold_reports
 
 router = APIRouter(tags=["threshold reports"])
 
 
-class QuestionIn(BaseModel):
+class ThresholdReportIn(BaseModel):
     """What the advisor is to assume and to try."""
 
     groups: Annotated[
@@ -34,7 +34,7 @@ class QuestionIn(BaseModel):
     distance: Annotated[str | None, Field(description="default: the competition's"), example("gower")] = None
     bits: Annotated[int, Field(ge=1, le=1000, description="reject cheats but for a chance of 2^-bits")] = 50
     draws: Annotated[int, Field(ge=0, le=100_000, description="permutations of each type"), example(1000)] = (
-        DRAWS
+        SIMULATED_PERMUTATIONS
     )
     seconds: Annotated[float, Field(ge=0, le=300, description="time to make more bounds exact")] = 0.0
 
@@ -42,40 +42,40 @@ class QuestionIn(BaseModel):
 @router.post(
     "/competitions/{slug}/threshold-reports",
     status_code=status.HTTP_202_ACCEPTED,
-    responses=refusing(
+    responses=error_responses(
         ORGANIZER,
         "409.no_original is_rehearsal no_distances unknown_distance unknown_column too_many_reports",
     ),
 )
-def ask_for_report(slug: str, principal: SignedIn, body: QuestionIn) -> schemas.ReportSummary:
+def ask_for_report(slug: str, principal: CurrentPrincipal, body: ThresholdReportIn) -> schemas.ReportSummary:
     """Have a worker advise on the threshold of the rule against excessive anonymization."""
     with transaction() as session:
-        made = threshold_reports.ask(session, principal, slug, Question(**body.model_dump()))
-        return summary(made)
+        report = threshold_reports.ask(session, principal, slug, AdviceQuestion(**body.model_dump()))
+        return _summarize(report)
 
 
-@router.get("/competitions/{slug}/threshold-reports", responses=refusing(ORGANIZER))
-def list_reports(slug: str, principal: SignedIn) -> list[schemas.ReportSummary]:
+@router.get("/competitions/{slug}/threshold-reports", responses=error_responses(ORGANIZER))
+def list_reports(slug: str, principal: CurrentPrincipal) -> list[schemas.ReportSummary]:
     """The competition's reports, newest first."""
     with transaction() as session:
-        return [summary(each) for each in threshold_reports.listed(session, principal, slug)]
+        return [_summarize(report) for report in threshold_reports.list_reports(session, principal, slug)]
 
 
 @router.get("/threshold-reports/{report_id}")
-def get_report(report_id: UUID, principal: SignedIn) -> schemas.Report:
+def get_report(report_id: UUID, principal: CurrentPrincipal) -> schemas.Report:
     """One report: the advice, its bounds and histograms."""
     with transaction() as session:
-        found = threshold_reports.visible(session, principal, report_id)
-        told = None if found.report is None else schemas.advice(found.report)
-        return schemas.Report(**summary(found).model_dump(), report=told)
+        row = threshold_reports.find_visible(session, principal, report_id)
+        advice = None if row.report is None else schemas.parse_advice(row.report)
+        return schemas.Report(**_summarize(row).model_dump(), report=advice)
 
 
-def summary(found: ThresholdReport) -> schemas.ReportSummary:
+def _summarize(report: ThresholdReport) -> schemas.ReportSummary:
     return schemas.ReportSummary(
-        id=found.id,
-        status=found.state,
-        created_at=found.created_at,
-        finished_at=found.finished_at,
-        **schemas.failed(found.failure),
-        question=found.question,
+        id=report.id,
+        status=report.state,
+        created_at=report.created_at,
+        finished_at=report.finished_at,
+        **schemas.build_failure_fields(report.failure),
+        question=report.question,
     )

@@ -1,4 +1,4 @@
-"""Other people's accounts: made by administrators, opened again by those in charge."""
+"""Routes of other people's accounts: creation by administrators, and password links."""
 
 from typing import Annotated
 
@@ -9,10 +9,10 @@ from anoncup import schemas
 from anoncup.schemas.fields import example
 from anoncup.schemas.roles import Role
 from app.api.accounts import Name, NewName, Password
-from app.api.documentation.responses import NEW_NAME, refusing
+from app.api.documentation.responses import NEW_NAME, error_responses
 from app.db.transaction import transaction
-from app.http.passwords import few_at_a_time
-from app.http.step_up import Confirming
+from app.http.passwords import limit_concurrency
+from app.http.step_up import ReauthenticatedCaller
 from app.services.accounts import accounts, passwords
 from app.services.teams import organizers
 
@@ -36,24 +36,26 @@ class ByName(BaseModel):
 @router.post(
     "",
     status_code=status.HTTP_201_CREATED,
-    responses=refusing("not_administrator name_taken", NEW_NAME, "password_length"),
+    responses=error_responses("not_administrator name_taken", NEW_NAME, "password_length"),
 )
-@few_at_a_time
-def create_user(body: UserIn, principal: Confirming) -> schemas.User:
+@limit_concurrency
+def create_user(body: UserIn, principal: ReauthenticatedCaller) -> schemas.User:
     """A new account of any role. For administrators; teams sign up by invites."""
-    organizers.require_account_maker(principal)
-    kept = accounts.hashed(body.password.get_secret_value())
+    organizers.require_can_create_accounts(principal)
+    password_hash = accounts.hash_password(body.password.get_secret_value())
     with transaction() as session:
-        user = organizers.create_user(session, principal, name=body.name, password_hash=kept, role=body.role)
+        user = organizers.create_user(
+            session, principal, name=body.name, password_hash=password_hash, role=body.role
+        )
     return schemas.User(user_id=user.id, name=user.name, role=user.role)
 
 
 @router.post(
     "/password-links",
     status_code=status.HTTP_201_CREATED,
-    responses=refusing("not_organizer in_another_competition no_such_user", NEW_NAME),
+    responses=error_responses("not_organizer in_another_competition no_such_user", NEW_NAME),
 )
-def create_password_link(body: ByName, principal: Confirming) -> schemas.PasswordLink:
+def create_password_link(body: ByName, principal: ReauthenticatedCaller) -> schemas.PasswordLink:
     """A code with which somebody sets a new password, once, within 48 hours; earlier codes end.
 
     Administrators issue one for anybody, organizers for participants of their own competitions who are in

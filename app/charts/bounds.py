@@ -1,4 +1,4 @@
-"""How far the individuals of a permutation must be from their originals, if some of them stay in place."""
+"""Chart of the bounds of a permutation's mean distance by the number of individuals that stay in place."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,20 +9,30 @@ from markupsafe import Markup
 
 from anoncup.messages import N_
 from app.charts import marks
-from app.charts.axes import axis, finite, known
+from app.charts.axes import build_axis, clamp_finite, keep_finite
 from app.charts.figure import Figure, LegendEntry
-from app.charts.frame import WIDTH, Box, Plot, grid, level_axis, mark, picture, plot, vacant
-from app.charts.label_placement import covered_points
-from app.charts.svg import LETTER, fitted, short, tag, width_of
+from app.charts.frame import (
+    WIDTH,
+    Box,
+    PlotArea,
+    build_horizontal_axis,
+    build_picture,
+    draw_empty,
+    draw_grid,
+    fit_plot_area,
+    label_mark,
+)
+from app.charts.label_placement import count_covered_points
+from app.charts.svg import MAX_FONT_SIZE, format_coordinate, shorten, tag, text_width
 from app.charts.text import ChartWords
 
-HEIGHT = 340.0
-IN_VIEW = 2.5
-"""The picture shows the bounds up to this many times what the rule's number of individuals is."""
+_HEIGHT = 340.0
+_MAX_SHOWN_FACTOR = 2.5
+"""The picture ends at this multiple of the number of individuals that the rule assumes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class DistanceBound:
     """Bounds of the mean distance if at most ``fixed`` individuals stay in place."""
 
     fixed: int
@@ -32,24 +42,23 @@ class Bound:
     exact: bool = False
 
 
-SERIES: dict[str, Callable[[Bound], float | None]] = {
-    "upper": lambda one: one.upper,
-    "lower": lambda one: one.lower,
-    "s_lower": lambda one: one.s_lower,
+_SERIES: dict[str, Callable[[DistanceBound], float | None]] = {
+    "upper": lambda item: item.upper,
+    "lower": lambda item: item.lower,
+    "s_lower": lambda item: item.s_lower,
 }
-SHAPES: dict[str, marks.Shape] = {
+SHAPES: dict[str, marks.MarkShape] = {
     "upper": partial(marks.triangle, size=11.0),
     "lower": partial(marks.square, size=5.5),
     "s_lower": partial(marks.dot, size=3.0),
 }
-"""From the back to the front, each smaller, as lines are thinner: bounds that are equal are all to be seen."""
+"""Marks from back to front, each smaller than the one before, so that equal bounds remain visible."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoundWords(ChartWords):
-    """``said``: the description, with {fixed}, {bound} (the bound there) and {threshold};
-    ``point``: {series}, {fixed}, {value}.
-    """
+    """``summary``: the description, with {fixed}, {bound} (at this number) and {threshold}; ``point``:
+    {series}, {fixed}, {value}."""
 
     title: str = N_("Bounds of the mean distance")
     x: str = N_("Fixed points")
@@ -59,140 +68,179 @@ class BoundWords(ChartWords):
     upper: str = N_("Certified upper bound")
     threshold: str = N_("Recommended threshold")
     fixed: str = N_("Largest number by chance:")
-    none: str = N_("There is nothing to show yet.")
-    said: str = N_(
+    empty: str = N_("There is nothing to show yet.")
+    summary: str = N_(
         "If at most {fixed} individuals stay in place, the least mean distance is {bound}. Recommended threshold: {threshold}."
     )
     point: str = N_("{series}, at most {fixed} in place: {value}")
 
-    def of(self, series: str) -> str:
+    def series_label(self, series: str) -> str:
         return {"s_lower": self.s_lower, "lower": self.lower, "upper": self.upper}[series]
 
 
-def bounds(
-    found: Sequence[Bound],
+def build_bounds(
+    points: Sequence[DistanceBound],
     words: BoundWords,
     *,
     fixed: int,
     threshold: float | None = None,
     identifier: str = "bounds",
 ) -> Figure:
-    """The bounds by how many individuals stay; ``fixed``: the number that the rule reckons with."""
-    ordered = sorted(found, key=lambda one: one.fixed)
+    """Build the chart of bounds; ``fixed`` is the number of individuals that the rule assumes."""
+    ordered = sorted(points, key=lambda item: item.fixed)
     return Figure(
         identifier,
         words.title,
-        description(ordered, words, fixed, finite(threshold)),
-        drawn(in_view(ordered, fixed), words, fixed, finite(threshold), identifier),
+        describe(ordered, words, fixed, clamp_finite(threshold)),
+        _draw_bounds(select_shown(ordered, fixed), words, fixed, clamp_finite(threshold), identifier),
         head=(words.x, words.s_lower, words.lower, words.upper),
-        rows=tuple((one.fixed, one.s_lower, one.lower, one.upper) for one in ordered),
-        legend=legend(ordered, words),
+        rows=tuple((item.fixed, item.s_lower, item.lower, item.upper) for item in ordered),
+        legend=_build_legend(ordered, words),
     )
 
 
-def in_view(found: Sequence[Bound], fixed: int) -> list[Bound]:
-    """The bounds around the rule's number: the rest, up to everybody, would squeeze them together."""
-    beyond = [one.fixed for one in found if one.fixed >= IN_VIEW * fixed]
-    last = beyond[0] if fixed > 0 and beyond else max((one.fixed for one in found), default=0)
-    return [one for one in found if one.fixed <= last]
+def select_shown(points: Sequence[DistanceBound], fixed: int) -> list[DistanceBound]:
+    """Return the bounds near the rule's number; the others would compress the picture."""
+    far_counts = [item.fixed for item in points if item.fixed >= _MAX_SHOWN_FACTOR * fixed]
+    last = far_counts[0] if fixed > 0 and far_counts else max((item.fixed for item in points), default=0)
+    return [item for item in points if item.fixed <= last]
 
 
-def description(found: Sequence[Bound], words: BoundWords, fixed: int, threshold: float | None) -> str:
-    if not found:
-        return words.none
-    there = next((one for one in found if one.fixed == fixed), None)
-    bound = None if there is None else there.s_lower if there.lower is None else there.lower
-    return words.said.format(
-        fixed=words.number(fixed), bound=words.number(bound), threshold=words.number(threshold)
+def describe(points: Sequence[DistanceBound], words: BoundWords, fixed: int, threshold: float | None) -> str:
+    if not points:
+        return words.empty
+    assumed = next((item for item in points if item.fixed == fixed), None)
+    distance = None if assumed is None else assumed.s_lower if assumed.lower is None else assumed.lower
+    return words.summary.format(
+        fixed=words.format_number(fixed),
+        bound=words.format_number(distance),
+        threshold=words.format_number(threshold),
     )
 
 
-def drawn(
-    found: Sequence[Bound], words: BoundWords, fixed: int, threshold: float | None, identifier: str
+def _draw_bounds(
+    points: Sequence[DistanceBound], words: BoundWords, fixed: int, threshold: float | None, identifier: str
 ) -> Markup:
-    heights = [value(one) for one in found for value in SERIES.values()]
-    x = level_axis([fixed, *(one.fixed for one in found)], zero=True, whole=True, signs=words.signs)
-    room = plot(
-        x, axis([*heights, threshold], distance=True, signs=words.signs), height=HEIGHT, top=3.4 * LETTER
+    heights = [value(item) for item in points for value in _SERIES.values()]
+    x = build_horizontal_axis(
+        [fixed, *(item.fixed for item in points)], from_zero=True, is_integer=True, localize=words.localize
     )
-    if not found:
-        return vacant(identifier, room, HEIGHT, words.none, x_title=words.x, y_title=words.y)
-    return picture(
+    plot_area = fit_plot_area(
+        x,
+        build_axis([*heights, threshold], non_negative=True, localize=words.localize),
+        height=_HEIGHT,
+        top=3.4 * MAX_FONT_SIZE,
+    )
+    if not points:
+        return draw_empty(identifier, plot_area, _HEIGHT, words.empty, x_title=words.x, y_title=words.y)
+    return build_picture(
         identifier,
-        HEIGHT,
-        grid(room, x_title=words.x, y_title=words.y, over=2.2 * LETTER),
-        *(series(name, found, room, words, first=name == "s_lower") for name in SERIES),
-        upright_rule(room, fixed, f"{words.fixed} {words.number(fixed)}"),
+        _HEIGHT,
+        draw_grid(plot_area, x_title=words.x, y_title=words.y, title_gap=2.2 * MAX_FONT_SIZE),
+        *(_draw_series(name, points, plot_area, words, first=name == "s_lower") for name in _SERIES),
+        _draw_vertical_rule(plot_area, fixed, f"{words.fixed} {words.format_number(fixed)}"),
         *(
-            [level_rule(room, threshold, f"{words.threshold} {words.number(threshold)}", found)]
+            [
+                _draw_horizontal_rule(
+                    plot_area, threshold, f"{words.threshold} {words.format_number(threshold)}", points
+                )
+            ]
             if threshold is not None
             else []
         ),
-        live=True,
+        is_interactive=True,
     )
 
 
-def series(name: str, found: Sequence[Bound], room: Plot, words: BoundWords, *, first: bool) -> Markup:
-    """A line through the bounds of one kind, with a mark at each."""
-    places = [(one.fixed, value) for one in found if (value := finite(SERIES[name](one))) is not None]
-    if not places:
+def _draw_series(
+    name: str, points: Sequence[DistanceBound], plot_area: PlotArea, words: BoundWords, *, first: bool
+) -> Markup:
+    """Draw a line through the bounds of one kind, with a mark at each."""
+    coordinates = [
+        (item.fixed, value) for item in points if (value := clamp_finite(_SERIES[name](item))) is not None
+    ]
+    if not coordinates:
         return Markup("")
     line = tag(
-        "path", class_="line", d="M" + "L".join(room.at(*place) for place in places), aria_hidden="true"
+        "path",
+        class_="line",
+        d="M" + "L".join(plot_area.format_point(*index) for index in coordinates),
+        aria_hidden="true",
     )
-    points = [
-        mark(
-            SHAPES[name](room.across(fixed), room.up(value)),
-            words.point.format(series=words.of(name), fixed=words.number(fixed), value=words.number(value)),
-            first=first and place == 0,
+    shapes = [
+        label_mark(
+            SHAPES[name](plot_area.x_position(fixed), plot_area.y_position(value)),
+            words.point.format(
+                series=words.series_label(name),
+                fixed=words.format_number(fixed),
+                value=words.format_number(value),
+            ),
+            first=first and index == 0,
         )
-        for place, (fixed, value) in enumerate(places)
+        for index, (fixed, value) in enumerate(coordinates)
     ]
-    return tag("g", line, *points, class_=f"series points {name}")
+    return tag("g", line, *shapes, class_=f"series points {name}")
 
 
-def upright_rule(room: Plot, value: float, words: str) -> Markup:
-    """The rule's number of individuals, named above the picture."""
-    place, written = room.across(value), fitted(words, WIDTH - 20)
-    half = width_of(written) / 2
-    line = tag("path", class_="line", d=f"M{short(place)} {short(room.top - 4)}V{short(room.bottom)}")
-    middle = min(max(place, half + 4), WIDTH - half - 4)
-    name = tag("text", written, x=middle, y=room.top - 10, class_="label middle")
+def _draw_vertical_rule(plot_area: PlotArea, value: float, words: str) -> Markup:
+    """Draw a vertical line at the rule's number of individuals, labelled above the picture."""
+    x, label = plot_area.x_position(value), shorten(words, WIDTH - 20)
+    half = text_width(label) / 2
+    line = tag(
+        "path",
+        class_="line",
+        d=f"M{format_coordinate(x)} {format_coordinate(plot_area.top - 4)}V{format_coordinate(plot_area.bottom)}",
+    )
+    middle = min(max(x, half + 4), WIDTH - half - 4)
+    name = tag("text", label, x=middle, y=plot_area.top - 10, class_="label middle")
     return tag("g", line, name, class_="rule fixed", aria_hidden="true")
 
 
-def level_rule(room: Plot, value: float, words: str, found: Sequence[Bound]) -> Markup:
-    """The threshold, named where its name hides least of the lines."""
-    place, written = room.up(value), fitted(words, room.right - room.left)
-    line = tag("path", class_="line", d=f"M{short(room.left)} {short(place)}H{short(room.right)}")
-    wide, hidden = width_of(written), sorted(along(found, room))
+def _draw_horizontal_rule(
+    plot_area: PlotArea, value: float, words: str, points: Sequence[DistanceBound]
+) -> Markup:
+    """Draw the threshold, labelled where the text hides the fewest points of the lines."""
+    y, label = plot_area.y_position(value), shorten(words, plot_area.right - plot_area.left)
+    line = tag(
+        "path",
+        class_="line",
+        d=f"M{format_coordinate(plot_area.left)} {format_coordinate(y)}H{format_coordinate(plot_area.right)}",
+    )
+    width, line_points = text_width(label), sorted(_sample_lines(points, plot_area))
     boxes = [
-        Box(left, top, left + wide, top + LETTER)
-        for top in (place - LETTER - 4, place + 3)
-        for left in (room.right - wide - 4, room.left + 4)
-        if room.top <= top <= room.bottom - LETTER
+        Box(left, top, left + width, top + MAX_FONT_SIZE)
+        for top in (y - MAX_FONT_SIZE - 4, y + 3)
+        for left in (plot_area.right - width - 4, plot_area.left + 4)
+        if plot_area.top <= top <= plot_area.bottom - MAX_FONT_SIZE
     ]
-    box = min(boxes, key=lambda box: covered_points(box, hidden))
-    end = box.left > room.left + 4
-    kind = "label end" if end else "label"
-    name = tag("text", written, x=box.right if end else box.left, y=box.bottom - 0.2 * LETTER, class_=kind)
+    box = min(boxes, key=lambda box: count_covered_points(box, line_points))
+    at_right = box.left > plot_area.left + 4
+    kind = "label end" if at_right else "label"
+    name = tag(
+        "text", label, x=box.right if at_right else box.left, y=box.bottom - 0.2 * MAX_FONT_SIZE, class_=kind
+    )
     return tag("g", line, name, class_="rule threshold", aria_hidden="true")
 
 
-def along(found: Sequence[Bound], room: Plot) -> Iterator[tuple[float, float]]:
-    """Places along the lines of all series."""
-    for value in SERIES.values():
-        known_ones = [(one.fixed, height) for one in found if (height := finite(value(one))) is not None]
-        for (left, begin), (right, end) in pairwise(known_ones):
-            for part in range(8):
-                share = part / 8
-                yield room.across(left + share * (right - left)), room.up(begin + share * (end - begin))
+def _sample_lines(points: Sequence[DistanceBound], plot_area: PlotArea) -> Iterator[tuple[float, float]]:
+    """Yield positions along the lines of all series."""
+    for value in _SERIES.values():
+        heights_by_count = [
+            (item.fixed, height) for item in points if (height := clamp_finite(value(item))) is not None
+        ]
+        for (left, begin), (right, end) in pairwise(heights_by_count):
+            for step in range(8):
+                share = step / 8
+                yield (
+                    plot_area.x_position(left + share * (right - left)),
+                    plot_area.y_position(begin + share * (end - begin)),
+                )
 
 
-def legend(found: Sequence[Bound], words: BoundWords) -> tuple[LegendEntry, ...]:
+def _build_legend(points: Sequence[DistanceBound], words: BoundWords) -> tuple[LegendEntry, ...]:
     line = tag("path", class_="line", d="M-10 0H10")
     return tuple(
-        LegendEntry(name, words.of(name), marks.swatch(name, line, SHAPES[name](0, 0)))
-        for name, value in reversed(SERIES.items())
-        if known(value(one) for one in found)
+        LegendEntry(name, words.series_label(name), marks.swatch(name, line, SHAPES[name](0, 0)))
+        for name, value in reversed(_SERIES.items())
+        if keep_finite(value(item) for item in points)
     )

@@ -1,4 +1,4 @@
-"""A picture for previews of links: a contest, where it stands, who leads, and the plane, as one SVG of its own."""
+"""Link preview image of a contest: title, phase, podium and scatter plot in one standalone SVG."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,20 +8,20 @@ from markupsafe import Markup
 
 from app.charts.frame import WIDTH
 from app.charts.plane import HEIGHT
-from app.charts.svg import fitted, tag, width_of
+from app.charts.svg import shorten, tag, text_width
 
-WIDE, TALL = 1200, 630
-LEFT, COLUMN = 56.0, 340.0
-FAMILIES = "IBM Plex Sans, Noto Sans, Liberation Sans, DejaVu Sans, sans-serif"
-JAPANESE = "Noto Sans CJK JP, Noto Sans JP, IPAexGothic, IPAGothic, sans-serif"
-"""First where such letters are: else a font is taken for them that happens to have them."""
-ARROW = '<tspan font-family="DejaVu Sans">↙</tspan>'
-"""Apart: a font that is taken for it would be taken for the whole text."""
-TEXT = re.compile(r"<text (?=[^>]*>[^<]*[\u3040-\u9fff])")
+CARD_WIDTH, CARD_HEIGHT = 1200, 630
+LEFT_MARGIN, COLUMN_WIDTH = 56.0, 340.0
+FONT_FAMILIES = "IBM Plex Sans, Noto Sans, Liberation Sans, DejaVu Sans, sans-serif"
+_JAPANESE_FONT_FAMILIES = "Noto Sans CJK JP, Noto Sans JP, IPAexGothic, IPAGothic, sans-serif"
+"""Fonts listed first in texts with Japanese characters, which else get an arbitrary fallback font."""
+_ARROW_SPAN = '<tspan font-family="DejaVu Sans">↙</tspan>'
+"""The arrow in an element of its own, as its fallback font would otherwise apply to the whole text."""
+_JAPANESE_TEXT_ELEMENT = re.compile(r"<text (?=[^>]*>[^<]*[\u3040-\u9fff])")
 WORD = re.compile(
     r"[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef]\s*|[^\s\u3000-\u9fff\uf900-\ufaff\uff00-\uffef]+\s*"
 )
-SHEET = """
+_STYLESHEET = """
 text { fill: $ink; font-size: 12.5px; }
 .middle { text-anchor: middle; } .end { text-anchor: end; }
 .tick, .better, .aside { fill: $quiet; font-size: 11px; }
@@ -40,8 +40,8 @@ text { fill: $ink; font-size: 12.5px; }
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A row of the podium as it is written."""
+class PodiumRow:
+    """A formatted row of the podium."""
 
     rank: str
     name: str
@@ -49,100 +49,113 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
-    """``plane``: the picture of a scatter; None where there is none to be seen."""
+class PreviewCard:
+    """``plane``: the picture of a scatter plot; None if it is not visible."""
 
     title: str
     phase: str
-    podium: Sequence[Place] = ()
+    podium: Sequence[PodiumRow] = ()
     plane: Markup | None = None
 
 
-def card(shown: Card, colours: Mapping[str, str]) -> Markup:
-    """The picture; ``colours``: of the palette, by name."""
-    sheet = re.sub(r"\$([\w-]+)", lambda name: colours[name[1]], SHEET)
+def draw_card(content: PreviewCard, colours: Mapping[str, str]) -> Markup:
+    """Draw the image; ``colours`` are those of the palette by name."""
+    stylesheet = re.sub(r"\$([\w-]+)", lambda name: colours[name[1]], _STYLESHEET)
     parts = [
-        tag("style", Markup(sheet)),  # noqa: S704
-        tag("rect", width=WIDE, height=TALL, fill=colours["paper"]),
-        tag("rect", width=14, height=TALL, fill=colours["accent"]),
-        written("anoncup", LEFT, 84, 26, fill=colours["accent"], weight=600),
+        tag("style", Markup(stylesheet)),  # noqa: S704
+        tag("rect", width=CARD_WIDTH, height=CARD_HEIGHT, fill=colours["paper"]),
+        tag("rect", width=14, height=CARD_HEIGHT, fill=colours["accent"]),
+        _draw_text("anoncup", LEFT_MARGIN, 84, 26, fill=colours["accent"], weight=600),
     ]
-    wide = shown.plane is not None
-    letter, room = (40.0, COLUMN) if wide else (64.0, WIDE - 2 * LEFT)
-    lines = wrapped(shown.title, room, letter, most=3)
-    top = 150.0 if wide else 230.0
+    has_plane = content.plane is not None
+    font_size, max_width = (40.0, COLUMN_WIDTH) if has_plane else (64.0, CARD_WIDTH - 2 * LEFT_MARGIN)
+    lines = wrap_text(content.title, max_width, font_size, max_lines=3)
+    top = 150.0 if has_plane else 230.0
     parts += [
-        written(line, LEFT, top + row * 1.25 * letter, letter, weight=600) for row, line in enumerate(lines)
+        _draw_text(line, LEFT_MARGIN, top + row * 1.25 * font_size, font_size, weight=600)
+        for row, line in enumerate(lines)
     ]
-    below = top + (len(lines) - 0.45) * 1.25 * letter
-    parts.append(pill(shown.phase, below, colours["accent"]))
-    parts += [step(one, 400 + 64 * row, colours) for row, one in enumerate(shown.podium)]
-    if shown.plane is not None:
-        wide_plane = WIDE - LEFT - COLUMN - 60
-        box = f'x="{LEFT + COLUMN + 36:.0f}" y="44" width="{wide_plane:.0f}" height="{wide_plane * HEIGHT / WIDTH:.0f}"'
-        plane = str(shown.plane).replace("<svg ", f"<svg {box} ", 1).replace("↙", ARROW)
+    pill_y = top + (len(lines) - 0.45) * 1.25 * font_size
+    parts.append(_draw_pill(content.phase, pill_y, colours["accent"]))
+    parts += [
+        _draw_podium_row(podium_row, 400 + 64 * row, colours) for row, podium_row in enumerate(content.podium)
+    ]
+    if content.plane is not None:
+        wide_plane = CARD_WIDTH - LEFT_MARGIN - COLUMN_WIDTH - 60
+        box = f'x="{LEFT_MARGIN + COLUMN_WIDTH + 36:.0f}" y="44" width="{wide_plane:.0f}" height="{wide_plane * HEIGHT / WIDTH:.0f}"'
+        plane = str(content.plane).replace("<svg ", f"<svg {box} ", 1).replace("↙", _ARROW_SPAN)
         parts.append(Markup(plane))  # noqa: S704
-    letters = TEXT.sub(f'<text font-family="{JAPANESE}" ', Markup("").join(parts))
+    elements = _JAPANESE_TEXT_ELEMENT.sub(
+        f'<text font-family="{_JAPANESE_FONT_FAMILIES}" ', Markup("").join(parts)
+    )
     return tag(
         "svg",
-        Markup(letters),  # noqa: S704
+        Markup(elements),  # noqa: S704
         xmlns="http://www.w3.org/2000/svg",
-        width=WIDE,
-        height=TALL,
-        viewBox=f"0 0 {WIDE} {TALL}",
-        font_family=FAMILIES,
+        width=CARD_WIDTH,
+        height=CARD_HEIGHT,
+        viewBox=f"0 0 {CARD_WIDTH} {CARD_HEIGHT}",
+        font_family=FONT_FAMILIES,
     )
 
 
-def written(words: str, x: float, y: float, letter: float, *, weight: int = 400, **more: str) -> Markup:
-    """A text whose size the sheet does not change."""
-    style = f"font-size: {letter:g}px; font-weight: {weight}" + "".join(
-        f"; {key}: {value}" for key, value in more.items()
+def _draw_text(
+    content: str, x: float, y: float, font_size: float, *, weight: int = 400, **styles: str
+) -> Markup:
+    """Draw a text whose size the stylesheet does not change."""
+    style = f"font-size: {font_size:g}px; font-weight: {weight}" + "".join(
+        f"; {key}: {value}" for key, value in styles.items()
     )
-    return tag("text", words, x=x, y=y, style=style.replace("text_anchor", "text-anchor"))
+    return tag("text", content, x=x, y=y, style=style.replace("text_anchor", "text-anchor"))
 
 
-def pill(words: str, y: float, colour: str) -> Markup:
-    name = fitted(words, COLUMN - 32, 21)
+def _draw_pill(content: str, y: float, colour: str) -> Markup:
+    label = shorten(content, COLUMN_WIDTH - 32, 21)
     outline = tag(
         "rect",
-        x=LEFT,
+        x=LEFT_MARGIN,
         y=y,
         rx=19,
-        width=width_of(name, 21) + 32,
+        width=text_width(label, 21) + 32,
         height=38,
         fill="none",
         stroke=colour,
         stroke_width=2,
     )
-    middle = LEFT + width_of(name, 21) / 2 + 16
-    return outline + written(name, middle, y + 26.5, 21, fill=colour, text_anchor="middle")
+    middle = LEFT_MARGIN + text_width(label, 21) / 2 + 16
+    return outline + _draw_text(label, middle, y + 26.5, 21, fill=colour, text_anchor="middle")
 
 
-def step(one: Place, y: float, colours: Mapping[str, str]) -> Markup:
-    """Rank, name and score of a team."""
-    disc = tag("circle", cx=LEFT + 18, cy=y - 9, r=19, fill=colours["accent"])
-    rank = written(
-        one.rank, LEFT + 18, y - 1, 22, weight=600, fill=colours["on-accent"], text_anchor="middle"
+def _draw_podium_row(podium_row: PodiumRow, y: float, colours: Mapping[str, str]) -> Markup:
+    """Draw rank, name and score of a team."""
+    disc = tag("circle", cx=LEFT_MARGIN + 18, cy=y - 9, r=19, fill=colours["accent"])
+    rank = _draw_text(
+        podium_row.rank,
+        LEFT_MARGIN + 18,
+        y - 1,
+        22,
+        weight=600,
+        fill=colours["on-accent"],
+        text_anchor="middle",
     )
-    score = written(one.score, LEFT + COLUMN, y, 24, weight=600, text_anchor="end")
-    room = COLUMN - 50 - 0.6 * 24 * len(one.score) - 10
-    return disc + rank + written(fitted(one.name, room, 22), LEFT + 50, y, 22) + score
+    score = _draw_text(podium_row.score, LEFT_MARGIN + COLUMN_WIDTH, y, 24, weight=600, text_anchor="end")
+    max_width = COLUMN_WIDTH - 50 - 0.6 * 24 * len(podium_row.score) - 10
+    return disc + rank + _draw_text(shorten(podium_row.name, max_width, 22), LEFT_MARGIN + 50, y, 22) + score
 
 
-def wrapped(words: str, room: float, letter: float, *, most: int) -> list[str]:
-    """The words on so many lines at most, cut short where they are more."""
-    lines = list(lines_of(words, room, letter))
-    if len(lines) > most:
-        lines[most - 1 :] = [fitted("".join(lines[most - 1 :]), room, letter)]
-    return [fitted(line.rstrip(), room, letter) for line in lines]
+def wrap_text(content: str, max_width: float, font_size: float, *, max_lines: int) -> list[str]:
+    """Return the text in at most ``max_lines`` lines; the last one is shortened if needed."""
+    lines = list(_iter_lines(content, max_width, font_size))
+    if len(lines) > max_lines:
+        lines[max_lines - 1 :] = [shorten("".join(lines[max_lines - 1 :]), max_width, font_size)]
+    return [shorten(line.rstrip(), max_width, font_size) for line in lines]
 
 
-def lines_of(words: str, room: float, letter: float) -> Iterator[str]:
-    """Broken between words, and between letters of scripts that know no spaces."""
+def _iter_lines(content: str, max_width: float, font_size: float) -> Iterator[str]:
+    """Yield lines broken between words, or between characters of scripts without spaces."""
     line = ""
-    for word in WORD.findall(words):
-        if line and width_of((line + word).rstrip(), letter) > room:
+    for word in WORD.findall(content):
+        if line and text_width((line + word).rstrip(), font_size) > max_width:
             yield line
             line = ""
         line += word

@@ -1,33 +1,32 @@
-"""What a chart is to a page: a picture, its name, its meaning in a sentence, its numbers as a table."""
+"""A chart for a page: its picture, title, description and data table."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from app.charts.axes import number
-from app.charts.svg import lone
+from app.charts.axes import write_number
+from app.charts.svg import isolate_text
 
-NO_SWATCH = Markup("")
-Cell = str | float | int | None
+_NO_SWATCH = Markup("")
+_Cell = str | float | int | None
 
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """``name``: the class of the series in the picture; ``swatch``: its mark, drawn small."""
+    """``name``: the class of the series in the picture; ``swatch``: a small picture of its mark."""
 
     name: str
     text: str
-    swatch: Markup = NO_SWATCH
+    swatch: Markup = _NO_SWATCH
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A chart with its name, what it says in a sentence, and the data behind it as a table.
+    """A chart with its title, its description in a sentence, and its data as a table.
 
-    ``identifier``: unique on its page, a part of the ids inside. A chart that is a table itself has no
-    ``head`` and no ``rows``. ``view``: what a script that takes over from the picture draws, as JSON; such a
-    figure is large.
+    ``identifier``: unique on its page, part of the ids inside. A chart that is a table itself has no ``head``
+    and no ``rows``. ``view``: JSON for the script that replaces the picture; a figure with a view is large.
     """
 
     identifier: str
@@ -35,15 +34,15 @@ class Figure:
     description: str
     svg: Markup
     head: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[_Cell, ...], ...]
     legend: tuple[LegendEntry, ...] = ()
     view: str = ""
 
-    def numeric(self) -> tuple[bool, ...]:
-        """Whether each column holds numbers only."""
+    def numeric_columns(self) -> tuple[bool, ...]:
+        """Return for each column whether it holds numbers only."""
         return tuple(
             not any(isinstance(cell, str) for cell in column) for column in zip(*self.rows, strict=True)
         )
 
-    def written(self, cell: Cell, signs: Callable[[str], str]) -> str:
-        return lone(cell) if isinstance(cell, str) else signs(number(cell))
+    def format_cell(self, cell: _Cell, localize: Callable[[str], str]) -> str:
+        return isolate_text(cell) if isinstance(cell, str) else localize(write_number(cell))

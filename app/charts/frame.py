@@ -1,23 +1,23 @@
-"""The frame of a picture: its axes with names and round numbers, and a quiet grid behind the data."""
+"""Frame of a picture: axes with titles and round numbers, and a grid behind the data."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from app.charts.axes import Axis, axis
-from app.charts.svg import LETTER, fitted, short, tag, text, width_of
+from app.charts.axes import Axis, build_axis
+from app.charts.svg import MAX_FONT_SIZE, escape_text, format_coordinate, shorten, tag, text_width
 
 WIDTH = 480.0
-"""All pictures are as wide as this, in their own units, as all lengths here; they scale to the room they get."""
+"""Width of all pictures in their own units, which all lengths here use; pictures scale to the page."""
 EDGE = 10.0
 GAP = 7.0
-"""Between a tick's text and the grid."""
+"""Distance between the label of a tick and the grid."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plot:
-    """The part of a picture that holds the data, and the axes along its lower and left sides."""
+class PlotArea:
+    """The data area of a picture, with the axes along its lower and left sides."""
 
     left: float
     top: float
@@ -26,165 +26,205 @@ class Plot:
     x: Axis
     y: Axis
 
-    def across(self, value: float) -> float:
-        return self.left + self.x.share(value) * (self.right - self.left)
+    def x_position(self, value: float) -> float:
+        return self.left + self.x.fraction(value) * (self.right - self.left)
 
-    def up(self, value: float) -> float:
-        return self.bottom - self.y.share(value) * (self.bottom - self.top)
+    def y_position(self, value: float) -> float:
+        return self.bottom - self.y.fraction(value) * (self.bottom - self.top)
 
-    def at(self, x: float, y: float) -> str:
-        """The place as a path writes it."""
-        return f"{short(self.across(x))} {short(self.up(y))}"
+    def format_point(self, x: float, y: float) -> str:
+        """Format a position for use in a path."""
+        return f"{format_coordinate(self.x_position(x))} {format_coordinate(self.y_position(y))}"
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle that something takes up."""
+    """A rectangle in the picture."""
 
     left: float
     top: float
     right: float
     bottom: float
 
-    def meets(self, other: "Box") -> bool:
-        beside = self.right <= other.left or other.right <= self.left
-        return not (beside or self.bottom <= other.top or other.bottom <= self.top)
+    def overlaps(self, box: "Box") -> bool:
+        is_beside = self.right <= box.left or box.right <= self.left
+        return not (is_beside or self.bottom <= box.top or box.bottom <= self.top)
 
-    def inside(self, other: "Box") -> bool:
-        across = other.left <= self.left and self.right <= other.right
-        return across and other.top <= self.top and self.bottom <= other.bottom
-
-
-def plot(x: Axis, y: Axis, *, height: float, top: float = 2 * LETTER, below: float = 3 * LETTER) -> Plot:
-    """The room for the data: what the axes' texts leave of the picture."""
-    left, right = sides(x)
-    return Plot(max(left_of(y), left), top, right, height - below, x, y)
+    def is_inside(self, container: "Box") -> bool:
+        fits_across = container.left <= self.left and self.right <= container.right
+        return fits_across and container.top <= self.top and self.bottom <= container.bottom
 
 
-def sides(x: Axis) -> tuple[float, float]:
-    """Where the data may begin and end, so that the outer numbers below them stay in the picture."""
+def fit_plot_area(
+    x: Axis, y: Axis, *, height: float, top: float = 2 * MAX_FONT_SIZE, below: float = 3 * MAX_FONT_SIZE
+) -> PlotArea:
+    """Return the data area that the labels of the axes leave."""
+    left, right = fit_sides(x)
+    return PlotArea(max(_fit_left(y), left), top, right, height - below, x, y)
+
+
+def fit_sides(x: Axis) -> tuple[float, float]:
+    """Return the left and right limits of the data that keep the outer x labels inside the picture."""
     first, last = (
-        max((width_of(each.split("\n")[0]) / 2 for each in end), default=0.0)
-        for end in (x.texts[:1], x.texts[-1:])
+        max((text_width(label.split("\n")[0]) / 2 for label in end_texts), default=0.0)
+        for end_texts in (x.texts[:1], x.texts[-1:])
     )
     return EDGE + first, WIDTH - max(EDGE, last + 2)
 
 
-def left_of(y: Axis) -> float:
-    """Where the data begin beside the texts of an upright axis."""
-    return max(width_of(each) for each in y.texts) + GAP + 4
+def _fit_left(y: Axis) -> float:
+    """Return the left limit of the data beside the labels of the y axis."""
+    return max(text_width(label) for label in y.texts) + GAP + 4
 
 
-def level_axis(
+def build_horizontal_axis(
     values: Iterable[float | None],
     *,
-    signs: Callable[[str], str],
-    room: float = WIDTH - 70,
-    zero: bool = False,
-    whole: bool = False,
-    distance: bool = False,
+    localize: Callable[[str], str],
+    max_width: float = WIDTH - 70,
+    from_zero: bool = False,
+    is_integer: bool = False,
+    non_negative: bool = False,
 ) -> Axis:
-    """An axis from left to right whose texts stand well apart."""
+    """Return a horizontal axis whose labels do not touch."""
     values = list(values)
-    return apart(
-        lambda most: axis(values, most=most, zero=zero, whole=whole, distance=distance, signs=signs), room
+    return fit_axis(
+        lambda max_steps: build_axis(
+            values,
+            max_steps=max_steps,
+            from_zero=from_zero,
+            is_integer=is_integer,
+            non_negative=non_negative,
+            localize=localize,
+        ),
+        max_width,
     )
 
 
-def apart(made: Callable[[int], Axis], room: float = WIDTH - 70) -> Axis:
-    """The axis with the most steps whose texts stand well apart from left to right."""
-    for most in (8, 6, 5, 4, 3):
-        found = made(most)
-        if sum(width_of(each) + 1.4 * LETTER for each in found.texts) <= room:
-            return found
-    return made(2)
+def fit_axis(make_axis: Callable[[int], Axis], max_width: float = WIDTH - 70) -> Axis:
+    """Return the horizontal axis with the most steps whose labels do not touch."""
+    for max_steps in (8, 6, 5, 4, 3):
+        candidate = make_axis(max_steps)
+        if sum(text_width(label) + 1.4 * MAX_FONT_SIZE for label in candidate.texts) <= max_width:
+            return candidate
+    return make_axis(2)
 
 
-def grid(
-    plot: Plot, *, x_title: str = "", y_title: str = "", upright: bool = True, over: float = 0.8 * LETTER
+def draw_grid(
+    plot_area: PlotArea,
+    *,
+    x_title: str = "",
+    y_title: str = "",
+    with_left_axis: bool = True,
+    title_gap: float = 0.8 * MAX_FONT_SIZE,
 ) -> Markup:
-    """Lines and numbers of both axes, and their names, the upper one ``over`` the grid.
+    """Draw the lines, labels and titles of both axes.
 
-    ``upright``: the left axis is shown too.
+    ``title_gap``: distance of the y title above the grid. ``with_left_axis``: whether the y axis is drawn.
     """
-    parts = [vertical_lines(plot), *((horizontal_lines(plot),) if upright else ())]
-    base = tag("path", class_="axis", d=f"M{short(plot.left)} {short(plot.bottom)}H{short(plot.right)}")
-    return tag("g", *parts, base, titles(plot, x_title, y_title, over), aria_hidden="true")
+    parts = [_draw_vertical_grid(plot_area), *((_draw_horizontal_grid(plot_area),) if with_left_axis else ())]
+    base = tag(
+        "path",
+        class_="axis",
+        d=f"M{format_coordinate(plot_area.left)} {format_coordinate(plot_area.bottom)}H{format_coordinate(plot_area.right)}",
+    )
+    return tag("g", *parts, base, _draw_titles(plot_area, x_title, y_title, title_gap), aria_hidden="true")
 
 
-def vertical_lines(plot: Plot) -> Markup:
-    places = [(plot.across(tick), written) for tick, written in zip(plot.x.ticks, plot.x.texts, strict=True)]
-    lines = "".join(f"M{short(place)} {short(plot.top)}V{short(plot.bottom)}" for place, _ in places)
+def _draw_vertical_grid(plot_area: PlotArea) -> Markup:
+    labelled_positions = [
+        (plot_area.x_position(tick), label)
+        for tick, label in zip(plot_area.x.ticks, plot_area.x.texts, strict=True)
+    ]
+    lines = "".join(
+        f"M{format_coordinate(position)} {format_coordinate(plot_area.top)}V{format_coordinate(plot_area.bottom)}"
+        for position, _ in labelled_positions
+    )
     texts = [
         tag(
             "text",
             line,
-            x=place,
-            y=plot.bottom + GAP + 3,
+            x=position,
+            y=plot_area.bottom + GAP + 3,
             dy=f"{0.8 + 1.2 * row:.1f}em",
             class_="tick middle",
         )
-        for place, written in places
-        for row, line in enumerate(written.split("\n"))
+        for position, label in labelled_positions
+        for row, line in enumerate(label.split("\n"))
     ]
     return tag("path", class_="grid", d=lines) + Markup("").join(texts)
 
 
-def horizontal_lines(plot: Plot) -> Markup:
-    places = [(plot.up(tick), written) for tick, written in zip(plot.y.ticks, plot.y.texts, strict=True)]
-    lines = "".join(f"M{short(plot.left)} {short(place)}H{short(plot.right)}" for place, _ in places)
+def _draw_horizontal_grid(plot_area: PlotArea) -> Markup:
+    labelled_positions = [
+        (plot_area.y_position(tick), label)
+        for tick, label in zip(plot_area.y.ticks, plot_area.y.texts, strict=True)
+    ]
+    lines = "".join(
+        f"M{format_coordinate(plot_area.left)} {format_coordinate(position)}H{format_coordinate(plot_area.right)}"
+        for position, _ in labelled_positions
+    )
     texts = [
-        tag("text", written, x=plot.left - GAP, y=place, dy=".34em", class_="tick end")
-        for place, written in places
+        tag("text", label, x=plot_area.left - GAP, y=position, dy=".34em", class_="tick end")
+        for position, label in labelled_positions
     ]
     return tag("path", class_="grid", d=lines) + Markup("").join(texts)
 
 
-def titles(plot: Plot, x_title: str, y_title: str, over: float) -> Markup:
-    """The upright axis is named above it, the other one below its right end."""
-    room = WIDTH - 2 * EDGE
-    below = plot.bottom + GAP + 2.2 * LETTER
+def _draw_titles(plot_area: PlotArea, x_title: str, y_title: str, title_gap: float) -> Markup:
+    """Draw the y title above its axis, and the x title below the right end of its axis."""
+    max_width = WIDTH - 2 * EDGE
+    title_y = plot_area.bottom + GAP + 2.2 * MAX_FONT_SIZE
     parts = []
     if y_title:
-        parts.append(tag("text", fitted(y_title, room), x=4, y=plot.top - over, class_="title"))
+        parts.append(
+            tag("text", shorten(y_title, max_width), x=4, y=plot_area.top - title_gap, class_="title")
+        )
     if x_title:
-        place = fitted(x_title, room)
-        parts.append(tag("text", place, x=plot.right, y=below, class_="title end"))
+        title = shorten(x_title, max_width)
+        parts.append(tag("text", title, x=plot_area.right, y=title_y, class_="title end"))
     return Markup("").join(parts)
 
 
-def picture(identifier: str, height: float, *content: str, live: bool = False, kind: str = "") -> Markup:
-    """The whole picture, named by the texts that stand around it; ``live``: its marks can be reached."""
+def build_picture(
+    identifier: str, height: float, *content: str, is_interactive: bool = False, kind: str = ""
+) -> Markup:
+    """Return the SVG root, labelled by the texts around it; ``is_interactive``: its marks can be focused."""
     return tag(
         "svg",
         *content,
         class_=f"picture {kind}".strip(),
-        viewBox=f"0 0 {short(WIDTH)} {short(height)}",
-        role="group" if live else "img",
+        viewBox=f"0 0 {format_coordinate(WIDTH)} {format_coordinate(height)}",
+        role="group" if is_interactive else "img",
         aria_labelledby=f"{identifier}-title",
         aria_describedby=f"{identifier}-said",
     )
 
 
-def mark(shape: Markup, said: str, *, first: bool = False) -> Markup:
-    """A mark that says what it stands for; the keyboard enters a picture at the ``first`` of its marks."""
+def label_mark(shape: Markup, label: str, *, first: bool = False) -> Markup:
+    """Add an accessible label to a mark; the ``first`` mark is the one that the tab key reaches."""
     opening, rest = shape.split(" ", 1)
     focus = ' tabindex="0"' if first else ""
-    return Markup(f'{opening} role="img" aria-label="{text(said)}"{focus} {rest}')  # noqa: S704
+    return Markup(f'{opening} role="img" aria-label="{escape_text(label)}"{focus} {rest}')  # noqa: S704
 
 
-def vacant(
+def draw_empty(
     identifier: str,
-    plot: Plot,
+    plot_area: PlotArea,
     height: float,
-    words: str,
+    reason: str,
     *,
     x_title: str = "",
     y_title: str = "",
-    upright: bool = True,
+    with_left_axis: bool = True,
 ) -> Markup:
-    """The axes of a picture that has nothing to show yet, and why."""
-    middle = (plot.left + plot.right) / 2
-    written = fitted(words, plot.right - plot.left)
-    said = tag("text", written, x=middle, y=(plot.top + plot.bottom) / 2, class_="vacant middle")
-    return picture(identifier, height, grid(plot, x_title=x_title, y_title=y_title, upright=upright), said)
+    """Draw axes without data, and the reason for it."""
+    middle = (plot_area.left + plot_area.right) / 2
+    message = shorten(reason, plot_area.right - plot_area.left)
+    label = tag("text", message, x=middle, y=(plot_area.top + plot_area.bottom) / 2, class_="vacant middle")
+    return build_picture(
+        identifier,
+        height,
+        draw_grid(plot_area, x_title=x_title, y_title=y_title, with_left_axis=with_left_axis),
+        label,
+    )

@@ -1,4 +1,4 @@
-"""Attackers against targets: a table whose cells are the darker the more was found."""
+"""Table of attackers and targets whose cells are darker the more was found."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,147 +7,154 @@ from math import fsum
 from markupsafe import Markup
 
 from anoncup.messages import N_
-from app.charts.axes import finite
+from app.charts.axes import clamp_finite
 from app.charts.figure import Figure
-from app.charts.svg import lone, text
+from app.charts.svg import escape_text, isolate_text
 from app.charts.text import ChartWords
 
-STEPS = 10
-FEW = 6
-"""More columns than this have their names turned."""
+_COLOUR_STEPS = 10
+_MAX_UPRIGHT_HEADINGS = 6
+"""With more columns than this, their headings are rotated."""
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
-    """A target, or an attacker; ``note`` stands small beside its name."""
+class HeatmapHeader:
+    """A target or an attacker; ``note`` is shown in small type beside its name."""
 
     name: str
     own: bool = False
     note: str = ""
 
     @property
-    def shown(self) -> str:
-        return lone(self.name)
+    def display_name(self) -> str:
+        return isolate_text(self.name)
 
 
 @dataclass(frozen=True, slots=True)
-class HeatRow:
-    """An attacker with its rates, one per target; None where it did not try."""
+class HeatmapRow:
+    """An attacker with a rate per target; None where it did not try."""
 
-    attacker: Heading
+    attacker: HeatmapHeader
     rates: Sequence[float | None]
     built_in: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class HeatWords(ChartWords):
-    """``said``: the description, with {attackers}, {targets} and {largest} (rate); ``said_apart``: where some
-    are built in, with {teams} and {built_in} in the place of {attackers}; ``own``: beside the
-    reader's own names; ``corner``: the heading of the attackers' column; ``mean``: of a row's or a column's
-    rates; ``scale``: of the colours.
-    """
+class HeatmapWords(ChartWords):
+    """``summary``: the description, with {attackers}, {targets} and {largest} (rate); ``summary_by_kind``:
+    the same if some attackers are built in, with {teams} and {built_in} instead of {attackers}; ``own``:
+    shown beside the reader's own names; ``corner``: the heading of the attackers' column; ``mean``: of a
+    row's or a column's rates; ``scale``: of the colours."""
 
     title: str = N_("Attackers and targets")
     corner: str = N_("Attacker")
     own: str = N_("you")
     mean: str = N_("Mean")
     scale: str = N_("Share of individuals found")
-    none: str = N_("There is nothing to show yet.")
-    said: str = N_("Attackers: {attackers}; targets: {targets}; largest rate: {largest}.")
-    said_apart: str = N_(
+    empty: str = N_("There is nothing to show yet.")
+    summary: str = N_("Attackers: {attackers}; targets: {targets}; largest rate: {largest}.")
+    summary_by_kind: str = N_(
         "Teams: {teams}; built-in attackers: {built_in}; targets: {targets}; largest rate: {largest}."
     )
 
 
-def heatmap(
-    targets: Sequence[Heading], rows: Sequence[HeatRow], words: HeatWords, *, identifier: str = "heatmap"
+def build_heatmap(
+    targets: Sequence[HeatmapHeader],
+    rows: Sequence[HeatmapRow],
+    words: HeatmapWords,
+    *,
+    identifier: str = "heatmap",
 ) -> Figure:
-    """Rates of all attackers on all targets; the picture is the table, so that none stands behind it."""
-    rows = [replace(row, rates=[finite(rate) for rate in row.rates]) for row in rows]
+    """Build the table of rates of all attackers on all targets; it needs no data table besides."""
+    rows = [replace(row, rates=[clamp_finite(rate) for rate in row.rates]) for row in rows]
     if not targets or not rows:
         empty = Markup("")
-        return Figure(identifier, words.title, words.none, empty, head=(), rows=())
+        return Figure(identifier, words.title, words.empty, empty, head=(), rows=())
     built_in = sum(row.built_in for row in rows)
-    said = (words.said_apart if built_in else words.said).format(
-        attackers=words.number(len(rows)),
-        teams=words.number(len(rows) - built_in),
-        built_in=words.number(built_in),
-        targets=words.number(len(targets)),
-        largest=words.number(
+    description = (words.summary_by_kind if built_in else words.summary).format(
+        attackers=words.format_number(len(rows)),
+        teams=words.format_number(len(rows) - built_in),
+        built_in=words.format_number(built_in),
+        targets=words.format_number(len(targets)),
+        largest=words.format_number(
             max((rate for row in rows for rate in row.rates if rate is not None), default=None)
         ),
     )
-    return Figure(identifier, words.title, said, table(targets, rows, words, identifier), head=(), rows=())
+    return Figure(
+        identifier, words.title, description, _build_table(targets, rows, words, identifier), head=(), rows=()
+    )
 
 
-def table(targets: Sequence[Heading], rows: Sequence[HeatRow], words: HeatWords, identifier: str) -> Markup:
-    kind = "heat turned" if len(targets) > FEW else "heat"
-    owned = [heading.own for heading in targets]
-    head = "".join(heading_cell(heading, words, scope="col") for heading in targets)
-    body = "".join(table_row(row, owned, words) for row in rows)
-    named = f'aria-labelledby="{text(identifier)}-title"'
+def _build_table(
+    targets: Sequence[HeatmapHeader], rows: Sequence[HeatmapRow], words: HeatmapWords, identifier: str
+) -> Markup:
+    kind = "heat turned" if len(targets) > _MAX_UPRIGHT_HEADINGS else "heat"
+    own_flags = [heading.own for heading in targets]
+    head = "".join(_build_heading_cell(heading, words, scope="col") for heading in targets)
+    body = "".join(_build_table_row(row, own_flags, words) for row in rows)
+    label_attribute = f'aria-labelledby="{escape_text(identifier)}-title"'
     return Markup(  # noqa: S704
-        f'{scale(words)}<div class="wide" tabindex="0" role="region" {named}>'
-        f'<table class="{kind}" {named} aria-describedby="{text(identifier)}-said">'
-        f'<thead><tr><th scope="col" class="corner">{text(words.corner)}</th>'
-        f'<th scope="col" class="mean">{text(words.mean)}</th>{head}</tr>'
-        f"{means_row(rows, owned, words)}</thead>"
+        f'{_build_scale(words)}<div class="wide" tabindex="0" role="region" {label_attribute}>'
+        f'<table class="{kind}" {label_attribute} aria-describedby="{escape_text(identifier)}-said">'
+        f'<thead><tr><th scope="col" class="corner">{escape_text(words.corner)}</th>'
+        f'<th scope="col" class="mean">{escape_text(words.mean)}</th>{head}</tr>'
+        f"{_build_means_row(rows, own_flags, words)}</thead>"
         f"<tbody>{body}</tbody></table></div>"
     )
 
 
-def means_row(rows: Sequence[HeatRow], owned: Sequence[bool], words: HeatWords) -> str:
-    """Of each column, and of all cells."""
-    columns = [mean([row.rates[place] for row in rows]) for place in range(len(owned))]
-    whole = mean([rate for row in rows for rate in row.rates])
-    cells = "".join(cell(rate, words, own=own) for rate, own in zip(columns, owned, strict=True))
+def _build_means_row(rows: Sequence[HeatmapRow], own_flags: Sequence[bool], words: HeatmapWords) -> str:
+    """Build the row with the mean of each column and of all cells."""
+    columns = [mean_rate([row.rates[index] for row in rows]) for index in range(len(own_flags))]
+    overall_mean = mean_rate([rate for row in rows for rate in row.rates])
+    cells = "".join(_build_cell(rate, words, own=own) for rate, own in zip(columns, own_flags, strict=True))
     return (
-        f'<tr class="means"><th scope="row" class="corner">{text(words.mean)}</th>'
-        f"{cell(whole, words, kind=' mean')}{cells}</tr>"
+        f'<tr class="means"><th scope="row" class="corner">{escape_text(words.mean)}</th>'
+        f"{_build_cell(overall_mean, words, kind=' mean')}{cells}</tr>"
     )
 
 
-def mean(rates: Sequence[float | None]) -> float | None:
-    """Of those that are numbers, in any order the same; None where none is."""
-    found = [rate for rate in rates if rate is not None]
-    return fsum(found) / len(found) if found else None
+def mean_rate(rates: Sequence[float | None]) -> float | None:
+    """Return the mean of the known rates, independent of their order; None if there is none."""
+    numbers = [rate for rate in rates if rate is not None]
+    return fsum(numbers) / len(numbers) if numbers else None
 
 
-def scale(words: HeatWords) -> str:
-    """What the colours mean; the numbers in the cells say the same."""
-    steps = "".join(f'<span class="heat-{step}"></span>' for step in range(STEPS + 1))
-    return f'<p class="scale">{text(words.scale)} <span aria-hidden="true">0 {steps} 1</span></p>'
+def _build_scale(words: HeatmapWords) -> str:
+    """Build the legend of the colours; the cells show the same as numbers."""
+    steps = "".join(f'<span class="heat-{step}"></span>' for step in range(_COLOUR_STEPS + 1))
+    return f'<p class="scale">{escape_text(words.scale)} <span aria-hidden="true">0 {steps} 1</span></p>'
 
 
-def heading_cell(heading: Heading, words: HeatWords, *, scope: str) -> str:
+def _build_heading_cell(heading: HeatmapHeader, words: HeatmapWords, *, scope: str) -> str:
     notes = [*([words.own] if heading.own else []), *([heading.note] if heading.note else [])]
-    small = f" <small>{text(' · '.join(notes))}</small>" if notes else ""
+    small = f" <small>{escape_text(' · '.join(notes))}</small>" if notes else ""
     own = ' class="own"' if heading.own else ""
-    return f'<th scope="{scope}"{own}><span>{text(heading.shown)}{small}</span></th>'
+    return f'<th scope="{scope}"{own}><span>{escape_text(heading.display_name)}{small}</span></th>'
 
 
-def table_row(row: HeatRow, owned: Sequence[bool], words: HeatWords) -> str:
+def _build_table_row(row: HeatmapRow, own_flags: Sequence[bool], words: HeatmapWords) -> str:
     kinds = " ".join(["built_in"] * row.built_in + ["own"] * row.attacker.own)
     kind = f' class="{kinds}"' if kinds else ""
-    cells = "".join(cell(rate, words, own=mine) for rate, mine in zip(row.rates, owned, strict=True))
+    cells = "".join(_build_cell(rate, words, own=own) for rate, own in zip(row.rates, own_flags, strict=True))
     return (
-        f"<tr{kind}>{heading_cell(row.attacker, words, scope='row')}"
-        f"{cell(mean(row.rates), words, kind=' mean')}{cells}</tr>"
+        f"<tr{kind}>{_build_heading_cell(row.attacker, words, scope='row')}"
+        f"{_build_cell(mean_rate(row.rates), words, kind=' mean')}{cells}</tr>"
     )
 
 
-def cell(rate: float | None, words: HeatWords, *, own: bool = False, kind: str = "") -> str:
-    """A cell of a class of its own tenth, so that 0 and 1 are apart from what is only near them."""
+def _build_cell(rate: float | None, words: HeatmapWords, *, own: bool = False, kind: str = "") -> str:
+    """Build a cell with its rate as a number and a colour class from 0 to 10."""
     kind += " own" if own else ""
     if rate is None:
         return f'<td class="vacant{kind}">—</td>'
     share = min(max(rate, 0.0), 1.0)
-    said = words.signs(hundredths(share)).replace("<", "&lt;").replace(">", "&gt;")
-    return f'<td class="heat-{int(share * STEPS + 0.5)}{kind}">{said}</td>'
+    label = words.localize(format_hundredths(share)).replace("<", "&lt;").replace(">", "&gt;")
+    return f'<td class="heat-{int(share * _COLOUR_STEPS + 0.5)}{kind}">{label}</td>'
 
 
-def hundredths(share: float) -> str:
-    """A rate in two decimals; 0 and 1 only where they are exact."""
+def format_hundredths(share: float) -> str:
+    """Format a rate with two decimals; 0 and 1 only stand for exact values."""
     if share in {0.0, 1.0}:
         return f"{share:.0f}"
     return "<0.01" if share < 0.005 else ">0.99" if share >= 0.995 else f"{share:.2f}"

@@ -1,4 +1,4 @@
-"""How many individuals or permutations have which distance, against a threshold."""
+"""Histograms of the distances of individuals or permutations, with a threshold."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,25 +7,37 @@ from markupsafe import Markup
 
 from anoncup.messages import N_
 from app.charts import marks
-from app.charts.axes import axis, finite, known
-from app.charts.bars import Bin, bars, beyond_pattern, bins_of
+from app.charts.axes import build_axis, clamp_finite, keep_finite
+from app.charts.bars import HistogramBin, build_bins, draw_bars, draw_hatch_pattern
 from app.charts.figure import Figure, LegendEntry
-from app.charts.frame import EDGE, WIDTH, Plot, grid, level_axis, picture, plot, sides, vacant
-from app.charts.svg import LETTER, fitted, short, tag, width_of
+from app.charts.frame import (
+    EDGE,
+    WIDTH,
+    PlotArea,
+    build_horizontal_axis,
+    build_picture,
+    draw_empty,
+    draw_grid,
+    fit_plot_area,
+    fit_sides,
+)
+from app.charts.svg import MAX_FONT_SIZE, format_coordinate, shorten, tag, text_width
 from app.charts.text import ChartWords
 
-HEIGHT = 300.0
-PANEL = 62.0
-LINE = 1.25 * LETTER
-"""From one line of text to the next."""
+_HEIGHT = 300.0
+_PANEL_HEIGHT = 62.0
+LINE_HEIGHT = 1.25 * MAX_FONT_SIZE
+"""Distance between lines of text."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistogramWords(ChartWords):
-    """``said``: the description, with {count}, {least}, {largest} (of the bins that hold something),
-    {threshold}, {mean} and {beyond} (in bins wholly above the threshold); those unknown are written "–".
+    """Texts of a histogram.
 
-    ``point``: of a bar, with {low}, {high} and {count}; ``beyond``: what lies above the threshold.
+    ``summary``: the description, with {count}, {least}, {largest} (of the bins that are not empty),
+    {threshold}, {mean} and {beyond} (in bins wholly above the threshold); unknown numbers are written "–".
+    ``point``: label of a bar, with {low}, {high} and {count}. ``above``: legend of the part above the
+    threshold.
     """
 
     title: str = N_("Distance of individuals from their originals")
@@ -35,141 +47,162 @@ class HistogramWords(ChartWords):
     high: str = N_("To")
     threshold: str = N_("Threshold")
     mean: str = N_("Mean")
-    beyond: str = N_("Beyond the threshold")
-    none: str = N_("There is nothing to show yet.")
-    said: str = N_(
+    above: str = N_("Beyond the threshold")
+    empty: str = N_("There is nothing to show yet.")
+    summary: str = N_(
         "Individuals: {count}, at distances from {least} to {largest}. Mean: {mean}; threshold: "
         "{threshold}; beyond the threshold: {beyond}."
     )
     point: str = N_("{low} – {high}: {count}")
 
 
-def histogram(
+def build_histogram(
     counts: Sequence[int],
     words: HistogramWords,
     *,
-    least: float,
-    largest: float,
+    minimum: float,
+    maximum: float,
     threshold: float | None = None,
     mean: float | None = None,
-    each: bool = True,
+    per_individual: bool = True,
     identifier: str = "histogram",
 ) -> Figure:
-    """Counts in equal bins from ``least`` to ``largest``.
+    """Build a histogram of counts in equal bins from ``minimum`` to ``maximum``.
 
-    ``each``: every one is held against the threshold, so what lies above it is hatched; else the mean is.
+    ``per_individual``: the threshold applies to every individual, so the part above it is hatched; else it
+    applies to the mean.
     """
-    bins = bins_of(counts, least, largest)
-    limit, middle = finite(threshold), finite(mean)
-    beyond = limit if each else None
+    bins = build_bins(counts, minimum, maximum)
+    finite_threshold, finite_mean = clamp_finite(threshold), clamp_finite(mean)
+    hatch_from = finite_threshold if per_individual else None
     return Figure(
         identifier,
         words.title,
-        description(bins, limit, middle, words),
-        drawn(bins, limit, middle, words, identifier, beyond=beyond),
+        describe(bins, finite_threshold, finite_mean, words),
+        _draw_histogram(bins, finite_threshold, finite_mean, words, identifier, hatch_from=hatch_from),
         head=(words.low, words.high, words.y),
-        rows=tuple((one.low, one.high, one.count) for one in bins),
-        legend=legend(bins, beyond, words, identifier),
+        rows=tuple((item.low, item.high, item.count) for item in bins),
+        legend=_build_legend(bins, hatch_from, words, identifier),
     )
 
 
-def description(
-    bins: Sequence[Bin], threshold: float | None, mean: float | None, words: HistogramWords
+def describe(
+    bins: Sequence[HistogramBin], threshold: float | None, mean: float | None, words: HistogramWords
 ) -> str:
-    held = [one for one in bins if one.count]
-    if not held:
-        return words.none
-    above = None if threshold is None else sum(one.count for one in held if one.low >= threshold)
-    return words.said.format(
-        count=words.number(sum(one.count for one in held)),
-        least=words.number(held[0].low),
-        largest=words.number(held[-1].high),
-        threshold=words.number(threshold),
-        mean=words.number(mean),
-        beyond=words.number(above),
+    filled = [item for item in bins if item.count]
+    if not filled:
+        return words.empty
+    above = None if threshold is None else sum(item.count for item in filled if item.low >= threshold)
+    return words.summary.format(
+        count=words.format_number(sum(item.count for item in filled)),
+        least=words.format_number(filled[0].low),
+        largest=words.format_number(filled[-1].high),
+        threshold=words.format_number(threshold),
+        mean=words.format_number(mean),
+        beyond=words.format_number(above),
     )
 
 
-def legend(
-    bins: Sequence[Bin], threshold: float | None, words: HistogramWords, identifier: str
+def _build_legend(
+    bins: Sequence[HistogramBin], threshold: float | None, words: HistogramWords, identifier: str
 ) -> tuple[LegendEntry, ...]:
-    if threshold is None or not any(one.count and one.high > threshold for one in bins):
+    if threshold is None or not any(item.count and item.high > threshold for item in bins):
         return ()
     box = {"x": -8, "y": -8, "width": 16, "height": 16}
     hatched = tag("rect", **box, fill=f"url(#{identifier}-hatch)", class_="hatched")
-    drawing = marks.swatch("beyond", tag("rect", **box, class_="bar over"), hatched)
-    return (LegendEntry("beyond", words.beyond, drawing),)
+    swatch = marks.swatch("beyond", tag("rect", **box, class_="bar over"), hatched)
+    return (LegendEntry("beyond", words.above, swatch),)
 
 
-def drawn(
-    bins: Sequence[Bin],
+def _draw_histogram(
+    bins: Sequence[HistogramBin],
     threshold: float | None,
     mean: float | None,
     words: HistogramWords,
     identifier: str,
     *,
-    beyond: float | None,
+    hatch_from: float | None,
 ) -> Markup:
     ends = (*((bins[0].low, bins[-1].high) if bins else ()), threshold, mean)
-    x = level_axis(ends, distance=True, signs=words.signs)
-    y = axis([one.count for one in bins], zero=True, whole=True, most=5, signs=words.signs)
-    room = plot(x, y, height=HEIGHT, top=2 * LETTER + 2.2 * LINE)
-    if not any(one.count for one in bins):
-        return vacant(identifier, room, HEIGHT, words.none, x_title=words.x, y_title=words.y)
-    return picture(
+    x = build_horizontal_axis(ends, non_negative=True, localize=words.localize)
+    y = build_axis(
+        [item.count for item in bins], from_zero=True, is_integer=True, max_steps=5, localize=words.localize
+    )
+    plot_area = fit_plot_area(x, y, height=_HEIGHT, top=2 * MAX_FONT_SIZE + 2.2 * LINE_HEIGHT)
+    if not any(item.count for item in bins):
+        return draw_empty(identifier, plot_area, _HEIGHT, words.empty, x_title=words.x, y_title=words.y)
+    return build_picture(
         identifier,
-        HEIGHT,
-        beyond_pattern(identifier),
-        grid(room, x_title=words.x, y_title=words.y, over=2.2 * LINE + 0.8 * LETTER),
-        bars(bins, room, words.point, words.number, beyond=beyond, hatch=identifier),
-        *rules(room, threshold, mean, words),
-        live=True,
+        _HEIGHT,
+        draw_hatch_pattern(identifier),
+        draw_grid(
+            plot_area, x_title=words.x, y_title=words.y, title_gap=2.2 * LINE_HEIGHT + 0.8 * MAX_FONT_SIZE
+        ),
+        draw_bars(
+            bins,
+            plot_area,
+            words.point,
+            words.format_number,
+            hatch_from=hatch_from,
+            pattern_identifier=identifier,
+        ),
+        *_draw_rules(plot_area, threshold, mean, words),
+        is_interactive=True,
     )
 
 
-def rules(room: Plot, threshold: float | None, mean: float | None, words: HistogramWords) -> list[Markup]:
-    """The lines of threshold and mean; the name of the second, a row below, keeps off the first line."""
-    drawn = []
+def _draw_rules(
+    plot_area: PlotArea, threshold: float | None, mean: float | None, words: HistogramWords
+) -> list[Markup]:
+    """Draw threshold and mean; the label of the mean, one row lower, stays off the line of the threshold."""
+    lines = []
     if threshold is not None:
-        name = f"{words.threshold} {words.number(threshold)}"
-        drawn.append(upright(room, threshold, name, "threshold", top=room.top - 1.7 * LINE))
+        name = f"{words.threshold} {words.format_number(threshold)}"
+        lines.append(
+            draw_vertical_rule(plot_area, threshold, name, "threshold", top=plot_area.top - 1.7 * LINE_HEIGHT)
+        )
     if mean is not None:
         side = 0 if threshold is None else -1 if mean <= threshold else 1
-        name = f"{words.mean} {words.number(mean)}"
-        drawn.append(upright(room, mean, name, "mean", top=room.top - 0.7 * LINE, side=side))
-    return drawn
+        name = f"{words.mean} {words.format_number(mean)}"
+        lines.append(
+            draw_vertical_rule(
+                plot_area, mean, name, "mean", top=plot_area.top - 0.7 * LINE_HEIGHT, side=side
+            )
+        )
+    return lines
 
 
-def upright(
-    room: Plot,
+def draw_vertical_rule(
+    plot_area: PlotArea,
     value: float,
     words: str,
     kind: str,
     *,
     top: float,
     side: int = 0,
-    bands: Sequence[Plot] = (),
+    bands: Sequence[PlotArea] = (),
 ) -> Markup:
-    """A line through the picture with its name on a row of its own: over it, or to one ``side`` of it.
+    """Draw a vertical line with its label in a row of its own, centred or to one ``side`` of the line.
 
-    Where there are ``bands``, the line is drawn in them only, and not through the titles between them.
+    With ``bands``, the line is only drawn inside them, and not through the titles between them.
     """
-    place = room.across(value)
-    written = fitted(words, WIDTH - 2 * EDGE)
-    half = width_of(written) / 2
-    middle = min(max(place + side * (half - 2), EDGE + half), WIDTH - EDGE - half)
-    spans = [(band.top, band.bottom) for band in bands] or [(top + 6, room.bottom)]
-    path = "".join(f"M{short(place)} {short(begin)}V{short(end)}" for begin, end in spans)
+    x = plot_area.x_position(value)
+    label = shorten(words, WIDTH - 2 * EDGE)
+    half_width = text_width(label) / 2
+    label_x = min(max(x + side * (half_width - 2), EDGE + half_width), WIDTH - EDGE - half_width)
+    spans = [(band.top, band.bottom) for band in bands] or [(top + 6, plot_area.bottom)]
+    path = "".join(
+        f"M{format_coordinate(x)} {format_coordinate(begin)}V{format_coordinate(end)}" for begin, end in spans
+    )
     line = tag("path", class_="line", d=path)
-    name = tag("text", written, x=middle, y=top, class_="label middle")
+    name = tag("text", label, x=label_x, y=top, class_="label middle")
     return tag("g", line, name, class_=f"rule {kind}", aria_hidden="true")
 
 
 @dataclass(frozen=True, slots=True)
 class PanelWords(ChartWords):
-    """``said``: the description, with {low}, {high} (of the interval) and {threshold};
-    ``each`` follows for every histogram, with {name}, {count}, {least} and {largest}.
-    """
+    """``summary``: the description, with {low}, {high} (of the interval) and {threshold}; ``panel_summary``
+    follows for each histogram, with {name}, {count}, {least} and {largest}."""
 
     title: str = N_("Mean distance of cheats by permutation")
     x: str = N_("Mean distance of a permutation")
@@ -179,13 +212,13 @@ class PanelWords(ChartWords):
     count: str = N_("Permutations")
     threshold: str = N_("Recommended")
     interval: str = N_("Possible thresholds")
-    none: str = N_("There is nothing to show yet.")
-    said: str = N_("Thresholds between {low} and {high} are possible; recommended: {threshold}.")
-    each: str = N_("{name}: {count} permutations, mean distances from {least} to {largest}.")
+    empty: str = N_("There is nothing to show yet.")
+    summary: str = N_("Thresholds between {low} and {high} are possible; recommended: {threshold}.")
+    panel_summary: str = N_("{name}: {count} permutations, mean distances from {least} to {largest}.")
     point: str = N_("{name}, {low} – {high}: {count}")
 
 
-def histograms(
+def build_histogram_panels(
     kinds: Mapping[str, tuple[Sequence[int], float, float]],
     words: PanelWords,
     *,
@@ -193,104 +226,152 @@ def histograms(
     threshold: float | None = None,
     identifier: str = "histograms",
 ) -> Figure:
-    """A small histogram (counts, least, largest) of each kind, over one axis; ``interval``: open, shaded."""
-    all_bins = {name: bins_of(*of_kind) for name, of_kind in kinds.items()}
-    panels = {name: bins for name, bins in all_bins.items() if any(one.count for one in bins)}
-    limit = finite(threshold)
+    """Build small histograms (counts, minimum, maximum) of all kinds over one axis.
+
+    ``interval``: an open interval of thresholds, drawn as a shaded area.
+    """
+    all_bins = {name: build_bins(*histogram_values) for name, histogram_values in kinds.items()}
+    panels = {name: bins for name, bins in all_bins.items() if any(item.count for item in bins)}
+    finite_threshold = clamp_finite(threshold)
     return Figure(
         identifier,
         words.title,
-        panel_description(panels, interval, limit, words),
-        drawn_panels(panels, interval, limit, words, identifier),
+        _describe_panels(panels, interval, finite_threshold, words),
+        _draw_panels(panels, interval, finite_threshold, words, identifier),
         head=(words.name, words.low, words.high, words.count),
-        rows=tuple((name, one.low, one.high, one.count) for name, bins in panels.items() for one in bins),
+        rows=tuple((name, item.low, item.high, item.count) for name, bins in panels.items() for item in bins),
     )
 
 
-def panel_description(
-    panels: Mapping[str, Sequence[Bin]],
+def _describe_panels(
+    panels: Mapping[str, Sequence[HistogramBin]],
     interval: tuple[float, float] | None,
     threshold: float | None,
     words: PanelWords,
 ) -> str:
     if not panels:
-        return words.none
+        return words.empty
     low, high = interval or (None, None)
     parts = [
-        words.said.format(low=words.number(low), high=words.number(high), threshold=words.number(threshold))
+        words.summary.format(
+            low=words.format_number(low),
+            high=words.format_number(high),
+            threshold=words.format_number(threshold),
+        )
     ]
     for name, bins in panels.items():
-        held = [one for one in bins if one.count]
-        least, largest = words.number(held[0].low), words.number(held[-1].high)
-        count = words.number(sum(one.count for one in held))
-        parts.append(words.each.format(name=name, count=count, least=least, largest=largest))
+        filled = [item for item in bins if item.count]
+        minimum, maximum = words.format_number(filled[0].low), words.format_number(filled[-1].high)
+        count = words.format_number(sum(item.count for item in filled))
+        parts.append(words.panel_summary.format(name=name, count=count, least=minimum, largest=maximum))
     return " ".join(parts)
 
 
-def drawn_panels(
-    panels: Mapping[str, Sequence[Bin]],
+def _draw_panels(
+    panels: Mapping[str, Sequence[HistogramBin]],
     interval: tuple[float, float] | None,
     threshold: float | None,
     words: PanelWords,
     identifier: str,
 ) -> Markup:
     ends = [end for bins in panels.values() for end in (bins[0].low, bins[-1].high)]
-    x = level_axis([*ends, *(interval or ()), threshold], room=WIDTH - 40, distance=True, signs=words.signs)
-    top, below = 1.6 * LINE + LINE, 3 * LETTER
-    height = top + PANEL * max(len(panels), 2) + below
-    flat = axis([])
-    left, right = sides(x)
-    whole = Plot(left, top, right, height - below, x, flat)
+    x = build_horizontal_axis(
+        [*ends, *(interval or ()), threshold],
+        max_width=WIDTH - 40,
+        non_negative=True,
+        localize=words.localize,
+    )
+    top, below = 1.6 * LINE_HEIGHT + LINE_HEIGHT, 3 * MAX_FONT_SIZE
+    height = top + _PANEL_HEIGHT * max(len(panels), 2) + below
+    flat = build_axis([])
+    left, right = fit_sides(x)
+    panels_area = PlotArea(left, top, right, height - below, x, flat)
     if not panels:
-        return vacant(identifier, whole, height, words.none, x_title=words.x, upright=False)
-    return picture(
+        return draw_empty(identifier, panels_area, height, words.empty, x_title=words.x, with_left_axis=False)
+    return build_picture(
         identifier,
         height,
-        shaded(whole, interval, words.interval, words.number),
-        grid(whole, x_title=words.x, upright=False),
-        *(panel(bins, whole, name, words, place=place) for place, (name, bins) in enumerate(panels.items())),
+        draw_interval(panels_area, interval, words.interval, words.format_number),
+        draw_grid(panels_area, x_title=words.x, with_left_axis=False),
+        *(
+            _draw_panel(bins, panels_area, name, words, index=index)
+            for index, (name, bins) in enumerate(panels.items())
+        ),
         *(
             [
-                upright(
-                    whole, threshold, f"{words.threshold} {words.number(threshold)}", "threshold", top=top - 8
+                draw_vertical_rule(
+                    panels_area,
+                    threshold,
+                    f"{words.threshold} {words.format_number(threshold)}",
+                    "threshold",
+                    top=top - 8,
                 )
             ]
             if threshold is not None
             else []
         ),
-        live=True,
+        is_interactive=True,
     )
 
 
-def shaded(
-    room: Plot, interval: tuple[float, float] | None, name: str, number: Callable[[float], str]
+def draw_interval(
+    plot_area: PlotArea, interval: tuple[float, float] | None, name: str, format_value: Callable[[float], str]
 ) -> Markup:
-    """The values between the ends of the interval, and both as a label above."""
-    ends = known(interval or ())
+    """Draw the interval as a shaded area, with both ends in a label above."""
+    ends = keep_finite(interval or ())
     if len(ends) < 2 or ends[0] >= ends[1]:
         return Markup("")
     low, high = ends
-    left, right = room.across(low), room.across(high)
-    top = room.top - 1.15 * LINE
-    area = tag("rect", x=left, y=top, width=max(right - left, 1), height=room.bottom - top, class_="interval")
+    left, right = plot_area.x_position(low), plot_area.x_position(high)
+    top = plot_area.top - 1.15 * LINE_HEIGHT
+    area = tag(
+        "rect", x=left, y=top, width=max(right - left, 1), height=plot_area.bottom - top, class_="interval"
+    )
     edges = tag(
         "path",
         class_="edge",
-        d="".join(f"M{short(x)} {short(top)}V{short(room.bottom)}" for x in (left, right)),
+        d="".join(
+            f"M{format_coordinate(x)} {format_coordinate(top)}V{format_coordinate(plot_area.bottom)}"
+            for x in (left, right)
+        ),
     )
-    written = fitted(f"{name} {number(low)} – {number(high)}", WIDTH - 2 * EDGE)
-    half = width_of(written) / 2
-    middle = min(max((left + right) / 2, EDGE + half), WIDTH - EDGE - half)
-    label = tag("text", written, x=middle, y=top - 7, class_="aside middle")
+    label_text = shorten(f"{name} {format_value(low)} – {format_value(high)}", WIDTH - 2 * EDGE)
+    half_width = text_width(label_text) / 2
+    label_x = min(max((left + right) / 2, EDGE + half_width), WIDTH - EDGE - half_width)
+    label = tag("text", label_text, x=label_x, y=top - 7, class_="aside middle")
     return tag("g", area, edges, label, aria_hidden="true")
 
 
-def panel(bins: Sequence[Bin], whole: Plot, name: str, words: PanelWords, *, place: int) -> Markup:
-    """One of the small histograms, under its name and as high as its largest count."""
-    bottom = whole.top + (place + 1) * PANEL
-    y = axis([one.count for one in bins], zero=True)
-    room = Plot(whole.left, bottom - PANEL + 1.3 * LETTER, whole.right, bottom, whole.x, y)
-    base = tag("path", class_="axis", d=f"M{short(room.left)} {short(bottom)}H{short(room.right)}")
-    written = fitted(name, whole.right - whole.left)
-    said = tag("text", written, x=room.left, y=bottom - PANEL + LETTER, class_="label", aria_hidden="true")
-    return base + bars(bins, room, words.point, words.number, name=name, first=place == 0) + said
+def _draw_panel(
+    bins: Sequence[HistogramBin], panels_area: PlotArea, name: str, words: PanelWords, *, index: int
+) -> Markup:
+    """Draw one small histogram under its name, scaled to its largest count."""
+    bottom = panels_area.top + (index + 1) * _PANEL_HEIGHT
+    y = build_axis([item.count for item in bins], from_zero=True)
+    plot_area = PlotArea(
+        panels_area.left,
+        bottom - _PANEL_HEIGHT + 1.3 * MAX_FONT_SIZE,
+        panels_area.right,
+        bottom,
+        panels_area.x,
+        y,
+    )
+    base = tag(
+        "path",
+        class_="axis",
+        d=f"M{format_coordinate(plot_area.left)} {format_coordinate(bottom)}H{format_coordinate(plot_area.right)}",
+    )
+    title_text = shorten(name, panels_area.right - panels_area.left)
+    title = tag(
+        "text",
+        title_text,
+        x=plot_area.left,
+        y=bottom - _PANEL_HEIGHT + MAX_FONT_SIZE,
+        class_="label",
+        aria_hidden="true",
+    )
+    return (
+        base
+        + draw_bars(bins, plot_area, words.point, words.format_number, name=name, first=index == 0)
+        + title
+    )

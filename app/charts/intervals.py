@@ -1,4 +1,4 @@
-"""What attackers find, each in the cell of a table: a rate, how sure it is, and what guessing at random finds."""
+"""Attack rates in table cells: the rate, its interval, and the rate of random guessing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,18 +7,18 @@ from markupsafe import Markup
 
 from anoncup.messages import N_
 from app.charts import marks
-from app.charts.axes import Axis, axis, finite, known
-from app.charts.svg import short, tag
+from app.charts.axes import Axis, build_axis, clamp_finite, keep_finite
+from app.charts.svg import format_coordinate, tag
 from app.charts.text import ChartWords
 
-WIDE, TALL = 180.0, 28.0
-EDGE, CAP = 8.0, 5.0
-MIDDLE = TALL / 2
+CELL_WIDTH, CELL_HEIGHT = 180.0, 28.0
+CELL_MARGIN, CAP_HEIGHT = 8.0, 5.0
+_CELL_MIDDLE = CELL_HEIGHT / 2
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
-    """An attacker's rate with its interval, or its standard deviation where there is no interval."""
+class AttackRate:
+    """An attacker's rate with its interval, or its standard deviation if there is no interval."""
 
     rate: float
     low: float | None = None
@@ -26,72 +26,100 @@ class Rate:
     sd: float | None = None
     baseline: float | None = None
 
-    def ends(self) -> tuple[float, float] | None:
-        """Between which the rate is to be expected."""
-        rate, sd = finite(self.rate), finite(self.sd)
-        found = known((self.low, self.high))
-        if len(found) == 2:
-            return found[0], found[1]
+    def interval(self) -> tuple[float, float] | None:
+        """Return the interval of the rate; None if it is unknown."""
+        rate, sd = clamp_finite(self.rate), clamp_finite(self.sd)
+        limits = keep_finite((self.low, self.high))
+        if len(limits) == 2:
+            return limits[0], limits[1]
         return None if rate is None or sd is None else (rate - sd, rate + sd)
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalWords(ChartWords):
-    """``sure``: a rate with its ends; ``random`` follows, where that is known."""
+    """``with_interval``: a rate with its interval; ``with_baseline`` is appended if the baseline is known."""
 
-    sure: str = N_("{rate}, between {low} and {high}")
-    random: str = N_("; at random {baseline}")
+    with_interval: str = N_("{rate}, between {low} and {high}")
+    with_baseline: str = N_("; at random {baseline}")
 
 
 @dataclass(frozen=True, slots=True)
-class Intervals:
-    """``cells``: a picture for each rate, in the order given, from 0 to ``end``, a round number."""
+class IntervalCells:
+    """``cells``: a picture for each rate in the given order, from 0 to the round number ``axis_end``."""
 
-    end: str
+    axis_end: str
     cells: tuple[Markup, ...]
 
 
-def intervals(rates: Sequence[Rate], words: IntervalWords) -> Intervals:
-    """All on one axis, so that they are compared down the column."""
-    values = [each for one in rates for each in (one.rate, one.baseline, *(one.ends() or ()))]
-    room = axis([value for value in known(values) if value >= 0], zero=True, signs=words.signs)
-    return Intervals(room.texts[-1], tuple(cell(one, room, words) for one in rates))
+def build_intervals(rates: Sequence[AttackRate], words: IntervalWords) -> IntervalCells:
+    """Draw all rates on the same axis, so that they can be compared within a column."""
+    values = [item for rate in rates for item in (rate.rate, rate.baseline, *(rate.interval() or ()))]
+    value_axis = build_axis(
+        [value for value in keep_finite(values) if value >= 0], from_zero=True, localize=words.localize
+    )
+    return IntervalCells(value_axis.texts[-1], tuple(_draw_cell(rate, value_axis, words) for rate in rates))
 
 
-def cell(one: Rate, room: Axis, words: IntervalWords) -> Markup:
-    box = f"0 0 {short(WIDE)} {short(TALL)}"
-    line = tag("path", class_="span", d=f"M{short(EDGE)} {short(MIDDLE)}H{short(WIDE - EDGE)}")
-    parts = line, whisker(one, room), chance(one, room), point(one, room)
-    return tag("svg", *parts, class_="strip rated", viewBox=box, role="img", aria_label=said(one, words))
+def _draw_cell(rate: AttackRate, value_axis: Axis, words: IntervalWords) -> Markup:
+    box = f"0 0 {format_coordinate(CELL_WIDTH)} {format_coordinate(CELL_HEIGHT)}"
+    line = tag(
+        "path",
+        class_="span",
+        d=f"M{format_coordinate(CELL_MARGIN)} {format_coordinate(_CELL_MIDDLE)}H{format_coordinate(CELL_WIDTH - CELL_MARGIN)}",
+    )
+    parts = (
+        line,
+        _draw_whisker(rate, value_axis),
+        _draw_baseline(rate, value_axis),
+        _draw_rate(rate, value_axis),
+    )
+    return tag(
+        "svg", *parts, class_="strip rated", viewBox=box, role="img", aria_label=_describe_rate(rate, words)
+    )
 
 
-def across(value: float, room: Axis) -> float:
-    return round(EDGE + room.share(value) * (WIDE - 2 * EDGE), 1)
+def _x_position(value: float, value_axis: Axis) -> float:
+    return round(CELL_MARGIN + value_axis.fraction(value) * (CELL_WIDTH - 2 * CELL_MARGIN), 1)
 
 
-def whisker(one: Rate, room: Axis) -> Markup:
-    ends = one.ends()
-    if ends is None:
+def _draw_whisker(rate: AttackRate, value_axis: Axis) -> Markup:
+    interval = rate.interval()
+    if interval is None:
         return Markup("")
-    left, right = (across(end, room) for end in ends)
-    caps = "".join(f"M{short(x)} {short(MIDDLE - CAP)}v{short(2 * CAP)}" for x in (left, right))
-    return tag("path", class_="whisker", d=f"M{short(left)} {short(MIDDLE)}H{short(right)}{caps}")
+    left, right = (_x_position(limit, value_axis) for limit in interval)
+    caps = "".join(
+        f"M{format_coordinate(x)} {format_coordinate(_CELL_MIDDLE - CAP_HEIGHT)}v{format_coordinate(2 * CAP_HEIGHT)}"
+        for x in (left, right)
+    )
+    return tag(
+        "path",
+        class_="whisker",
+        d=f"M{format_coordinate(left)} {format_coordinate(_CELL_MIDDLE)}H{format_coordinate(right)}{caps}",
+    )
 
 
-def chance(one: Rate, room: Axis) -> Markup:
-    value = finite(one.baseline)
-    return Markup("") if value is None else marks.square(across(value, room), MIDDLE, 3.5, class_="median")
+def _draw_baseline(rate: AttackRate, value_axis: Axis) -> Markup:
+    value = clamp_finite(rate.baseline)
+    return (
+        Markup("")
+        if value is None
+        else marks.square(_x_position(value, value_axis), _CELL_MIDDLE, 3.5, class_="median")
+    )
 
 
-def point(one: Rate, room: Axis) -> Markup:
-    value = finite(one.rate)
-    return Markup("") if value is None else marks.dot(across(value, room), MIDDLE, class_="found")
+def _draw_rate(rate: AttackRate, value_axis: Axis) -> Markup:
+    value = clamp_finite(rate.rate)
+    return (
+        Markup("")
+        if value is None
+        else marks.dot(_x_position(value, value_axis), _CELL_MIDDLE, class_="found")
+    )
 
 
-def said(one: Rate, words: IntervalWords) -> str:
-    low, high = one.ends() or (None, None)
-    numbers = {"rate": one.rate, "low": low, "high": high, "baseline": one.baseline}
-    shown = {name: words.number(value) for name, value in numbers.items()}
-    sure = "{rate}" if low is None else words.sure
-    chances = words.random if finite(one.baseline) is not None else ""
-    return (sure + chances).format(**shown)
+def _describe_rate(rate: AttackRate, words: IntervalWords) -> str:
+    low, high = rate.interval() or (None, None)
+    numbers = {"rate": rate.rate, "low": low, "high": high, "baseline": rate.baseline}
+    texts = {name: words.format_number(value) for name, value in numbers.items()}
+    rate_template = "{rate}" if low is None else words.with_interval
+    baseline_template = words.with_baseline if clamp_finite(rate.baseline) is not None else ""
+    return (rate_template + baseline_template).format(**texts)

@@ -1,4 +1,4 @@
-"""Names beside points: few, legible, and never over one another; where it is crowded, away and on a line."""
+"""Place labels beside points without overlaps; crowded labels move away and are connected by a line."""
 
 import math
 from bisect import bisect
@@ -8,184 +8,216 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from app.charts.frame import Box
-from app.charts.svg import LETTER, fitted, short, tag, width_of
+from app.charts.svg import MAX_FONT_SIZE, format_coordinate, shorten, tag, text_width
 
-AWAY = 8.0
-"""Between a point and its name."""
-CLEAR = 4.0
-"""From the edge of its mark on a line may cross nothing."""
-ACROSS = 10.0
-"""What it costs to lead to a name across something: it is better than no name."""
-HIDES = 4.0
-"""What it costs to hide another's point. Only names that are needed may."""
-SIDES = ((-1, 1), (-1, 0), (1, -1), (1, 0), (0, 1), (0, -1), (1, 1), (-1, -1))
-"""Where a name may stand: beside its point (left -1, right 1) and below (1) or above it, best first."""
-RINGS = (26.0, 44.0, 66.0, 92.0, 120.0)
-"""How far a name that is needed may go from its point, on a line."""
-ROUND = [(math.cos(turn * math.pi / 8), math.sin(turn * math.pi / 8)) for turn in range(16)]
+_LABEL_DISTANCE = 8.0
+"""Distance between a point and its label."""
+LEADER_CLEARANCE = 4.0
+"""Distance from the edge of a mark within which its leader line may cross other marks."""
+_CROSSING_COST = 10.0
+"""Cost of a leader line that crosses something; a missing label is worse."""
+_HIDDEN_POINT_COST = 4.0
+"""Cost of hiding another point, which only required labels may do."""
+_LABEL_SIDES = ((-1, 1), (-1, 0), (1, -1), (1, 0), (0, 1), (0, -1), (1, 1), (-1, -1))
+"""Positions beside a point, best first: horizontal (-1 left, 1 right) and vertical (1 below, -1 above)."""
+_RING_RADII = (26.0, 44.0, 66.0, 92.0, 120.0)
+"""Distances from the point at which a required label may be placed, with a leader line."""
+_DIRECTIONS = [(math.cos(turn * math.pi / 8), math.sin(turn * math.pi / 8)) for turn in range(16)]
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """A point in the picture whose name is wished for; ``needed``: it is worth a line to it, and covering
-    others. ``size``: of its mark; ``more``: what follows the name, and is never cut."""
+class LabelRequest:
+    """A point to be labelled.
+
+    A label that ``is_required`` may use a leader line and hide other points. ``mark_size``: of the point's
+    mark. ``suffix``: text after the name that is never cut.
+    """
 
     x: float
     y: float
     name: str
     kind: str = ""
-    needed: bool = False
-    size: float = 4.5
-    more: str = ""
+    is_required: bool = False
+    mark_size: float = 4.5
+    suffix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
-    """``side``: where it stands, left (-1) or right (1) of its point; ``line``: from its point to it, and what
-    that takes up, ``along`` it."""
+class PlacedLabel:
+    """A placed label.
+
+    ``side``: its position left (-1), in the middle (0) or right (1) of its point. ``line``: path of the
+    leader line from the point. ``leader_boxes``: the area that this line takes up.
+    """
 
     box: Box
     side: int
     text: str
     kind: str
     line: str = ""
-    along: tuple[Box, ...] = ()
+    leader_boxes: tuple[Box, ...] = ()
 
-    def drawn(self) -> Markup:
-        """Smaller letters than room is kept for stay close to the point."""
-        places = {-1: self.box.right, 0: (self.box.left + self.box.right) / 2, 1: self.box.left}
+    def draw(self) -> Markup:
+        """Draw the label anchored at its point's side, so that fonts smaller than reserved stay close to
+        it."""
+        anchors = {-1: self.box.right, 0: (self.box.left + self.box.right) / 2, 1: self.box.left}
         kind = {-1: "label end ", 0: "label middle ", 1: "label "}[self.side] + self.kind
         middle = (self.box.top + self.box.bottom) / 2
-        name = tag("text", self.text, x=places[self.side], y=middle, dy=".34em", class_=kind.rstrip())
+        name = tag("text", self.text, x=anchors[self.side], y=middle, dy=".34em", class_=kind.rstrip())
         return tag("path", d=self.line, class_=f"leader {self.kind}".rstrip()) + name if self.line else name
 
 
-def labels(
-    wished: Sequence[Named],
+def place_labels(
+    requests: Sequence[LabelRequest],
     *,
     within: Box,
-    taken: Iterable[Box] = (),
+    obstacles: Iterable[Box] = (),
     points: Sequence[tuple[float, float]] = (),
-    most: int = 6,
-    room: float = 140.0,
-) -> list[Label]:
-    """The names that fit, in the order of the wishes: off the ``taken`` boxes, over the fewest ``points``.
+    max_labels: int = 6,
+    max_width: float = 140.0,
+) -> list[PlacedLabel]:
+    """Place labels in the order of the requests: off the ``obstacles``, and over as few points as possible.
 
-    ``points``: places in the picture, sorted.
+    ``points`` are positions in the picture, sorted by x.
     """
-    found: list[Label] = []
-    there, blocked = Surroundings(within, list(taken), points), [around(one) for one in wished]
-    for one in wished:
-        if len(found) == most:
+    placed_labels: list[PlacedLabel] = []
+    surroundings, occupied = (
+        LabelSurroundings(within, list(obstacles), points),
+        [_build_mark_box(request) for request in requests],
+    )
+    for request in requests:
+        if len(placed_labels) == max_labels:
             break
-        name = fitted(one.name, room - width_of(one.more)) + one.more
-        label = placed(one, name, there, blocked)
+        name = shorten(request.name, max_width - text_width(request.suffix)) + request.suffix
+        label = _place_label(request, name, surroundings, occupied)
         if label is not None:
-            found.append(label)
-            blocked += [label.box, *label.along]
-    return found
+            placed_labels.append(label)
+            occupied += [label.box, *label.leader_boxes]
+    return placed_labels
 
 
-def around(one: Named) -> Box:
-    """What the mark of a point takes up."""
-    half = one.size - 0.5
-    return Box(one.x - half, one.y - half, one.x + half, one.y + half)
+def _build_mark_box(request: LabelRequest) -> Box:
+    """Return the area of a point's mark."""
+    half = request.mark_size - 0.5
+    return Box(request.x - half, request.y - half, request.x + half, request.y + half)
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """``lines``: what neither a name nor a line to it may cross; ``points``: places in the picture, sorted."""
+class LabelSurroundings:
+    """``obstacles``: areas that neither labels nor leader lines may cross; ``points``: positions sorted by
+    x."""
 
     within: Box
-    lines: Sequence[Box]
+    obstacles: Sequence[Box]
     points: Sequence[tuple[float, float]]
 
 
-def placed(one: Named, text: str, there: Surroundings, blocked: Sequence[Box]) -> Label | None:
-    """The name at the cheapest of its places; None where each of them would hide something."""
-    least = math.inf
-    chosen: Label | None = None
-    own = around(one)
-    every = [*there.lines, *blocked]
-    crossed = [*there.lines, *(other for other in blocked if other != own)] if one.needed else []
-    for ring, box, side in places(one, width_of(text)):
-        if least <= ring:
+def _place_label(
+    request: LabelRequest, text: str, surroundings: LabelSurroundings, occupied: Sequence[Box]
+) -> PlacedLabel | None:
+    """Return the label at its cheapest position; None if every position would hide something."""
+    lowest_cost = math.inf
+    cheapest: PlacedLabel | None = None
+    own_box = _build_mark_box(request)
+    obstacles = [*surroundings.obstacles, *occupied]
+    leader_obstacles = (
+        [*surroundings.obstacles, *(obstacle for obstacle in occupied if obstacle != own_box)]
+        if request.is_required
+        else []
+    )
+    for ring, box, side in _iter_places(request, text_width(text)):
+        if lowest_cost <= ring:
             break
-        if not box.inside(there.within) or any(box.meets(other) for other in every):
+        if not box.is_inside(surroundings.within) or any(box.overlaps(obstacle) for obstacle in obstacles):
             continue
-        line, along = leader(one, box) if ring >= 1 else ("", ())
-        hidden = covered_points(box, there.points)
-        cost = ring + hidden * HIDES
-        if line and cost < least:
-            cost += ACROSS * any(crosses(one, box, other) for other in crossed)
-            cost += sum(crosses(one, box, dot) for dot in dots_towards(one, box, there.points))
-        if cost < least and (one.needed or not hidden):
-            least, chosen = cost, Label(box, side, text, one.kind, line, along)
-    return chosen
+        line, leader_boxes = _build_leader(request, box) if ring >= 1 else ("", ())
+        hidden_count = count_covered_points(box, surroundings.points)
+        cost = ring + hidden_count * _HIDDEN_POINT_COST
+        if line and cost < lowest_cost:
+            cost += _CROSSING_COST * any(crosses(request, box, obstacle) for obstacle in leader_obstacles)
+            cost += sum(
+                crosses(request, box, dot) for dot in _list_dots_towards(request, box, surroundings.points)
+            )
+        if cost < lowest_cost and (request.is_required or not hidden_count):
+            lowest_cost, cheapest = cost, PlacedLabel(box, side, text, request.kind, line, leader_boxes)
+    return cheapest
 
 
-def places(one: Named, wide: float) -> Iterator[tuple[float, Box, int]]:
-    """What a place costs, in points hidden, and the box there: beside the point, then, if needed, afar."""
-    for place, (across, down) in enumerate(SIDES):
-        yield place / 100, box_at(one, wide, 1.1 * LETTER, across, down), across
-    for far in RINGS if one.needed else ():
-        for right, low in ROUND:
-            x, y = one.x + far * right, one.y + far * low
-            for side in (0, -1, 1) if abs(right) < 0.5 else (round(right),):
-                left = {-1: x - wide, 0: x - wide / 2, 1: x}[side]
-                yield 1 + far / 25, Box(left, y - 0.55 * LETTER, left + wide, y + 0.55 * LETTER), side
+def _iter_places(request: LabelRequest, width: float) -> Iterator[tuple[float, Box, int]]:
+    """Yield cost, box and side of possible positions: beside the point, then, if required, farther away."""
+    for index, (x_side, y_side) in enumerate(_LABEL_SIDES):
+        yield index / 100, _build_label_box(request, width, 1.1 * MAX_FONT_SIZE, x_side, y_side), x_side
+    for radius in _RING_RADII if request.is_required else ():
+        for x_direction, y_direction in _DIRECTIONS:
+            x, y = request.x + radius * x_direction, request.y + radius * y_direction
+            for side in (0, -1, 1) if abs(x_direction) < 0.5 else (round(x_direction),):
+                left = {-1: x - width, 0: x - width / 2, 1: x}[side]
+                yield (
+                    1 + radius / 25,
+                    Box(left, y - 0.55 * MAX_FONT_SIZE, left + width, y + 0.55 * MAX_FONT_SIZE),
+                    side,
+                )
 
 
-def leader(one: Named, box: Box) -> tuple[str, tuple[Box, ...]]:
-    """From the edge of a point's mark to the nearest place of its name: the line, and what it takes up."""
-    (x, y), long = nearest(one, box)
-    right, down = x - one.x, y - one.y
-    share = min((one.size + 1) / long, 1.0)
-    begin = one.x + share * right, one.y + share * down
-    parts = [part / 8 for part in range(1, 8) if part / 8 * long >= one.size + CLEAR]
-    steps = [(one.x + part * right, one.y + part * down) for part in parts]
-    along = tuple(Box(left - 1, top - 1, left + 1, top + 1) for left, top in steps)
-    return f"M{short(begin[0])} {short(begin[1])}L{short(x)} {short(y)}", along
+def _build_leader(request: LabelRequest, box: Box) -> tuple[str, tuple[Box, ...]]:
+    """Return the path from a mark to the nearest position of its label, and the area it takes up."""
+    (x, y), distance = find_nearest_point(request, box)
+    dx, dy = x - request.x, y - request.y
+    start_share = min((request.mark_size + 1) / distance, 1.0)
+    begin = request.x + start_share * dx, request.y + start_share * dy
+    fractions = [
+        fraction / 8
+        for fraction in range(1, 8)
+        if fraction / 8 * distance >= request.mark_size + LEADER_CLEARANCE
+    ]
+    points = [(request.x + fraction * dx, request.y + fraction * dy) for fraction in fractions]
+    leader_boxes = tuple(Box(x_step - 1, y_step - 1, x_step + 1, y_step + 1) for x_step, y_step in points)
+    return (
+        f"M{format_coordinate(begin[0])} {format_coordinate(begin[1])}L{format_coordinate(x)} {format_coordinate(y)}",
+        leader_boxes,
+    )
 
 
-def nearest(one: Named, box: Box) -> tuple[tuple[float, float], float]:
-    """The place of a box that is nearest to a point, and how far it is."""
-    x, y = min(max(one.x, box.left), box.right), min(max(one.y, box.top), box.bottom)
-    return (x, y), math.hypot(x - one.x, y - one.y) or 1.0
+def find_nearest_point(request: LabelRequest, box: Box) -> tuple[tuple[float, float], float]:
+    """Return the position in a box that is nearest to a point, and its distance."""
+    x, y = min(max(request.x, box.left), box.right), min(max(request.y, box.top), box.bottom)
+    return (x, y), math.hypot(x - request.x, y - request.y) or 1.0
 
 
-def crosses(one: Named, box: Box, other: Box) -> bool:
-    """Whether the line from a point to its name runs through the other box (Liang and Barsky)."""
-    (x, y), long = nearest(one, box)
-    first, last = min((one.size + CLEAR) / long, 1.0), 1.0
-    for start, along, low, high in (
-        (one.x, x - one.x, other.left, other.right),
-        (one.y, y - one.y, other.top, other.bottom),
+def crosses(request: LabelRequest, box: Box, obstacle: Box) -> bool:
+    """Return whether the leader line of a label crosses another box (Liang–Barsky clipping)."""
+    (x, y), distance = find_nearest_point(request, box)
+    first, last = min((request.mark_size + LEADER_CLEARANCE) / distance, 1.0), 1.0
+    for start, extent, low, high in (
+        (request.x, x - request.x, obstacle.left, obstacle.right),
+        (request.y, y - request.y, obstacle.top, obstacle.bottom),
     ):
-        if along:
-            enters, leaves = sorted(((low - start) / along, (high - start) / along))
+        if extent:
+            enters, leaves = sorted(((low - start) / extent, (high - start) / extent))
             first, last = max(first, enters), min(last, leaves)
         elif not low < start < high:
             return False
     return first < last
 
 
-def dots_towards(one: Named, box: Box, points: Sequence[tuple[float, float]]) -> list[Box]:
-    """The points on the way to a name, as marks."""
-    left, right = sorted((one.x, nearest(one, box)[0][0]))
+def _list_dots_towards(request: LabelRequest, box: Box, points: Sequence[tuple[float, float]]) -> list[Box]:
+    """Return the marks of points horizontally between a point and its label."""
+    left, right = sorted((request.x, find_nearest_point(request, box)[0][0]))
     first, last = bisect(points, (left - 4,)), bisect(points, (right + 4,))
-    return [Box(x - 4, y - 4, x + 4, y + 4) for x, y in points[first:last] if (x, y) != (one.x, one.y)]
+    return [
+        Box(x - 4, y - 4, x + 4, y + 4) for x, y in points[first:last] if (x, y) != (request.x, request.y)
+    ]
 
 
-def box_at(one: Named, wide: float, tall: float, across: int, down: int) -> Box:
-    """A name at a corner of its point may come closer than one at its side."""
-    away = (0.5 if across and down else 1.0) * AWAY + one.size - 4.5
-    left = {-1: one.x - away - wide, 0: one.x - wide / 2, 1: one.x + away}[across]
-    top = {-1: one.y - away - tall, 0: one.y - tall / 2, 1: one.y + away}[down]
-    return Box(left, top, left + wide, top + tall)
+def _build_label_box(request: LabelRequest, width: float, height: float, x_side: int, y_side: int) -> Box:
+    """Return the box of a label beside its point; at a corner it may be closer than at a side."""
+    gap = (0.5 if x_side and y_side else 1.0) * _LABEL_DISTANCE + request.mark_size - 4.5
+    left = {-1: request.x - gap - width, 0: request.x - width / 2, 1: request.x + gap}[x_side]
+    top = {-1: request.y - gap - height, 0: request.y - height / 2, 1: request.y + gap}[y_side]
+    return Box(left, top, left + width, top + height)
 
 
-def covered_points(box: Box, points: Sequence[tuple[float, float]]) -> int:
-    """How many of the points, sorted from left to right, the box would hide."""
+def count_covered_points(box: Box, points: Sequence[tuple[float, float]]) -> int:
+    """Return how many of the points, sorted by x, the box would hide."""
     first, last = bisect(points, (box.left - 4,)), bisect(points, (box.right + 4,))
     return sum(box.top - 4 < y < box.bottom + 4 for _, y in points[first:last])

@@ -1,59 +1,63 @@
-"""The shapes of single values: told apart by form, not by colour alone."""
+"""Marks of single values, distinguished by shape and not only by colour."""
 
 import math
 from typing import Protocol
 
 from markupsafe import Markup
 
-from app.charts.svg import short, tag
+from app.charts.svg import format_coordinate, tag
 
 
-class Shape(Protocol):
-    """A mark around a place of the picture."""
+class MarkShape(Protocol):
+    """Draws a mark centred on a position."""
 
     def __call__(self, x: float, y: float) -> Markup: ...
 
 
-def dot(x: float, y: float, size: float = 4.5, **more: str) -> Markup:
-    return tag("circle", cx=x, cy=y, r=size, **more)
+def dot(x: float, y: float, size: float = 4.5, **attributes: str) -> Markup:
+    return tag("circle", cx=x, cy=y, r=size, **attributes)
 
 
-def diamond(x: float, y: float, size: float = 7.5, **more: str) -> Markup:
-    return closed(x, y, ((0, -size), (size, 0), (0, size), (-size, 0)), **more)
+def diamond(x: float, y: float, size: float = 7.5, **attributes: str) -> Markup:
+    return _draw_polygon(x, y, ((0, -size), (size, 0), (0, size), (-size, 0)), **attributes)
 
 
-def square(x: float, y: float, size: float = 4.5, **more: str) -> Markup:
-    return closed(x, y, ((-size, -size), (size, -size), (size, size), (-size, size)), **more)
+def square(x: float, y: float, size: float = 4.5, **attributes: str) -> Markup:
+    return _draw_polygon(x, y, ((-size, -size), (size, -size), (size, size), (-size, size)), **attributes)
 
 
-def triangle(x: float, y: float, size: float = 6.0, **more: str) -> Markup:
-    return closed(x, y, ((0, -size), (size, 0.8 * size), (-size, 0.8 * size)), **more)
+def triangle(x: float, y: float, size: float = 6.0, **attributes: str) -> Markup:
+    return _draw_polygon(x, y, ((0, -size), (size, 0.8 * size), (-size, 0.8 * size)), **attributes)
 
 
-def arrow(x: float, y: float, across: int, up: int, size: float = 6.0, **more: str) -> Markup:
-    """A triangle that points out of the picture, right (``across``) or up, or between both."""
-    turned = math.hypot(across, up) or 1.0
-    right, down = size * across / turned, -size * up / turned
-    return closed(
-        x, y, ((right, down), (-right - down, -down + right), (-right + down, -down - right)), **more
+def arrow(
+    x: float, y: float, x_direction: int, y_direction: int, size: float = 6.0, **attributes: str
+) -> Markup:
+    """Draw a triangle that points out of the picture: right or left, up or down, or diagonally."""
+    length = math.hypot(x_direction, y_direction) or 1.0
+    right, down = size * x_direction / length, -size * y_direction / length
+    return _draw_polygon(
+        x, y, ((right, down), (-right - down, -down + right), (-right + down, -down - right)), **attributes
     )
 
 
-def cross(x: float, y: float, size: float = 4.5, **more: str) -> Markup:
-    """Two strokes, in a path that can be hit between them too."""
-    arms = f"M{short(x - size)} {short(y - size)}L{short(x + size)} {short(y + size)}"
+def cross(x: float, y: float, size: float = 4.5, **attributes: str) -> Markup:
+    """Draw two strokes as one path, so that the space between them also reacts to the pointer."""
+    arms = f"M{format_coordinate(x - size)} {format_coordinate(y - size)}L{format_coordinate(x + size)} {format_coordinate(y + size)}"
     return tag(
-        "path", d=f"{arms}M{short(x + size)} {short(y - size)}L{short(x - size)} {short(y + size)}", **more
+        "path",
+        d=f"{arms}M{format_coordinate(x + size)} {format_coordinate(y - size)}L{format_coordinate(x - size)} {format_coordinate(y + size)}",
+        **attributes,
     )
 
 
-def closed(x: float, y: float, corners: tuple[tuple[float, float], ...], **more: str) -> Markup:
-    places = (f"{short(x + right)} {short(y + down)}" for right, down in corners)
-    return tag("path", d=f"M{'L'.join(places)}Z", **more)
+def _draw_polygon(x: float, y: float, corners: tuple[tuple[float, float], ...], **attributes: str) -> Markup:
+    points = (f"{format_coordinate(x + right)} {format_coordinate(y + down)}" for right, down in corners)
+    return tag("path", d=f"M{'L'.join(points)}Z", **attributes)
 
 
 def swatch(series: str, *shapes: Markup) -> Markup:
-    """A mark of the legend, in a box of 20 × 20 around the origin."""
+    """Draw a mark of the legend in a box of 20 × 20 around the origin."""
     return tag(
         "svg", tag("g", *shapes, class_=series), class_="swatch", viewBox="-10 -10 20 20", aria_hidden="true"
     )

@@ -1,4 +1,4 @@
-"""The plane of utility loss and risk as a still picture: the part of it where the teams are, and what is in it."""
+"""Plane of utility loss and risk as a still picture: visible part, marks, labels and score lines."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,38 +8,51 @@ from statistics import quantiles
 from markupsafe import Markup
 
 from app.charts import marks
-from app.charts.axes import nice_step, rounded, tick_texts, window
-from app.charts.frame import GAP, WIDTH, Box, Plot, apart, grid, mark, picture, plot
-from app.charts.label_placement import Named, labels
-from app.charts.svg import LETTER, fitted, short, tag, width_of
+from app.charts.axes import build_window_axis, choose_step, format_ticks, round_to_step
+from app.charts.frame import (
+    GAP,
+    WIDTH,
+    Box,
+    PlotArea,
+    build_picture,
+    draw_grid,
+    fit_axis,
+    fit_plot_area,
+    label_mark,
+)
+from app.charts.label_placement import LabelRequest, place_labels
+from app.charts.svg import MAX_FONT_SIZE, format_coordinate, shorten, tag, text_width
 
 HEIGHT = 350.0
-SHAPES = {"others": marks.dot, "baseline": marks.square, "front": marks.dot, "own": marks.diamond}
-PODIUM = 3
-"""Ranks up to this one are named."""
-MOST_NAMES = 8
-MARGIN = 0.06
-"""Of the range of the points, left free on each side of them."""
-FEW = 4
-"""Places of teams: with fewer all baselines are shown, too."""
-LEAST_RANGE = 0.1
-"""Of the largest number: what lies closer together is not drawn farther apart."""
-EDGE = 0.03
-"""Of the range, above 1 and below 0 where marks stand there: so that they are not cut, and hide no number of an axis."""
-STEPS = 16
-"""Places along a line where it may say its score."""
+SHAPE_BY_KIND = {"others": marks.dot, "baseline": marks.square, "front": marks.dot, "own": marks.diamond}
+_PODIUM_RANKS = 3
+"""Teams up to this rank are always labelled."""
+_MAX_LABELS = 8
+_MARGIN = 0.06
+"""Margin on each side, as a share of the range of the points."""
+_MIN_TEAMS_FOR_FOCUS = 4
+"""With fewer points of teams, the view also includes all baselines."""
+_MIN_RELATIVE_RANGE = 0.1
+"""Minimum range of the view, as a share of the largest value."""
+_EDGE_MARGIN = 0.03
+"""Margin above 1 and below 0, as a share of the range, so that marks there are not cut."""
+_LABEL_STEPS = 16
+"""Number of possible label positions along a score line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stack:
-    """Teams that share a point: one mark. ``names``: the reader's own first, then by rank; ``said``: all of
-    them with their numbers; ``rank``: the best of theirs."""
+class PointStack:
+    """Teams at the same place, drawn as one mark.
+
+    ``names``: the reader's team first, then by rank. ``description``: all teams with their values. ``rank``:
+    the best of their ranks.
+    """
 
     x: float
     y: float
     kind: str
     names: tuple[str, ...]
-    said: str
+    description: str
     rank: int | None
     on_front: bool
     blur: float
@@ -49,8 +62,8 @@ class Stack:
         return f"{self.rank}. {self.names[0]}".rstrip() if self.rank else self.names[0]
 
     @property
-    def more(self) -> str:
-        """After the label: how many others share the point."""
+    def suffix(self) -> str:
+        """Text after the label: the number of other teams at this place."""
         return f" +{len(self.names) - 1}" if self.names[1:] else ""
 
     @property
@@ -60,239 +73,310 @@ class Stack:
         return (6.5 + 2.5 * len(str(len(self.names)))) * (1.3 if self.kind == "own" else 1.0)
 
     @property
-    def needed(self) -> bool:
-        return self.kind == "own" or (self.rank is not None and self.rank <= PODIUM)
+    def is_required(self) -> bool:
+        return self.kind == "own" or (self.rank is not None and self.rank <= _PODIUM_RANKS)
 
-    def ends(self, score: float) -> tuple[float, float]:
-        """Between which a rounded score lies; nothing is below 0 or above 1."""
+    def rounding_interval(self, score: float) -> tuple[float, float]:
+        """Return the interval of a rounded score, clamped to the range from 0 to 1."""
         return max(0.0, score - self.blur), min(max(1.0, score), score + self.blur)
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """The part of the plane that is shown."""
+class ViewWindow:
+    """The visible part of the plane."""
 
     left: float
     right: float
     low: float
     high: float
 
-    def holds(self, one: Stack) -> bool:
-        return self.left <= one.x <= self.right and self.low <= one.y <= self.high
+    def contains(self, point_stack: PointStack) -> bool:
+        return self.left <= point_stack.x <= self.right and self.low <= point_stack.y <= self.high
 
-    def side(self, one: Stack) -> tuple[int, int]:
-        """In which direction a point lies beyond it: right or left, up or down."""
-        across = (one.x > self.right) - (one.x < self.left)
-        return across, (one.y > self.high) - (one.y < self.low)
-
-
-def focus(stacks: Sequence[Stack]) -> Window:
-    """Where the teams are, and all of who matters: a few far off, and baselines, do not squeeze the others.
-    Few teams have nothing but baselines to be compared with."""
-    teams = [one for one in stacks if one.kind != "baseline"]
-    if len(teams) < FEW:
-        return around(stacks)
-    limits = [fence([value for one in teams for value in one_of(one)]) for one_of in (across, up)]
-    near = [one for one in teams if one.needed or (one.x <= limits[0] and one.y <= limits[1])]
-    return around(near)
+    def outside_direction(self, point_stack: PointStack) -> tuple[int, int]:
+        """Return where a point outside lies: right (1) or left (-1), and up (1) or down (-1)."""
+        x_direction = (point_stack.x > self.right) - (point_stack.x < self.left)
+        return x_direction, (point_stack.y > self.high) - (point_stack.y < self.low)
 
 
-def across(one: Stack) -> list[float]:
-    return [one.x] * len(one.names)
+def choose_view(stacks: Sequence[PointStack]) -> ViewWindow:
+    """Return the view of the teams without distant ones and baselines, which would compress the rest.
+
+    The reader's team and the podium are always visible. With few teams, all points are shown.
+    """
+    teams = [point_stack for point_stack in stacks if point_stack.kind != "baseline"]
+    if len(teams) < _MIN_TEAMS_FOR_FOCUS:
+        return fit_view(stacks)
+    limits = [
+        _outer_fence([value for point_stack in teams for value in coordinates(point_stack)])
+        for coordinates in (_x_coordinates, _y_coordinates)
+    ]
+    nearby = [
+        point_stack
+        for point_stack in teams
+        if point_stack.is_required or (point_stack.x <= limits[0] and point_stack.y <= limits[1])
+    ]
+    return fit_view(nearby)
 
 
-def up(one: Stack) -> list[float]:
-    return [one.y] * len(one.names)
+def _x_coordinates(point_stack: PointStack) -> list[float]:
+    return [point_stack.x] * len(point_stack.names)
 
 
-def fence(values: Sequence[float]) -> float:
-    """Tukey's outer fence, above which a value is far out; of a few values all are near."""
+def _y_coordinates(point_stack: PointStack) -> list[float]:
+    return [point_stack.y] * len(point_stack.names)
+
+
+def _outer_fence(values: Sequence[float]) -> float:
+    """Return Tukey's upper outer fence; with fewer than 8 values, their maximum."""
     if len(values) < 8:
         return max(values)
     first, _, third = quantiles(values, n=4, method="inclusive")
-    return third + 3 * max(third - first, LEAST_RANGE * abs(third))
+    return third + 3 * max(third - first, _MIN_RELATIVE_RANGE * abs(third))
 
 
-def around(stacks: Sequence[Stack]) -> Window:
-    """The least window around the points, their rounding included, with a margin."""
-    left, right = span([end for one in stacks for end in one.ends(one.x)])
-    low, high = span([end for one in stacks for end in one.ends(one.y)])
-    return Window(left, right, low, high)
+def fit_view(stacks: Sequence[PointStack]) -> ViewWindow:
+    """Return the smallest view of the points and their rounding intervals, with a margin."""
+    left, right = _add_margin(
+        [end for point_stack in stacks for end in point_stack.rounding_interval(point_stack.x)]
+    )
+    low, high = _add_margin(
+        [end for point_stack in stacks for end in point_stack.rounding_interval(point_stack.y)]
+    )
+    return ViewWindow(left, right, low, high)
 
 
-def span(values: Sequence[float]) -> tuple[float, float]:
-    """A little more than the values: never empty, hardly below 0 where they are not, and hardly above 1."""
-    least, most = min(values), max(values)
-    half, least_half = most / 2 - least / 2, LEAST_RANGE * max(abs(least), abs(most)) / 2 or 0.05
-    more = max(2 * MARGIN * half, least_half - half)
-    low, high = least - more, most + more
-    if least >= 0:
-        low = max(low, -EDGE * high if least < EDGE * high else 0.0)
-    return low, (min(high, 1.0 + EDGE * (1.0 - low)) if most <= 1 else high)
+def _add_margin(values: Sequence[float]) -> tuple[float, float]:
+    """Extend the range of the values by a margin.
+
+    The result is never empty, and reaches only slightly below 0 or above 1 if the values do not.
+    """
+    minimum, maximum = min(values), max(values)
+    half_range, min_half_range = (
+        maximum / 2 - minimum / 2,
+        _MIN_RELATIVE_RANGE * max(abs(minimum), abs(maximum)) / 2 or 0.05,
+    )
+    margin = max(2 * _MARGIN * half_range, min_half_range - half_range)
+    low, high = minimum - margin, maximum + margin
+    if minimum >= 0:
+        low = max(low, -_EDGE_MARGIN * high if minimum < _EDGE_MARGIN * high else 0.0)
+    return low, (min(high, 1.0 + _EDGE_MARGIN * (1.0 - low)) if maximum <= 1 else high)
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
-    """A line of equal score; ``best``: that of the leader."""
+class ScoreLevel:
+    """A line of equal score; ``best`` marks that of the leader."""
 
     score: float
     text: str
     best: bool = False
 
 
-def levels(view: Window, leader: float | None, signs: Callable[[str], str]) -> list[Level]:
-    """Round scores that cross the window; and the leader's, in the four decimals that boards have."""
+def build_levels(view: ViewWindow, leader: float | None, localize: Callable[[str], str]) -> list[ScoreLevel]:
+    """Return lines at round scores that cross the view, and the leader's with the four decimals of boards."""
     low, high = (view.left + view.low) / 2, (view.right + view.high) / 2
-    step = nice_step(high - low, 7)
-    scores = [rounded(place * step, step) for place in range(int(low // step) + 1, int(high // step) + 1)]
+    step = choose_step(high - low, 7)
+    scores = [
+        round_to_step(index * step, step) for index in range(int(low // step) + 1, int(high // step) + 1)
+    ]
     if leader is not None:
-        scores = [one for one in scores if abs(one - leader) > 0.05 * step]
-    texts = tick_texts(scores, step) if scores else ()
-    found = [Level(score, signs(text)) for score, text in zip(scores, texts, strict=True)]
-    return found if leader is None else [*found, Level(leader, signs(f"{leader:.4f}"), best=True)]
+        scores = [value for value in scores if abs(value - leader) > 0.05 * step]
+    texts = format_ticks(scores, step) if scores else ()
+    score_levels = [ScoreLevel(score, localize(text)) for score, text in zip(scores, texts, strict=True)]
+    return (
+        score_levels
+        if leader is None
+        else [*score_levels, ScoreLevel(leader, localize(f"{leader:.4f}"), best=True)]
+    )
 
 
-def drawn(
-    stacks: Sequence[Stack],
+def draw_plane(
+    stacks: Sequence[PointStack],
     identifier: str,
     *,
-    view: Window,
-    equal: Sequence[Level],
+    view: ViewWindow,
+    score_levels: Sequence[ScoreLevel],
     titles: tuple[str, str],
     better: str,
-    signs: Callable[[str], str],
+    localize: Callable[[str], str],
 ) -> Markup:
-    x = apart(lambda most: window(view.left, view.right, most=most, signs=signs))
-    room = plot(x, window(view.low, view.high, signs=signs), height=HEIGHT)
-    texts = named_levels(equal, room, mark_boxes(stacks, room, view))
-    return picture(
+    x = fit_axis(
+        lambda max_steps: build_window_axis(view.left, view.right, max_steps=max_steps, localize=localize)
+    )
+    plot_area = fit_plot_area(x, build_window_axis(view.low, view.high, localize=localize), height=HEIGHT)
+    texts = _place_level_labels(score_levels, plot_area, _list_mark_boxes(stacks, plot_area, view))
+    return build_picture(
         identifier,
         HEIGHT,
-        grid(room, x_title=titles[0], y_title=titles[1]),
-        corner(room, titles[0], better),
-        blurs(stacks, room),
+        draw_grid(plot_area, x_title=titles[0], y_title=titles[1]),
+        _draw_corner(plot_area, titles[0], better),
+        _draw_blurs(stacks, plot_area),
         tag(
             "g",
-            *(level(one, room, texts.get(one)) for one in equal),
+            *(_draw_level(item, plot_area, texts.get(item)) for item in score_levels),
             class_="series levels",
             aria_hidden="true",
         ),
-        front_line(stacks, room),
-        series(stacks, room, view),
-        names(stacks, room, view, [*texts.values(), *best_line(equal, room)]),
-        live=True,
+        _draw_front(stacks, plot_area),
+        _draw_series(stacks, plot_area, view),
+        _draw_labels(stacks, plot_area, view, [*texts.values(), *_trace_best_level(score_levels, plot_area)]),
+        is_interactive=True,
         kind="level",
     )
 
 
-def corner(room: Plot, beside: str, words: str) -> Markup:
-    """The corner that everybody wants to reach, named below the axes, where nothing else stands."""
-    free = room.right - room.left - width_of(beside) - LETTER
-    if free < 3 * LETTER:
+def _draw_corner(plot_area: PlotArea, axis_title: str, better: str) -> Markup:
+    """Draw the text that marks the best corner, below the axes, where nothing else is drawn."""
+    free = plot_area.right - plot_area.left - text_width(axis_title) - MAX_FONT_SIZE
+    if free < 3 * MAX_FONT_SIZE:
         return Markup("")
-    y = room.bottom + GAP + 2.2 * LETTER
-    return tag("text", fitted(f"↙ {words}", free), x=room.left, y=y, class_="better", aria_hidden="true")
+    y = plot_area.bottom + GAP + 2.2 * MAX_FONT_SIZE
+    return tag(
+        "text", shorten(f"↙ {better}", free), x=plot_area.left, y=y, class_="better", aria_hidden="true"
+    )
 
 
-def crossing(score: float, room: Plot) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    """Where the line of a score comes in at the upper left and leaves at the lower right, in the picture."""
-    left, right = max(room.x.low, 2 * score - room.y.high), min(room.x.high, 2 * score - room.y.low)
+def _find_crossing(
+    score: float, plot_area: PlotArea
+) -> tuple[tuple[float, float], tuple[float, float]] | None:
+    """Return where a score line enters at the upper left and leaves at the lower right of the picture."""
+    left, right = (
+        max(plot_area.x.low, 2 * score - plot_area.y.high),
+        min(plot_area.x.high, 2 * score - plot_area.y.low),
+    )
     if left >= right:
         return None
-    begin, end = ((room.across(x), room.up(2 * score - x)) for x in (left, right))
+    begin, end = ((plot_area.x_position(x), plot_area.y_position(2 * score - x)) for x in (left, right))
     return begin, end
 
 
-def named_levels(equal: Sequence[Level], room: Plot, marked: Sequence[Box]) -> dict[Level, Box]:
-    """The lines that say their score, the leader's before others, and where: off marks and one another."""
-    found: dict[Level, Box] = {}
-    for one in sorted(equal, key=lambda one: not one.best):
-        taken = [*marked, *found.values(), *([] if one.best else best_line(equal, room))]
-        box = next((box for box in level_boxes(one, room) if clear(box, taken)), None)
+def _place_level_labels(
+    score_levels: Sequence[ScoreLevel], plot_area: PlotArea, mark_areas: Sequence[Box]
+) -> dict[ScoreLevel, Box]:
+    """Return the label positions of score lines, the leader's first, off marks and other labels."""
+    label_boxes: dict[ScoreLevel, Box] = {}
+    for item in sorted(score_levels, key=lambda item: not item.best):
+        obstacles = [
+            *mark_areas,
+            *label_boxes.values(),
+            *([] if item.best else _trace_best_level(score_levels, plot_area)),
+        ]
+        box = next((box for box in _iter_label_boxes(item, plot_area) if _is_clear(box, obstacles)), None)
         if box is not None:
-            found[one] = box
-    return found
+            label_boxes[item] = box
+    return label_boxes
 
 
-def clear(box: Box, taken: Iterable[Box]) -> bool:
-    return not any(box.meets(other) for other in taken)
+def _is_clear(box: Box, obstacles: Iterable[Box]) -> bool:
+    return not any(box.overlaps(obstacle) for obstacle in obstacles)
 
 
-def level(one: Level, room: Plot, box: Box | None) -> Markup:
-    ends = crossing(one.score, room)
+def _draw_level(score_level: ScoreLevel, plot_area: PlotArea, box: Box | None) -> Markup:
+    ends = _find_crossing(score_level.score, plot_area)
     if ends is None:
         return Markup("")
     (left, top), (right, bottom) = ends
-    kind = " best" if one.best else ""
+    kind = " best" if score_level.best else ""
     line = tag(
         "path",
         class_=f"equal{kind}",
-        d=f"M{short(left)} {short(top)}L{short(right)} {short(bottom)}",
+        d=f"M{format_coordinate(left)} {format_coordinate(top)}L{format_coordinate(right)} {format_coordinate(bottom)}",
     )
     if box is None:
         return line
     x, y = (box.left + box.right) / 2, (box.top + box.bottom) / 2
-    return line + tag("text", one.text, x=x, y=y, dy=".34em", class_=f"aside middle{kind}")
+    return line + tag("text", score_level.text, x=x, y=y, dy=".34em", class_=f"aside middle{kind}")
 
 
-def level_boxes(one: Level, room: Plot) -> Iterator[Box]:
-    """Where a line may say its score: from its lower right end as far as its middle, the leader's from the other."""
-    ends = crossing(one.score, room)
+def _iter_label_boxes(score_level: ScoreLevel, plot_area: PlotArea) -> Iterator[Box]:
+    """Yield label positions: from the line's lower right end to its middle, the leader's from the other
+    end."""
+    ends = _find_crossing(score_level.score, plot_area)
     if ends is None:
         return
     (left, top), (right, bottom) = ends
-    half, within = width_of(one.text) / 2, Box(room.left + 2, room.top, room.right - 2, room.bottom - 2)
-    for place in range(1, STEPS if one.best else STEPS // 2):
-        share = place / STEPS if one.best else 1 - place / STEPS
+    half, plot_box = (
+        text_width(score_level.text) / 2,
+        Box(plot_area.left + 2, plot_area.top, plot_area.right - 2, plot_area.bottom - 2),
+    )
+    for index in range(1, _LABEL_STEPS if score_level.best else _LABEL_STEPS // 2):
+        share = index / _LABEL_STEPS if score_level.best else 1 - index / _LABEL_STEPS
         x, y = left + share * (right - left), top + share * (bottom - top)
-        box = Box(x - half, y - LETTER / 2, x + half, y + LETTER / 2)
-        if box.inside(within):
+        box = Box(x - half, y - MAX_FONT_SIZE / 2, x + half, y + MAX_FONT_SIZE / 2)
+        if box.is_inside(plot_box):
             yield box
 
 
-def best_line(equal: Sequence[Level], room: Plot) -> list[Box]:
-    """What the leader's line takes up, in small pieces, as it is not level."""
-    ends = next((crossing(one.score, room) for one in equal if one.best), None)
+def _trace_best_level(score_levels: Sequence[ScoreLevel], plot_area: PlotArea) -> list[Box]:
+    """Return the area of the leader's line as small boxes, as the line is diagonal."""
+    ends = next(
+        (_find_crossing(score_level.score, plot_area) for score_level in score_levels if score_level.best),
+        None,
+    )
     if ends is None:
         return []
     (left, top), (right, bottom) = ends
-    steps = max(1, round((right - left) / 4))
-    places = [
-        (left + at / steps * (right - left), top + at / steps * (bottom - top)) for at in range(steps + 1)
+    step_count = max(1, round((right - left) / 4))
+    points = [
+        (left + step / step_count * (right - left), top + step / step_count * (bottom - top))
+        for step in range(step_count + 1)
     ]
-    return [Box(x - 2, y - 2, x + 2, y + 2) for x, y in places]
+    return [Box(x - 2, y - 2, x + 2, y + 2) for x, y in points]
 
 
-def mark_boxes(stacks: Sequence[Stack], room: Plot, view: Window) -> list[Box]:
-    """What the marks within the window take up, and the front's line."""
-    seen = [(room.across(one.x), room.up(one.y), one.size) for one in stacks if view.holds(one)]
-    return [Box(x - size, y - size, x + size, y + size) for x, y, size in seen] + step_boxes(stacks, room)
+def _list_mark_boxes(stacks: Sequence[PointStack], plot_area: PlotArea, view: ViewWindow) -> list[Box]:
+    """Return the areas of the visible marks and of the front line."""
+    visible_marks = [
+        (plot_area.x_position(point_stack.x), plot_area.y_position(point_stack.y), point_stack.size)
+        for point_stack in stacks
+        if view.contains(point_stack)
+    ]
+    return [Box(x - size, y - size, x + size, y + size) for x, y, size in visible_marks] + _list_front_boxes(
+        stacks, plot_area
+    )
 
 
-def blurs(stacks: Sequence[Stack], room: Plot) -> Markup:
-    """Behind every rounded point the box that it may lie in, once."""
-    places = {(one.ends(one.x), one.ends(one.y)) for one in stacks if one.blur}
-    return tag("g", *(blur(*place, room) for place in sorted(places)), class_="blurs", aria_hidden="true")
+def _draw_blurs(stacks: Sequence[PointStack], plot_area: PlotArea) -> Markup:
+    """Draw the rounding interval behind each rounded point; equal ones once."""
+    intervals = {
+        (point_stack.rounding_interval(point_stack.x), point_stack.rounding_interval(point_stack.y))
+        for point_stack in stacks
+        if point_stack.blur
+    }
+    return tag(
+        "g",
+        *(_draw_blur(*index, plot_area) for index in sorted(intervals)),
+        class_="blurs",
+        aria_hidden="true",
+    )
 
 
-def blur(x: tuple[float, float], y: tuple[float, float], room: Plot) -> Markup:
-    left, right = map(room.across, x)
-    low, high = map(room.up, y)
+def _draw_blur(x: tuple[float, float], y: tuple[float, float], plot_area: PlotArea) -> Markup:
+    left, right = map(plot_area.x_position, x)
+    low, high = map(plot_area.y_position, y)
     return tag("rect", x=left, y=high, width=right - left, height=low - high)
 
 
-def front_of(stacks: Sequence[Stack]) -> list[Stack]:
-    return sorted((one for one in stacks if one.on_front), key=lambda one: (one.x, -one.y))
+def _list_front(stacks: Sequence[PointStack]) -> list[PointStack]:
+    return sorted(
+        (point_stack for point_stack in stacks if point_stack.on_front),
+        key=lambda point_stack: (point_stack.x, -point_stack.y),
+    )
 
 
-def front_line(stacks: Sequence[Stack], room: Plot) -> Markup:
-    """Steps through the points of the front: right of and above them, somebody is better in both."""
-    front = front_of(stacks)
+def _draw_front(stacks: Sequence[PointStack], plot_area: PlotArea) -> Markup:
+    """Draw the front as steps: every point to the right of and above it is beaten in both values."""
+    front = _list_front(stacks)
     if not front:
         return Markup("")
-    steps = "".join(f"H{short(room.across(one.x))}V{short(room.up(one.y))}" for one in front[1:])
-    first, last = (room.at(one.x, one.y) for one in (front[0], front[-1]))
-    ends = f"M{first}V{short(room.top)}M{last}H{short(room.right)}"
+    steps = "".join(
+        f"H{format_coordinate(plot_area.x_position(point_stack.x))}V{format_coordinate(plot_area.y_position(point_stack.y))}"
+        for point_stack in front[1:]
+    )
+    first, last = (
+        plot_area.format_point(point_stack.x, point_stack.y) for point_stack in (front[0], front[-1])
+    )
+    ends = f"M{first}V{format_coordinate(plot_area.top)}M{last}H{format_coordinate(plot_area.right)}"
     return tag(
         "g",
         tag("path", class_="reach", d=ends),
@@ -302,26 +386,32 @@ def front_line(stacks: Sequence[Stack], room: Plot) -> Markup:
     )
 
 
-def step_boxes(stacks: Sequence[Stack], room: Plot) -> list[Box]:
-    """What the front's line takes up."""
-    places = [(room.across(one.x), room.up(one.y)) for one in front_of(stacks)]
+def _list_front_boxes(stacks: Sequence[PointStack], plot_area: PlotArea) -> list[Box]:
+    """Return the area of the front line."""
+    points = [
+        (plot_area.x_position(point_stack.x), plot_area.y_position(point_stack.y))
+        for point_stack in _list_front(stacks)
+    ]
     return [
         box
-        for (left, upper), (right, lower) in pairwise(places)
+        for (left, upper), (right, lower) in pairwise(points)
         for box in (Box(left, upper - 1, right, upper + 1), Box(right - 1, upper, right + 1, lower))
     ]
 
 
-def series(stacks: Sequence[Stack], room: Plot, view: Window) -> Markup:
-    """The points by what they are, those that matter most on top; the keyboard enters at the last."""
-    groups: dict[str, list[Stack]] = {name: [] for name in SHAPES}
-    for one in sorted(stacks, key=lambda one: one.x):
-        groups[one.kind].append(one)
-    drawn_last = next(group[-1] for group in reversed(groups.values()) if group)
+def _draw_series(stacks: Sequence[PointStack], plot_area: PlotArea, view: ViewWindow) -> Markup:
+    """Draw the points by kind, the most important on top; the keyboard enters at the last one."""
+    groups: dict[str, list[PointStack]] = {name: [] for name in SHAPE_BY_KIND}
+    for point_stack in sorted(stacks, key=lambda point_stack: point_stack.x):
+        groups[point_stack.kind].append(point_stack)
+    topmost = next(group[-1] for group in reversed(groups.values()) if group)
     return Markup("").join(
         tag(
             "g",
-            *(point(one, room, view, first=one is drawn_last) for one in group),
+            *(
+                _draw_point(point_stack, plot_area, view, first=point_stack is topmost)
+                for point_stack in group
+            ),
             class_=f"series points {name}",
         )
         for name, group in groups.items()
@@ -329,33 +419,62 @@ def series(stacks: Sequence[Stack], room: Plot, view: Window) -> Markup:
     )
 
 
-def point(one: Stack, room: Plot, view: Window, *, first: bool) -> Markup:
-    """A mark; of a stack with its count inside, beyond the window an arrow at its edge."""
-    x, y = room.across(one.x), room.up(one.y)
-    if not view.holds(one):
-        return mark(marks.arrow(x, y, *view.side(one)), one.said, first=first)
-    if len(one.names) == 1:
-        return mark(SHAPES[one.kind](x, y), one.said, first=first)
-    shape = marks.diamond if one.kind == "own" else marks.square if one.kind == "baseline" else marks.dot
-    count = tag("text", str(len(one.names)), x=x, y=y, dy=".34em", class_="count middle", aria_hidden="true")
-    return mark(shape(x, y, one.size, class_="stack"), one.said, first=first) + count
-
-
-def names(stacks: Sequence[Stack], room: Plot, view: Window, texts: Sequence[Box]) -> Markup:
-    """The reader's own team, the podium, then the front from its ends inwards."""
-    front = [one for one in front_of(stacks) if not one.needed]
-    ordered = [front.pop(0 if place % 2 == 0 else -1) for place in range(len(front))]
-    first = sorted((one for one in stacks if one.needed), key=lambda one: (one.kind != "own", one.rank or 0))
-    found = labels(
-        [
-            Named(room.across(one.x), room.up(one.y), one.label, one.kind, one.needed, one.size, one.more)
-            for one in [*first, *ordered]
-            if view.holds(one)
-        ],
-        within=Box(room.left + 2, room.top - 4, WIDTH - 2, room.bottom),
-        taken=[*texts, *step_boxes(stacks, room)],
-        points=sorted((room.across(one.x), room.up(one.y)) for one in stacks),
-        most=MOST_NAMES,
-        room=160.0,
+def _draw_point(point_stack: PointStack, plot_area: PlotArea, view: ViewWindow, *, first: bool) -> Markup:
+    """Draw a mark: with a count for several teams, or as an arrow at the edge if it is outside the view."""
+    x, y = plot_area.x_position(point_stack.x), plot_area.y_position(point_stack.y)
+    if not view.contains(point_stack):
+        return label_mark(
+            marks.arrow(x, y, *view.outside_direction(point_stack)), point_stack.description, first=first
+        )
+    if len(point_stack.names) == 1:
+        return label_mark(SHAPE_BY_KIND[point_stack.kind](x, y), point_stack.description, first=first)
+    shape = (
+        marks.diamond
+        if point_stack.kind == "own"
+        else marks.square
+        if point_stack.kind == "baseline"
+        else marks.dot
     )
-    return tag("g", *(label.drawn() for label in found), class_="names", aria_hidden="true")
+    count = tag(
+        "text", str(len(point_stack.names)), x=x, y=y, dy=".34em", class_="count middle", aria_hidden="true"
+    )
+    return (
+        label_mark(shape(x, y, point_stack.size, class_="stack"), point_stack.description, first=first)
+        + count
+    )
+
+
+def _draw_labels(
+    stacks: Sequence[PointStack], plot_area: PlotArea, view: ViewWindow, text_boxes: Sequence[Box]
+) -> Markup:
+    """Draw the labels of the reader's team, the podium, and the front from its ends inwards."""
+    front = [point_stack for point_stack in _list_front(stacks) if not point_stack.is_required]
+    ordered = [front.pop(0 if index % 2 == 0 else -1) for index in range(len(front))]
+    first = sorted(
+        (point_stack for point_stack in stacks if point_stack.is_required),
+        key=lambda point_stack: (point_stack.kind != "own", point_stack.rank or 0),
+    )
+    placed_labels = place_labels(
+        [
+            LabelRequest(
+                plot_area.x_position(point_stack.x),
+                plot_area.y_position(point_stack.y),
+                point_stack.label,
+                point_stack.kind,
+                point_stack.is_required,
+                point_stack.size,
+                point_stack.suffix,
+            )
+            for point_stack in [*first, *ordered]
+            if view.contains(point_stack)
+        ],
+        within=Box(plot_area.left + 2, plot_area.top - 4, WIDTH - 2, plot_area.bottom),
+        obstacles=[*text_boxes, *_list_front_boxes(stacks, plot_area)],
+        points=sorted(
+            (plot_area.x_position(point_stack.x), plot_area.y_position(point_stack.y))
+            for point_stack in stacks
+        ),
+        max_labels=_MAX_LABELS,
+        max_width=160.0,
+    )
+    return tag("g", *(label.draw() for label in placed_labels), class_="names", aria_hidden="true")

@@ -1,4 +1,4 @@
-"""Utility loss against risk: a point per team, and the front that nobody has passed in both."""
+"""Scatter plot of utility loss and risk: a point per team, and the Pareto front."""
 
 import json
 import math
@@ -10,22 +10,31 @@ from markupsafe import Markup
 
 from anoncup.messages import N_
 from app.charts import marks
-from app.charts.axes import axis, finite
+from app.charts.axes import build_axis, clamp_finite
 from app.charts.figure import Figure, LegendEntry
-from app.charts.frame import level_axis, plot, vacant
-from app.charts.plane import HEIGHT, SHAPES, Stack, Window, around, drawn, focus, levels
-from app.charts.svg import lone, printable, tag
+from app.charts.frame import build_horizontal_axis, draw_empty, fit_plot_area
+from app.charts.plane import (
+    HEIGHT,
+    SHAPE_BY_KIND,
+    PointStack,
+    ViewWindow,
+    build_levels,
+    choose_view,
+    draw_plane,
+    fit_view,
+)
+from app.charts.svg import isolate_text, replace_unprintable, tag
 from app.charts.text import ChartWords
 
-SAID = 20
-"""Of a stack so many names are said; the table has all of them."""
+_MAX_LISTED_NAMES = 20
+"""Maximum number of names listed for points at the same place; the table has all of them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
-    """A team's best submission; ``utility`` is a loss and ``security`` a risk: less is better.
+class ScatterPoint:
+    """A team's best submission; ``utility`` is a loss and ``security`` a risk, so lower is better.
 
-    ``blur``: by how much either may be off, because it is shown rounded.
+    ``blur``: the largest rounding error of either value.
     """
 
     name: str
@@ -41,12 +50,14 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class ScatterWords(ChartWords):
-    """``x``, ``y``: the axes with their direction; ``better``: beside the lower left corner.
+    """Texts of the scatter plot.
 
-    ``said``: the description, with {teams}, {front} (how many on it), {x_least}, {x_largest}, {y_least} and
-    {y_largest}; ``said_alike`` where all share a point; ``said_own`` follows where the reader's team is shown, with {name}, {x} and {y};
-    ``said_beyond`` where {count} points lie beyond the part that is shown; ``point``: {name}, {x}, {y};
-    ``ranked``: {rank} before that. The last ones are said by the view that takes over.
+    ``x``, ``y``: the axes with their direction. ``better``: in the lower left corner. ``summary``: the
+    description, with {teams}, {front} (points on the front), {x_least}, {x_largest}, {y_least} and
+    {y_largest}. ``summary_alike``: the same if all points coincide. ``summary_own`` follows if the reader's
+    team is shown, with {name}, {x} and {y}; ``summary_outside`` if {count} points are outside the view.
+    ``point``: {name}, {x}, {y}. ``ranked``: {rank} after a name. The last fields belong to the interactive
+    view.
     """
 
     title: str = N_("Utility loss against risk")
@@ -56,18 +67,18 @@ class ScatterWords(ChartWords):
     better: str = N_("better")
     front: str = N_("Pareto front")
     own: str = N_("Your team")
-    others: str = N_("Other teams")
+    other_teams: str = N_("Other teams")
     baseline: str = N_("Baselines")
     equal: str = N_("Equal overall score")
     best: str = N_("Overall score of the leader")
     rounded: str = N_("Where a rounded point may lie")
-    none: str = N_("No submission has been scored yet.")
-    said: str = N_(
+    empty: str = N_("No submission has been scored yet.")
+    summary: str = N_(
         "Teams: {teams}. Points on the Pareto front: {front}. Utility loss from {x_least} to {x_largest}, risk from {y_least} to {y_largest}."
     )
-    said_alike: str = N_("Teams: {teams}. Utility loss {x_least}, risk {y_least}.")
-    said_own: str = N_("{name}: utility loss {x}, risk {y}.")
-    said_beyond: str = N_("Points beyond the edge, where arrows stand: {count}.")
+    summary_alike: str = N_("Teams: {teams}. Utility loss {x_least}, risk {y_least}.")
+    summary_own: str = N_("{name}: utility loss {x}, risk {y}.")
+    summary_outside: str = N_("Points beyond the edge, where arrows stand: {count}.")
     point: str = N_("{name}: utility loss {x}, risk {y}")
     ranked: str = N_("Rank {rank}")
     more: str = N_("{count} more")
@@ -78,204 +89,231 @@ class ScatterWords(ChartWords):
     hint: str = N_("Zoom with + and − or with Ctrl and the wheel, move by dragging.")
 
 
-LENS = ("closer", "farther", "home", "whole", "hint")
+_VIEW_CONTROLS = ("closer", "farther", "home", "whole", "hint")
 
 
-def scatter(
-    points: Sequence[Point], words: ScatterWords, *, equal: bool = False, identifier: str = "scatter"
+def build_scatter(
+    points: Sequence[ScatterPoint],
+    words: ScatterWords,
+    *,
+    with_score_levels: bool = False,
+    identifier: str = "scatter",
 ) -> Figure:
-    """Every team by what its best release lost and what attackers found in it; ``equal``: with the lines on
-    which the mean of both, by which teams are ranked, is the same."""
-    shown = [
-        replace(one, utility=utility, security=security)
-        for one in points
-        if (utility := finite(one.utility)) is not None and (security := finite(one.security)) is not None
+    """Build the plot of all teams by utility loss and risk.
+
+    ``with_score_levels``: draw lines of equal overall score, which is the mean of both.
+    """
+    finite_points = [
+        replace(item, utility=utility, security=security)
+        for item in points
+        if (utility := clamp_finite(item.utility)) is not None
+        and (security := clamp_finite(item.security)) is not None
     ]
-    stacks = stacked(shown, words)
-    view = focus(stacks) if stacks else None
-    leader = best_of(shown) if equal else None
+    stacks = _group_points(finite_points, words)
+    view = choose_view(stacks) if stacks else None
+    leader = _find_leader_score(finite_points) if with_score_levels else None
     return Figure(
         identifier,
         words.title,
-        description(shown, stacks, view, words),
-        pictured(stacks, view, words, identifier, equal=equal, leader=leader),
+        describe(finite_points, stacks, view, words),
+        _draw_scatter(stacks, view, words, identifier, with_score_levels=with_score_levels, leader=leader),
         head=(words.team, words.x, words.y, words.front),
-        rows=tuple((one.name, one.utility, one.security, "●" if one.on_front else "") for one in shown),
-        legend=legend(stacks, words, equal=equal, leader=leader),
-        view=as_json(stacks, view, words, equal=equal, leader=leader) if view else "",
+        rows=tuple(
+            (item.name, item.utility, item.security, "●" if item.on_front else "") for item in finite_points
+        ),
+        legend=_build_legend(stacks, words, with_score_levels=with_score_levels, leader=leader),
+        view=_serialize_view(stacks, view, words, with_score_levels=with_score_levels, leader=leader)
+        if view
+        else "",
     )
 
 
-def best_of(points: Sequence[Point]) -> float | None:
-    """The score of the first rank."""
-    return next((one.overall for one in points if one.rank == 1), None)
+def _find_leader_score(points: Sequence[ScatterPoint]) -> float | None:
+    """Return the score of the first rank."""
+    return next((item.overall for item in points if item.rank == 1), None)
 
 
-def series_of(one: Point) -> str:
-    if one.own:
+def _choose_series(point: ScatterPoint) -> str:
+    if point.own:
         return "own"
-    if one.baseline:
+    if point.baseline:
         return "baseline"
-    return "front" if one.on_front else "others"
+    return "front" if point.on_front else "others"
 
 
-def stacked(points: Sequence[Point], words: ScatterWords) -> list[Stack]:
-    """The points by place; a baseline never hides behind a team's."""
-    at: dict[tuple[float, float, float, bool], list[Point]] = {}
-    for one in points:
-        at.setdefault((one.utility, one.security, one.blur, one.baseline), []).append(one)
-    return [stack(sorted(each, key=precedence), words) for each in at.values()]
+def _group_points(points: Sequence[ScatterPoint], words: ScatterWords) -> list[PointStack]:
+    """Group points at the same place; baselines form groups of their own, so that teams do not hide them."""
+    groups: dict[tuple[float, float, float, bool], list[ScatterPoint]] = {}
+    for point in points:
+        groups.setdefault((point.utility, point.security, point.blur, point.baseline), []).append(point)
+    return [_build_stack(sorted(members, key=_precedence_key), words) for members in groups.values()]
 
 
-def precedence(one: Point) -> tuple[bool, bool, int]:
-    return not one.own, one.rank is None, one.rank or 0
+def _precedence_key(point: ScatterPoint) -> tuple[bool, bool, int]:
+    return not point.own, point.rank is None, point.rank or 0
 
 
-def stack(members: Sequence[Point], words: ScatterWords) -> Stack:
+def _build_stack(members: Sequence[ScatterPoint], words: ScatterWords) -> PointStack:
     first = members[0]
-    ranks = [one.rank for one in members if one.rank is not None]
-    return Stack(
+    ranks = [member.rank for member in members if member.rank is not None]
+    return PointStack(
         first.utility,
         first.security,
-        series_of(first),
-        tuple(printable(one.name) for one in members),
-        said_of_all(members, words),
+        _choose_series(first),
+        tuple(replace_unprintable(member.name) for member in members),
+        _describe_members(members, words),
         min(ranks, default=None),
         first.on_front,
         first.blur,
     )
 
 
-def said_of_all(members: Sequence[Point], words: ScatterWords) -> str:
-    """All names that share a point, with their ranks, and their numbers once."""
-    said = [said_name(one, words) for one in members[:SAID]]
-    if members[SAID:]:
-        said.append(words.more.format(count=words.number(len(members) - SAID)))
+def _describe_members(members: Sequence[ScatterPoint], words: ScatterWords) -> str:
+    """List all names that share a point with their ranks, and their values once."""
+    names = [_describe_member(member, words) for member in members[:_MAX_LISTED_NAMES]]
+    if members[_MAX_LISTED_NAMES:]:
+        names.append(words.more.format(count=words.format_number(len(members) - _MAX_LISTED_NAMES)))
     first = members[0]
     return words.point.format(
-        name=", ".join(said),
-        x=score(first.utility, first.blur, words),
-        y=score(first.security, first.blur, words),
+        name=", ".join(names),
+        x=_format_score(first.utility, first.blur, words),
+        y=_format_score(first.security, first.blur, words),
     )
 
 
-def said_name(one: Point, words: ScatterWords) -> str:
-    if one.rank is None:
-        return lone(one.name)
-    return f"{lone(one.name)} ({words.ranked.format(rank=words.number(one.rank))})"
+def _describe_member(member: ScatterPoint, words: ScatterWords) -> str:
+    if member.rank is None:
+        return isolate_text(member.name)
+    return f"{isolate_text(member.name)} ({words.ranked.format(rank=words.format_number(member.rank))})"
 
 
-def description(
-    points: Sequence[Point], stacks: Sequence[Stack], view: Window | None, words: ScatterWords
+def describe(
+    points: Sequence[ScatterPoint], stacks: Sequence[PointStack], view: ViewWindow | None, words: ScatterWords
 ) -> str:
     if view is None:
-        return words.none
-    across, up = [(one.utility, one.blur) for one in points], [(one.security, one.blur) for one in points]
-    template = words.said_alike if len({(one.utility, one.security) for one in points}) == 1 else words.said
-    said = template.format(
-        teams=words.number(sum(not one.baseline for one in points)),
-        front=words.number(sum(one.on_front for one in stacks)),
-        x_least=score(*min(across), words),
-        x_largest=score(*max(across), words),
-        y_least=score(*min(up), words),
-        y_largest=score(*max(up), words),
+        return words.empty
+    x_values, y_values = (
+        [(item.utility, item.blur) for item in points],
+        [(item.security, item.blur) for item in points],
+    )
+    template = (
+        words.summary_alike if len({(item.utility, item.security) for item in points}) == 1 else words.summary
+    )
+    summary = template.format(
+        teams=words.format_number(sum(not item.baseline for item in points)),
+        front=words.format_number(sum(item.on_front for item in stacks)),
+        x_least=_format_score(*min(x_values), words),
+        x_largest=_format_score(*max(x_values), words),
+        y_least=_format_score(*min(y_values), words),
+        y_largest=_format_score(*max(y_values), words),
     )
     own = [
-        words.said_own.format(
-            name=lone(one.name),
-            x=score(one.utility, one.blur, words),
-            y=score(one.security, one.blur, words),
+        words.summary_own.format(
+            name=isolate_text(item.name),
+            x=_format_score(item.utility, item.blur, words),
+            y=_format_score(item.security, item.blur, words),
         )
-        for one in points
-        if one.own
+        for item in points
+        if item.own
     ]
-    beyond = sum(not view.holds(one) for one in stacks)
-    arrows = [words.said_beyond.format(count=words.number(beyond))] if beyond else []
-    return " ".join([said, *own, *arrows])
+    outside_count = sum(not view.contains(item) for item in stacks)
+    arrows = [words.summary_outside.format(count=words.format_number(outside_count))] if outside_count else []
+    return " ".join([summary, *own, *arrows])
 
 
-def score(value: float, blur: float, words: ScatterWords) -> str:
-    """In the decimals that boards have: four, or those that it is rounded to."""
+def _format_score(value: float, blur: float, words: ScatterWords) -> str:
+    """Format a score with the decimals of boards: four, or those it is rounded to."""
     digits = -round(math.log10(2 * blur)) if blur else 4
-    return words.signs(f"{value:.{digits}f}")
+    return words.localize(f"{value:.{digits}f}")
 
 
-def pictured(
-    stacks: Sequence[Stack],
-    view: Window | None,
+def _draw_scatter(
+    stacks: Sequence[PointStack],
+    view: ViewWindow | None,
     words: ScatterWords,
     identifier: str,
     *,
-    equal: bool,
+    with_score_levels: bool,
     leader: float | None,
 ) -> Markup:
     if view is None:
-        room = plot(level_axis([], signs=words.signs), axis([], signs=words.signs), height=HEIGHT)
-        return vacant(identifier, room, HEIGHT, words.none, x_title=words.x, y_title=words.y)
-    return drawn(
+        plot_area = fit_plot_area(
+            build_horizontal_axis([], localize=words.localize),
+            build_axis([], localize=words.localize),
+            height=HEIGHT,
+        )
+        return draw_empty(identifier, plot_area, HEIGHT, words.empty, x_title=words.x, y_title=words.y)
+    return draw_plane(
         stacks,
         identifier,
         view=view,
-        equal=levels(view, leader, words.signs) if equal else (),
+        score_levels=build_levels(view, leader, words.localize) if with_score_levels else (),
         titles=(words.x, words.y),
         better=words.better,
-        signs=words.signs,
+        localize=words.localize,
     )
 
 
-def as_json(
-    stacks: Sequence[Stack], view: Window, words: ScatterWords, *, equal: bool, leader: float | None
+def _serialize_view(
+    stacks: Sequence[PointStack],
+    view: ViewWindow,
+    words: ScatterWords,
+    *,
+    with_score_levels: bool,
+    leader: float | None,
 ) -> str:
-    """What the picture was drawn from: the view that takes over computes none of it again."""
-    whole = around(stacks)
+    """Serialize what the picture was drawn from, so that the interactive view need not compute it."""
+    full_view = fit_view(stacks)
     content: dict[str, Any] = {
         "home": [view.left, view.right, view.low, view.high],
-        "whole": [whole.left, whole.right, whole.low, whole.high],
-        "marks": [marked(one) for one in stacks],
-        "equal": equal,
+        "whole": [full_view.left, full_view.right, full_view.low, full_view.high],
+        "marks": [_serialize_stack(item) for item in stacks],
+        "equal": with_score_levels,
         "leader": leader,
-        "leaderText": "" if leader is None else score(leader, 0.0, words),
-        "decimal": words.signs("0.5")[1:-1],
-        "words": {name: getattr(words, name) for name in ("x", "y", "better", *LENS)},
+        "leaderText": "" if leader is None else _format_score(leader, 0.0, words),
+        "decimal": words.localize("0.5")[1:-1],
+        "words": {name: getattr(words, name) for name in ("x", "y", "better", *_VIEW_CONTROLS)},
     }
-    return printable(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
+    return replace_unprintable(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
 
 
-def marked(one: Stack) -> dict[str, Any]:
+def _serialize_stack(point_stack: PointStack) -> dict[str, Any]:
     return {
-        "x": one.x,
-        "y": one.y,
-        "kind": one.kind,
-        "names": one.names,
-        "label": one.label,
-        "more": one.more,
-        "said": one.said,
-        "rank": one.rank,
-        "needed": one.needed,
-        "front": one.on_front,
-        "blur": one.blur,
+        "x": point_stack.x,
+        "y": point_stack.y,
+        "kind": point_stack.kind,
+        "names": point_stack.names,
+        "label": point_stack.label,
+        "more": point_stack.suffix,
+        "said": point_stack.description,
+        "rank": point_stack.rank,
+        "needed": point_stack.is_required,
+        "front": point_stack.on_front,
+        "blur": point_stack.blur,
     }
 
 
-def legend(
-    stacks: Sequence[Stack], words: ScatterWords, *, equal: bool, leader: float | None
+def _build_legend(
+    stacks: Sequence[PointStack], words: ScatterWords, *, with_score_levels: bool, leader: float | None
 ) -> tuple[LegendEntry, ...]:
-    texts = {"own": words.own, "front": words.front, "others": words.others, "baseline": words.baseline}
-    present = {one.kind for one in stacks} | ({"front"} if any(one.on_front for one in stacks) else set())
+    texts = {"own": words.own, "front": words.front, "others": words.other_teams, "baseline": words.baseline}
+    present = {item.kind for item in stacks} | ({"front"} if any(item.on_front for item in stacks) else set())
     line = tag("path", class_="line", d="M-10 0H10")
     points = [
-        LegendEntry(name, text, marks.swatch(name, *([line] if name == "front" else []), SHAPES[name](0, 0)))
+        LegendEntry(
+            name, text, marks.swatch(name, *([line] if name == "front" else []), SHAPE_BY_KIND[name](0, 0))
+        )
         for name, text in texts.items()
         if name in present
     ]
     box = tag("rect", x=-8, y=-6, width=16, height=12)
-    others = (
-        (any(one.blur for one in stacks), LegendEntry("blurs", words.rounded, marks.swatch("blurs", box))),
-        (equal and bool(stacks), LegendEntry("levels", words.equal, diagonal("equal"))),
-        (leader is not None, LegendEntry("levels", words.best, diagonal("equal best"))),
+    other_entries = (
+        (any(item.blur for item in stacks), LegendEntry("blurs", words.rounded, marks.swatch("blurs", box))),
+        (with_score_levels and bool(stacks), LegendEntry("levels", words.equal, _draw_diagonal("equal"))),
+        (leader is not None, LegendEntry("levels", words.best, _draw_diagonal("equal best"))),
     )
-    return (*points, *(entry for present, entry in others if present))
+    return (*points, *(entry for present, entry in other_entries if present))
 
 
-def diagonal(kind: str) -> Markup:
+def _draw_diagonal(kind: str) -> Markup:
     return marks.swatch("levels", tag("path", class_=kind, d="M-8 -8L8 8"))

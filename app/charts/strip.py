@@ -1,4 +1,4 @@
-"""Where one value stands among all: a thin strip for the cell of a table, and the whole distribution."""
+"""Position of one value among all: a thin strip for a table cell, and a chart of the whole distribution."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,94 +8,108 @@ from markupsafe import Markup
 
 from anoncup.messages import N_
 from app.charts import marks
-from app.charts.axes import Axis, finite, known
+from app.charts.axes import Axis, clamp_finite, keep_finite
 from app.charts.figure import Figure, LegendEntry
-from app.charts.frame import EDGE, WIDTH, Plot, grid, level_axis, mark, picture, sides, vacant
-from app.charts.svg import LETTER, fitted, lone, short, tag, width_of
+from app.charts.frame import (
+    EDGE,
+    WIDTH,
+    PlotArea,
+    build_horizontal_axis,
+    build_picture,
+    draw_empty,
+    draw_grid,
+    fit_sides,
+    label_mark,
+)
+from app.charts.svg import MAX_FONT_SIZE, format_coordinate, isolate_text, shorten, tag, text_width
 from app.charts.text import ChartWords
 
-WIDE, TALL = 160.0, 28.0
-HEIGHT = 210.0
-SCATTERED = (5**0.5 - 1) / 2
-"""Multiples of the golden ratio fill a band evenly, however many there are."""
+STRIP_WIDTH, STRIP_HEIGHT = 160.0, 28.0
+_HEIGHT = 210.0
+GOLDEN_FRACTION = (5**0.5 - 1) / 2
+"""Multiples of the golden ratio, modulo 1, spread any number of points evenly."""
 
 
 @dataclass(frozen=True, slots=True)
 class StripWords(ChartWords):
-    """``said``: the strip in a sentence, with {least}, {median}, {largest} and {count}; ``said_own`` follows
-    where the own value is known, with {own}; ``none``: instead of both, if there are no values.
-    """
+    """``summary``: the description, with {least}, {median}, {largest} and {count}; ``summary_own`` with {own}
+    follows if the own value is known; ``empty`` replaces both if there are no values."""
 
     title: str = N_("Among all teams")
     value: str = N_("Value")
-    none: str = N_("There is nothing to show yet.")
-    said: str = N_("All teams: least {least}, median {median}, largest {largest}.")
-    said_own: str = N_("Your team: {own}.")
+    empty: str = N_("There is nothing to show yet.")
+    summary: str = N_("All teams: least {least}, median {median}, largest {largest}.")
+    summary_own: str = N_("Your team: {own}.")
 
 
-def strip(
+def build_strip(
     values: Sequence[float | None], own: float | None, words: StripWords, *, identifier: str = "strip"
 ) -> Figure:
-    """A line from the least to the largest value, a tick for each, and marks for the median and the own one.
+    """Build a line over the range of the values with ticks, and marks for the median and the own value.
 
-    The picture names itself: it stands in a cell, without the figure around it.
+    The picture has its own label, as it stands in a cell without the figure around it.
     """
-    shown, mine = sorted(known(values)), finite(own)
-    said = strip_description(shown, mine, words)
+    finite_values, own_value = sorted(keep_finite(values)), clamp_finite(own)
+    description = _describe_values(finite_values, own_value, words)
     return Figure(
         identifier,
         words.title,
-        said,
-        thin(shown, mine, said),
+        description,
+        _draw_strip(finite_values, own_value, description),
         head=(words.value,),
-        rows=tuple((value,) for value in shown),
+        rows=tuple((value,) for value in finite_values),
     )
 
 
-def strip_description(values: Sequence[float], own: float | None, words: StripWords) -> str:
+def _describe_values(values: Sequence[float], own: float | None, words: StripWords) -> str:
     if not values:
-        return words.none
-    said = words.said.format(
-        least=words.number(values[0]),
-        median=words.number(median(values)),
-        largest=words.number(values[-1]),
-        count=words.number(len(values)),
+        return words.empty
+    description = words.summary.format(
+        least=words.format_number(values[0]),
+        median=words.format_number(median(values)),
+        largest=words.format_number(values[-1]),
+        count=words.format_number(len(values)),
     )
-    return said if own is None else f"{said} {words.said_own.format(own=words.number(own))}"
+    return (
+        description
+        if own is None
+        else f"{description} {words.summary_own.format(own=words.format_number(own))}"
+    )
 
 
-def thin(values: Sequence[float], own: float | None, said: str) -> Markup:
-    """The strip; its own range is its width, even if that is a single value."""
-    places = [*values, *([] if own is None else [own])]
-    low, high = min(places, default=0.0), max(places, default=0.0)
-    margin = max(1.0, abs(low)) if low == high else 0.0  # 1 more than a large number is that number
-    room = Axis(low - margin, high + margin, (), ())
+def _draw_strip(values: Sequence[float], own: float | None, description: str) -> Markup:
+    """Draw the strip over the range of its values, even if that is a single value."""
+    positions = [*values, *([] if own is None else [own])]
+    low, high = min(positions, default=0.0), max(positions, default=0.0)
+    margin = max(1.0, abs(low)) if low == high else 0.0  # for large numbers, adding 1 changes nothing
+    value_axis = Axis(low - margin, high + margin, (), ())
     parts: list[Markup] = []
     if values:
         ticks = "".join(
-            f"M{short(x)} 9v10" for x in dict.fromkeys(strip_place(value, room) for value in values)
+            f"M{format_coordinate(x)} 9v10"
+            for x in dict.fromkeys(_strip_x(value, value_axis) for value in values)
         )
-        ends = [strip_place(values[place], room) for place in (0, -1)]
-        line = f"M{short(ends[0])} 14H{short(ends[1])}"
-        limits = "".join(f"M{short(x)} 5v18" for x in ends)
+        ends = [_strip_x(values[index], value_axis) for index in (0, -1)]
+        line = f"M{format_coordinate(ends[0])} 14H{format_coordinate(ends[1])}"
+        limits = "".join(f"M{format_coordinate(x)} 5v18" for x in ends)
         parts = [
             tag("path", class_="span", d=line),
             tag("path", class_="each", d=ticks),
             tag("path", class_="limits", d=limits),
-            marks.square(strip_place(median(values), room), TALL / 2, 4, class_="median"),
+            marks.square(_strip_x(median(values), value_axis), STRIP_HEIGHT / 2, 4, class_="median"),
         ]
     if own is not None:
-        parts.append(marks.diamond(strip_place(own, room), TALL / 2, 7, class_="mine"))
-    box = f"0 0 {short(WIDE)} {short(TALL)}"
-    return tag("svg", *parts, class_="strip", viewBox=box, role="img", aria_label=said)
+        parts.append(marks.diamond(_strip_x(own, value_axis), STRIP_HEIGHT / 2, 7, class_="mine"))
+    box = f"0 0 {format_coordinate(STRIP_WIDTH)} {format_coordinate(STRIP_HEIGHT)}"
+    return tag("svg", *parts, class_="strip", viewBox=box, role="img", aria_label=description)
 
 
-def strip_place(value: float, room: Axis) -> float:
-    return round(8 + room.share(value) * (WIDE - 16), 1)
+def _strip_x(value: float, value_axis: Axis) -> float:
+    return round(8 + value_axis.fraction(value) * (STRIP_WIDTH - 16), 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TeamValue:
     """A team's value of one measure."""
 
     name: str
@@ -105,103 +119,126 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class DistributionWords(ChartWords):
-    """``x``: the measure with its unit and direction; ``said``, ``said_own``: as of a strip;
-    ``point``: {name}, {value}; ``middle``: the box from the first to the third quartile.
-    """
+    """``x``: the measure with its unit and direction; ``summary``, ``summary_own``: as for a strip;
+    ``point``: {name}, {value}; ``middle_half``: the box from the first to the third quartile."""
 
     title: str = N_("Among all teams")
     x: str = N_("Value")
     team: str = N_("Team")
     own: str = N_("Your team")
-    others: str = N_("Other teams")
+    other_teams: str = N_("Other teams")
     median: str = N_("Median")
-    middle: str = N_("Middle half of the teams")
-    none: str = N_("There is nothing to show yet.")
-    said: str = N_("Teams: {count}. Least {least}, median {median}, largest {largest}.")
-    said_own: str = N_("Your team: {own}.")
+    middle_half: str = N_("Middle half of the teams")
+    empty: str = N_("There is nothing to show yet.")
+    summary: str = N_("Teams: {count}. Least {least}, median {median}, largest {largest}.")
+    summary_own: str = N_("Your team: {own}.")
     point: str = N_("{name}: {value}")
 
 
-def distribution(
-    standings: Sequence[Standing], words: DistributionWords, *, identifier: str = "distribution"
+def build_distribution(
+    team_values: Sequence[TeamValue], words: DistributionWords, *, identifier: str = "distribution"
 ) -> Figure:
-    """All teams' values of one measure, spread in height only so that they do not hide one another."""
-    shown = sorted((one for one in standings if finite(one.value) is not None), key=lambda one: one.value)
+    """Build the chart of all teams' values of one measure; the vertical spread only avoids overlaps."""
+    ordered = sorted(
+        (item for item in team_values if clamp_finite(item.value) is not None), key=lambda item: item.value
+    )
     return Figure(
         identifier,
         words.title,
-        distribution_description(shown, words),
-        drawn(shown, words, identifier),
+        _describe_distribution(ordered, words),
+        _draw_distribution(ordered, words, identifier),
         head=(words.team, words.x),
-        rows=tuple((one.name, one.value) for one in shown),
-        legend=legend(shown, words),
+        rows=tuple((item.name, item.value) for item in ordered),
+        legend=_build_legend(ordered, words),
     )
 
 
-def distribution_description(standings: Sequence[Standing], words: DistributionWords) -> str:
-    own = next((one.value for one in standings if one.own), None)
-    plain = StripWords(none=words.none, said=words.said, said_own=words.said_own, signs=words.signs)
-    return strip_description([one.value for one in standings], own, plain)
+def _describe_distribution(team_values: Sequence[TeamValue], words: DistributionWords) -> str:
+    own = next((item.value for item in team_values if item.own), None)
+    strip_words = StripWords(
+        empty=words.empty, summary=words.summary, summary_own=words.summary_own, localize=words.localize
+    )
+    return _describe_values([item.value for item in team_values], own, strip_words)
 
 
-def drawn(standings: Sequence[Standing], words: DistributionWords, identifier: str) -> Markup:
-    x = level_axis([one.value for one in standings], room=WIDTH - 40, signs=words.signs)
-    left, right = sides(x)
-    room = Plot(left, 2.2 * LETTER, right, HEIGHT - 3 * LETTER, x, Axis(0, 1, (), ()))
-    if not standings:
-        return vacant(identifier, room, HEIGHT, words.none, x_title=words.x, upright=False)
-    placed = [(one, height(place, room)) for place, one in enumerate(standings)]
-    others = [point(one, y, room, words, first=False) for one, y in placed if not one.own]
-    own = [point(one, (room.top + room.bottom) / 2, room, words, first=True) for one in standings if one.own]
-    if others and not own:
-        others[0] = point(*placed[0], room, words, first=True)
-    return picture(
+def _draw_distribution(team_values: Sequence[TeamValue], words: DistributionWords, identifier: str) -> Markup:
+    x = build_horizontal_axis(
+        [item.value for item in team_values], max_width=WIDTH - 40, localize=words.localize
+    )
+    left, right = fit_sides(x)
+    plot_area = PlotArea(left, 2.2 * MAX_FONT_SIZE, right, _HEIGHT - 3 * MAX_FONT_SIZE, x, Axis(0, 1, (), ()))
+    if not team_values:
+        return draw_empty(identifier, plot_area, _HEIGHT, words.empty, x_title=words.x, with_left_axis=False)
+    positioned = [(item, _spread_height(index, plot_area)) for index, item in enumerate(team_values)]
+    other_points = [
+        _draw_point(item, y, plot_area, words, first=False) for item, y in positioned if not item.own
+    ]
+    own_points = [
+        _draw_point(item, (plot_area.top + plot_area.bottom) / 2, plot_area, words, first=True)
+        for item in team_values
+        if item.own
+    ]
+    if other_points and not own_points:
+        other_points[0] = _draw_point(*positioned[0], plot_area, words, first=True)
+    return build_picture(
         identifier,
-        HEIGHT,
-        grid(room, x_title=words.x, upright=False),
-        quarters([one.value for one in standings], room, words),
-        tag("g", *others, class_="series points others"),
-        tag("g", *own, class_="series points own"),
-        live=True,
+        _HEIGHT,
+        draw_grid(plot_area, x_title=words.x, with_left_axis=False),
+        _draw_quartiles([item.value for item in team_values], plot_area, words),
+        tag("g", *other_points, class_="series points others"),
+        tag("g", *own_points, class_="series points own"),
+        is_interactive=True,
         kind="level",
     )
 
 
-def height(place: int, room: Plot) -> float:
-    return room.top + 10 + (place * SCATTERED % 1) * (room.bottom - room.top - 20)
+def _spread_height(index: int, plot_area: PlotArea) -> float:
+    return plot_area.top + 10 + (index * GOLDEN_FRACTION % 1) * (plot_area.bottom - plot_area.top - 20)
 
 
-def quarters(values: Sequence[float], room: Plot, words: DistributionWords) -> Markup:
-    """The middle half of the values, and their median by name."""
+def _draw_quartiles(values: Sequence[float], plot_area: PlotArea, words: DistributionWords) -> Markup:
+    """Draw the interquartile range, and the median with its label."""
     first, third = values[0], values[-1]
     if len(values) > 1:
         first, _, third = quantiles(values, n=4, method="inclusive")
-    left, right, middle = (room.across(value) for value in (first, third, median(values)))
-    box = tag("rect", x=left, y=room.top, width=max(right - left, 1), height=room.bottom - room.top)
-    line = tag("path", class_="line", d=f"M{short(middle)} {short(room.top - 5)}V{short(room.bottom)}")
-    written = fitted(f"{words.median} {words.number(median(values))}", WIDTH - 2 * EDGE)
-    half = width_of(written) / 2
-    at = min(max(middle, EDGE + half), WIDTH - EDGE - half)
-    name = tag("text", written, x=at, y=room.top - 10, class_="label middle")
+    left, right, middle = (plot_area.x_position(value) for value in (first, third, median(values)))
+    box = tag(
+        "rect", x=left, y=plot_area.top, width=max(right - left, 1), height=plot_area.bottom - plot_area.top
+    )
+    line = tag(
+        "path",
+        class_="line",
+        d=f"M{format_coordinate(middle)} {format_coordinate(plot_area.top - 5)}V{format_coordinate(plot_area.bottom)}",
+    )
+    label = shorten(f"{words.median} {words.format_number(median(values))}", WIDTH - 2 * EDGE)
+    half_width = text_width(label) / 2
+    label_x = min(max(middle, EDGE + half_width), WIDTH - EDGE - half_width)
+    name = tag("text", label, x=label_x, y=plot_area.top - 10, class_="label middle")
     return tag("g", box, line, name, class_="rule quarters", aria_hidden="true")
 
 
-def point(one: Standing, y: float, room: Plot, words: DistributionWords, *, first: bool) -> Markup:
-    shape = (marks.diamond if one.own else marks.dot)(room.across(one.value), y)
-    return mark(shape, words.point.format(name=lone(one.name), value=words.number(one.value)), first=first)
+def _draw_point(
+    team_value: TeamValue, y: float, plot_area: PlotArea, words: DistributionWords, *, first: bool
+) -> Markup:
+    shape = (marks.diamond if team_value.own else marks.dot)(plot_area.x_position(team_value.value), y)
+    return label_mark(
+        shape,
+        words.point.format(name=isolate_text(team_value.name), value=words.format_number(team_value.value)),
+        first=first,
+    )
 
 
-def legend(standings: Sequence[Standing], words: DistributionWords) -> tuple[LegendEntry, ...]:
+def _build_legend(team_values: Sequence[TeamValue], words: DistributionWords) -> tuple[LegendEntry, ...]:
     box = tag("rect", x=-9, y=-7, width=18, height=14)
     entries = (
         (
-            any(one.own for one in standings),
+            any(item.own for item in team_values),
             LegendEntry("own", words.own, marks.swatch("own", marks.diamond(0, 0))),
         ),
         (
-            any(not one.own for one in standings),
-            LegendEntry("others", words.others, marks.swatch("others", marks.dot(0, 0))),
+            any(not item.own for item in team_values),
+            LegendEntry("others", words.other_teams, marks.swatch("others", marks.dot(0, 0))),
         ),
-        (bool(standings), LegendEntry("quarters", words.middle, marks.swatch("quarters", box))),
+        (bool(team_values), LegendEntry("quarters", words.middle_half, marks.swatch("quarters", box))),
     )
     return tuple(entry for present, entry in entries if present)

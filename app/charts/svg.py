@@ -1,4 +1,4 @@
-"""Elements of a picture as text: escaped, without style attributes, and with short coordinates."""
+"""Build SVG elements as text: escaped, without style attributes, and with short coordinates."""
 
 import re
 import unicodedata
@@ -6,69 +6,71 @@ from functools import lru_cache
 
 from markupsafe import Markup, escape
 
-LETTER = 15.0
-"""The largest letters of a picture, those of a phone: room is kept for them; see charts.css."""
-UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
-RIGHT_TO_LEFT = {"R", "AL", "AN", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI"}
+MAX_FONT_SIZE = 15.0
+"""Largest font size of a picture (on phones), for which space is reserved; see charts.css."""
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_RIGHT_TO_LEFT = {"R", "AL", "AN", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI"}
 
-Value = str | float | int | None
+_AttributeValue = str | float | int | None
 
 
-def tag(name: str, *content: str, **attributes: Value) -> Markup:
-    """An element; of the attributes' names ``_`` is ``-``, and those that are None are left out."""
-    written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{written_value(value)}"'
+def tag(name: str, *content: str, **attributes: _AttributeValue) -> Markup:
+    """Return an element; ``_`` in attribute names becomes ``-``, and attributes that are None are dropped."""
+    attribute_text = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{_format_attribute(value)}"'
         for key, value in attributes.items()
         if value is not None
     )
-    inner = "".join(text(one) for one in content)
-    return Markup(f"<{name}{written}>{inner}</{name}>" if inner else f"<{name}{written}/>")  # noqa: S704
+    inner = "".join(escape_text(part) for part in content)
+    return Markup(f"<{name}{attribute_text}>{inner}</{name}>" if inner else f"<{name}{attribute_text}/>")  # noqa: S704
 
 
-def text(content: str) -> str:
-    """Escaped unless it is markup; without characters that no document may hold."""
-    return content if isinstance(content, Markup) else str(escape(printable(content)))
+def escape_text(content: str) -> str:
+    """Escape the content unless it is markup, and replace characters that no document may contain."""
+    return content if isinstance(content, Markup) else str(escape(replace_unprintable(content)))
 
 
-def printable(words: str) -> str:
-    return UNPRINTABLE.sub("\ufffd", words)
+def replace_unprintable(content: str) -> str:
+    return _UNPRINTABLE.sub("\ufffd", content)
 
 
-def written_value(value: str | float) -> str:
-    return text(value) if isinstance(value, str) else short(value)
+def _format_attribute(value: str | float) -> str:
+    return escape_text(value) if isinstance(value, str) else format_coordinate(value)
 
 
-def short(value: float) -> str:
-    """A coordinate, to a tenth of a unit."""
+def format_coordinate(value: float) -> str:
+    """Format a coordinate to a tenth of a unit."""
     return f"{round(value, 1) + 0.0:.1f}".removesuffix(".0")
 
 
-def lone(name: str) -> str:
-    """A name in a sentence: if it is read from right to left, what stands beside it keeps its order."""
-    clean = printable(name)
-    mixed = not clean.isascii() and any(unicodedata.bidirectional(one) in RIGHT_TO_LEFT for one in clean)
-    return f"\u2068{clean}\u2069" if mixed else clean
+def isolate_text(name: str) -> str:
+    """Return a name for a sentence; right-to-left names are isolated, so that they do not reorder it."""
+    printable_name = replace_unprintable(name)
+    has_right_to_left = not printable_name.isascii() and any(
+        unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in printable_name
+    )
+    return f"\u2068{printable_name}\u2069" if has_right_to_left else printable_name
 
 
 @lru_cache(4096)
-def share_of(one: str) -> float:
-    """About how wide a letter is, in relation to its height; rather more than less."""
-    if unicodedata.east_asian_width(one) in "WFA":
+def _relative_width(character: str) -> float:
+    """Estimate the width of a character relative to the font size, rather too large than too small."""
+    if unicodedata.east_asian_width(character) in "WFA":
         return 1.0
-    return 0.95 if one in "WM@%mw—…" else 0.75 if one.isupper() else 0.6
+    return 0.95 if character in "WM@%mw—…" else 0.75 if character.isupper() else 0.6
 
 
-def width_of(words: str, letter: float = LETTER) -> float:
-    return sum(map(share_of, words)) * letter
+def text_width(content: str, font_size: float = MAX_FONT_SIZE) -> float:
+    return sum(map(_relative_width, content)) * font_size
 
 
-def fitted(words: str, room: float, letter: float = LETTER) -> str:
-    """The words, cut short where they are wider than the room."""
-    if width_of(words, letter) <= room:
-        return words
-    kept = 0.0
-    for place, one in enumerate(words):
-        kept += width_of(one, letter)
-        if kept > room - letter:
-            return words[:place].rstrip() + "…" if place else "…"
-    return words
+def shorten(content: str, max_width: float, font_size: float = MAX_FONT_SIZE) -> str:
+    """Cut the text and append an ellipsis if it is wider than ``max_width``."""
+    if text_width(content, font_size) <= max_width:
+        return content
+    width = 0.0
+    for index, character in enumerate(content):
+        width += text_width(character, font_size)
+        if width > max_width - font_size:
+            return content[:index].rstrip() + "…" if index else "…"
+    return content

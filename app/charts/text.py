@@ -1,28 +1,33 @@
-"""What the words of all charts have: how a language writes numbers."""
+"""Texts shared by all charts: how a language writes numbers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TypeVar
 
-from app.charts.axes import number
-from app.locale.language import Words
+from app.charts.axes import write_number
+from app.locale.language import Translator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartWords:
-    """``signs``: puts those of a language into a number that is written as in English."""
+    """``localize`` converts a number from English notation to that of a language."""
 
-    signs: Callable[[str], str] = str
+    localize: Callable[[str], str] = str
 
-    def number(self, value: float | None) -> str:
-        return self.signs(number(value))
-
-
-OfChart = TypeVar("OfChart", bound=ChartWords)
-TEXTLESS = {each.name for each in fields(ChartWords)}
+    def format_number(self, value: float | None) -> str:
+        return self.localize(write_number(value))
 
 
-def worded(kind: type[OfChart], t: Words, **given: str) -> OfChart:
-    """The texts of a chart in ``t``'s language: ``kind`` has their English as defaults; ``given`` ones stay."""
-    own = {each.name: t(str(each.default)) for each in fields(kind) if each.name not in TEXTLESS}
-    return kind(**{**own, **given}, signs=t.written)
+WordsT = TypeVar("WordsT", bound=ChartWords)
+_NON_TEXT_FIELDS = {item.name for item in fields(ChartWords)}
+
+
+def translate_words(kind: type[WordsT], t: Translator, **overrides: str) -> WordsT:
+    """Return the texts of a chart translated by ``t``.
+
+    The English defaults come from the fields of ``kind``; ``overrides`` are used as they are.
+    """
+    translated = {
+        item.name: t(str(item.default)) for item in fields(kind) if item.name not in _NON_TEXT_FIELDS
+    }
+    return kind(**{**translated, **overrides}, localize=t.localize_numbers)

@@ -1,6 +1,6 @@
-"""Both errors of a threshold over one axis: honest releases that it rejects, cheats that it lets through.
+"""Both errors of a threshold over one axis: rejected honest releases and accepted cheats.
 
-Each has a band of its own, as have the releases themselves, so that nothing lies over anything else.
+Each error and each kind of release has a band of its own, so that nothing overlaps.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,48 +11,59 @@ from markupsafe import Markup
 
 from anoncup.messages import N_
 from app.charts import marks
-from app.charts.axes import Axis, axis, finite
+from app.charts.axes import Axis, build_axis, clamp_finite
 from app.charts.figure import Figure, LegendEntry
-from app.charts.frame import Plot, grid, level_axis, mark, picture, sides, vacant
-from app.charts.histogram import LINE, shaded, upright
-from app.charts.strip import SCATTERED
-from app.charts.svg import LETTER, fitted, lone, tag
+from app.charts.frame import (
+    PlotArea,
+    build_horizontal_axis,
+    build_picture,
+    draw_empty,
+    draw_grid,
+    fit_sides,
+    label_mark,
+)
+from app.charts.histogram import LINE_HEIGHT, draw_interval, draw_vertical_rule
+from app.charts.strip import GOLDEN_FRACTION
+from app.charts.svg import MAX_FONT_SIZE, isolate_text, shorten, tag
 from app.charts.text import ChartWords
 
-NAME = 1.4 * LETTER
-AREA, DOTS = 58.0, 56.0
-"""How high a band of shares is, and one of releases, under its name."""
-GAP = 10.0
-SHARES = Axis(0.0, 1.0, (), ())
+_BAND_TITLE_HEIGHT = 1.4 * MAX_FONT_SIZE
+AREA_HEIGHT, DOTS_HEIGHT = 58.0, 56.0
+"""Height of a band of shares, and of a band of releases, without the title."""
+_BAND_GAP = 10.0
+_SHARE_AXIS = Axis(0.0, 1.0, (), ())
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
-    """A release that was tried, by a name that says how it was made, and its mean distance."""
+class SampleRelease:
+    """A release that was tried, with a name that describes its method, and its mean distance."""
 
     name: str
     mean: float
 
 
 @dataclass(frozen=True, slots=True)
-class Simulated:
-    """Permutations by mean distance: how many lie between one of ``edges`` and the next."""
+class SimulatedCheats:
+    """Numbers of simulated permutations by mean distance, between consecutive ``edges``."""
 
     counts: Sequence[int]
     edges: Sequence[float]
 
-    def below(self, distance: float) -> float:
-        """The share of them up to a distance, evenly within each bin."""
-        passed = 0.0
+    def share_below(self, distance: float) -> float:
+        """Return the share of permutations up to a distance, interpolated within each bin."""
+        passing_count = 0.0
         for count, (low, high) in zip(self.counts, pairwise(self.edges), strict=True):
-            passed += count * min(max((distance - low) / (high - low), 0.0), 1.0) if high > low else 0.0
-        return passed / max(sum(self.counts), 1)
+            passing_count += (
+                count * min(max((distance - low) / (high - low), 0.0), 1.0) if high > low else 0.0
+            )
+        return passing_count / max(sum(self.counts), 1)
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorWords(ChartWords):
-    """``said``: the description, with {honest} (the farthest sample release), {cheats} (the nearest simulated
-    one) and {threshold}; ``point``: of a release, with {name} and {value}."""
+    """``summary``: the description, with {honest} (largest mean distance of a sample release), {cheats}
+    (smallest of a simulated cheat) and {threshold}; ``point``: label of a release, with {name} and
+    {value}."""
 
     title: str = N_("Both errors of a threshold")
     x: str = N_("Threshold, mean distance")
@@ -65,163 +76,191 @@ class ErrorWords(ChartWords):
     release: str = N_("Release")
     kind: str = N_("Kind")
     value: str = N_("Mean distance")
-    none: str = N_("There is nothing to show yet.")
-    said: str = N_(
+    empty: str = N_("There is nothing to show yet.")
+    summary: str = N_(
         "Sample releases have distances up to {honest}, simulated cheats from {cheats}. Recommended "
         "threshold: {threshold}. The curve of cheats shows the kind that passes most often."
     )
     point: str = N_("{name}: {value}")
 
 
-def errors(
-    honest: Sequence[Release],
-    mixed: Sequence[Release],
-    cheats: Mapping[str, Simulated],
+def build_threshold_errors(
+    honest: Sequence[SampleRelease],
+    mixed: Sequence[SampleRelease],
+    cheats: Mapping[str, SimulatedCheats],
     words: ErrorWords,
     *,
     interval: tuple[float, float] | None = None,
     threshold: float | None = None,
     identifier: str = "errors",
 ) -> Figure:
-    """A band of shares for each error, and between them a band of marks for each kind of releases.
+    """Build a band for each error, and between them a band of marks for each kind of release.
 
-    A distance is a finite number from 0 on; what has none is not shown.
+    Releases and cheats without finite, non-negative distances are left out.
     """
-    honest, mixed = ([one for one in each if is_distance(one.mean)] for each in (honest, mixed))
-    cheats = {name: one for name, one in cheats.items() if all(map(is_distance, one.edges))}
+    honest, mixed = ([item for item in releases if _is_distance(item.mean)] for releases in (honest, mixed))
+    cheats = {name: item for name, item in cheats.items() if all(map(_is_distance, item.edges))}
     kinds = ((words.honest, honest), (words.mixed, mixed))
     return Figure(
         identifier,
         words.title,
-        description(honest, cheats, threshold, words),
-        drawn(honest, mixed, cheats, words, identifier, interval=interval, threshold=finite(threshold)),
+        describe(honest, cheats, threshold, words),
+        _draw_errors(
+            honest, mixed, cheats, words, identifier, interval=interval, threshold=clamp_finite(threshold)
+        ),
         head=(words.release, words.kind, words.value),
-        rows=tuple((one.name, kind, one.mean) for kind, several in kinds for one in several),
-        legend=legend(mixed, words),
+        rows=tuple((item.name, kind, item.mean) for kind, group in kinds for item in group),
+        legend=_build_legend(mixed, words),
     )
 
 
-def is_distance(value: float) -> bool:
-    return (finite(value) or 0.0) >= 0.0 and finite(value) is not None
+def _is_distance(value: float) -> bool:
+    return (clamp_finite(value) or 0.0) >= 0.0 and clamp_finite(value) is not None
 
 
-def description(
-    honest: Sequence[Release],
-    cheats: Mapping[str, Simulated],
+def describe(
+    honest: Sequence[SampleRelease],
+    cheats: Mapping[str, SimulatedCheats],
     threshold: float | None,
     words: ErrorWords,
 ) -> str:
     if not honest:
-        return words.none
-    return words.said.format(
-        honest=words.number(max(one.mean for one in honest)),
-        cheats=words.number(min((one.edges[0] for one in cheats.values()), default=None)),
-        threshold=words.number(threshold),
+        return words.empty
+    return words.summary.format(
+        honest=words.format_number(max(item.mean for item in honest)),
+        cheats=words.format_number(min((item.edges[0] for item in cheats.values()), default=None)),
+        threshold=words.format_number(threshold),
     )
 
 
-def drawn(
-    honest: Sequence[Release],
-    mixed: Sequence[Release],
-    cheats: Mapping[str, Simulated],
+def _draw_errors(
+    honest: Sequence[SampleRelease],
+    mixed: Sequence[SampleRelease],
+    cheats: Mapping[str, SimulatedCheats],
     words: ErrorWords,
     identifier: str,
     *,
     interval: tuple[float, float] | None,
     threshold: float | None,
 ) -> Markup:
-    farthest = [*(one.edges[-1] for one in cheats.values()), max(threshold or 0.0, 0.0)]
-    means = [one.mean for one in (*honest, *mixed)]
-    x = level_axis([*means, *farthest], zero=True, distance=True, signs=words.signs)
-    top, heights = 2.6 * LINE, [AREA, DOTS, *([DOTS] if mixed else []), *([AREA] if cheats else [])]
-    bottom = top + sum(NAME + each + GAP for each in heights)
-    left, right = sides(x)
-    room, height = Plot(left, top, right, bottom, x, axis([])), bottom + 3 * LETTER
+    farthest = [*(item.edges[-1] for item in cheats.values()), max(threshold or 0.0, 0.0)]
+    means = [item.mean for item in (*honest, *mixed)]
+    x = build_horizontal_axis([*means, *farthest], from_zero=True, non_negative=True, localize=words.localize)
+    top, heights = (
+        2.6 * LINE_HEIGHT,
+        [AREA_HEIGHT, DOTS_HEIGHT, *([DOTS_HEIGHT] if mixed else []), *([AREA_HEIGHT] if cheats else [])],
+    )
+    bottom = top + sum(_BAND_TITLE_HEIGHT + inner_height + _BAND_GAP for inner_height in heights)
+    left, right = fit_sides(x)
+    plot_area, height = PlotArea(left, top, right, bottom, x, build_axis([])), bottom + 3 * MAX_FONT_SIZE
     if not honest:
-        return vacant(identifier, room, height, words.none, x_title=words.x, upright=False)
-    begins = accumulate((NAME + each + GAP for each in heights), initial=top)
+        return draw_empty(identifier, plot_area, height, words.empty, x_title=words.x, with_left_axis=False)
+    tops = accumulate(
+        (_BAND_TITLE_HEIGHT + inner_height + _BAND_GAP for inner_height in heights), initial=top
+    )
     bands = [
-        Plot(left, begin + NAME, right, begin + NAME + tall, x, SHARES)
-        for begin, tall in zip(begins, heights, strict=False)
+        PlotArea(
+            left,
+            band_top + _BAND_TITLE_HEIGHT,
+            right,
+            band_top + _BAND_TITLE_HEIGHT + band_height,
+            x,
+            _SHARE_AXIS,
+        )
+        for band_top, band_height in zip(tops, heights, strict=False)
     ]
     parts = [
-        area(bands[0], rejected_at(honest), words.rejected, "honest"),
-        dots(bands[1], honest, words.honest, words, "honest"),
+        _draw_area(bands[0], rejection_curve(honest), words.rejected, "honest"),
+        _draw_dots(bands[1], honest, words.honest, words, "honest"),
     ]
     if mixed:
-        parts.append(dots(bands[2], mixed, words.mixed, words, "mixed"))
+        parts.append(_draw_dots(bands[2], mixed, words.mixed, words, "mixed"))
     if cheats:
-        parts.append(area(bands[-1], passing_at(cheats), words.passing, "cheats"))
+        parts.append(_draw_area(bands[-1], acceptance_curve(cheats), words.passing, "cheats"))
     if threshold is not None:
-        name = f"{words.threshold} {words.number(threshold)}"
-        parts.insert(0, upright(room, threshold, name, "threshold", top=top - 8, bands=bands))
-    return picture(
+        name = f"{words.threshold} {words.format_number(threshold)}"
+        parts.insert(0, draw_vertical_rule(plot_area, threshold, name, "threshold", top=top - 8, bands=bands))
+    return build_picture(
         identifier,
         height,
-        shaded(room, interval, words.interval, words.number),
-        grid(room, x_title=words.x, upright=False),
+        draw_interval(plot_area, interval, words.interval, words.format_number),
+        draw_grid(plot_area, x_title=words.x, with_left_axis=False),
         *parts,
-        live=True,
+        is_interactive=True,
     )
 
 
-def rejected_at(honest: Sequence[Release]) -> list[tuple[float, float]]:
-    """The share of honest releases beyond a threshold, as the corners of its steps."""
-    found = [(0.0, 1.0)]
-    for place, one in enumerate(sorted(each.mean for each in honest)):
-        found += [(one, found[-1][1]), (one, 1.0 - (place + 1) / len(honest))]
-    return found
+def rejection_curve(honest: Sequence[SampleRelease]) -> list[tuple[float, float]]:
+    """Return the share of honest releases above a threshold as the corners of a step function."""
+    corners = [(0.0, 1.0)]
+    for index, distance in enumerate(sorted(release.mean for release in honest)):
+        corners += [(distance, corners[-1][1]), (distance, 1.0 - (index + 1) / len(honest))]
+    return corners
 
 
-def passing_at(cheats: Mapping[str, Simulated]) -> list[tuple[float, float]]:
-    """The largest share of a kind of cheats up to a threshold."""
-    places = sorted({edge for one in cheats.values() for edge in one.edges})
-    return [(place, max(one.below(place) for one in cheats.values())) for place in places]
+def acceptance_curve(cheats: Mapping[str, SimulatedCheats]) -> list[tuple[float, float]]:
+    """Return the largest share of any kind of cheats up to each threshold."""
+    distances = sorted({edge for kind in cheats.values() for edge in kind.edges})
+    return [(distance, max(kind.share_below(distance) for kind in cheats.values())) for distance in distances]
 
 
-def area(band: Plot, corners: Sequence[tuple[float, float]], name: str, kind: str) -> Markup:
-    """A share by threshold, from the first corner on to the right end."""
-    outline = "L".join(band.at(*corner) for corner in (*corners, (band.x.high, corners[-1][1])))
-    first, last = band.at(corners[0][0], 0.0), band.at(band.x.high, 0.0)
+def _draw_area(band: PlotArea, corners: Sequence[tuple[float, float]], name: str, kind: str) -> Markup:
+    """Draw a share by threshold as an area that continues to the right end."""
+    outline = "L".join(band.format_point(*corner) for corner in (*corners, (band.x.high, corners[-1][1])))
+    first, last = band.format_point(corners[0][0], 0.0), band.format_point(band.x.high, 0.0)
     filled = tag("path", class_="area", d=f"M{first}L{outline}L{last}Z")
-    return tag("g", filled, base(band), named(band, name), class_=f"series {kind}", aria_hidden="true")
-
-
-def dots(band: Plot, several: Sequence[Release], name: str, words: ErrorWords, kind: str) -> Markup:
-    """A mark for each release, spread in height only so that they do not hide one another."""
-    shape = marks.dot if kind == "honest" else small_triangle
-    drawn = [
-        mark(
-            shape(
-                band.across(one.mean), band.top + 7 + (place * SCATTERED % 1) * (band.bottom - band.top - 14)
-            ),
-            words.point.format(name=lone(one.name), value=words.number(one.mean)),
-            first=kind == "honest" and place == 0,
-        )
-        for place, one in enumerate(sorted(several, key=lambda one: one.mean))
-    ]
-    return tag("g", base(band), named(band, name), *drawn, class_=f"series points {kind}")
-
-
-def small_triangle(x: float, y: float) -> Markup:
-    return marks.triangle(x, y, 4.5)
-
-
-def base(band: Plot) -> Markup:
     return tag(
-        "path",
-        class_="axis",
-        d=f"M{band.at(band.x.low, 0.0)}L{band.at(band.x.high, 0.0)}",
+        "g",
+        filled,
+        _draw_base_line(band),
+        _draw_band_title(band, name),
+        class_=f"series {kind}",
         aria_hidden="true",
     )
 
 
-def named(band: Plot, name: str) -> Markup:
-    written = fitted(name, band.right - band.left)
-    return tag("text", written, x=band.left, y=band.top - 0.35 * LETTER, class_="label", aria_hidden="true")
+def _draw_dots(
+    band: PlotArea, releases: Sequence[SampleRelease], name: str, words: ErrorWords, kind: str
+) -> Markup:
+    """Draw a mark for each release; the vertical spread only avoids overlaps."""
+    shape = marks.dot if kind == "honest" else _draw_small_triangle
+    shapes = [
+        label_mark(
+            shape(
+                band.x_position(release.mean),
+                band.top + 7 + (index * GOLDEN_FRACTION % 1) * (band.bottom - band.top - 14),
+            ),
+            words.point.format(name=isolate_text(release.name), value=words.format_number(release.mean)),
+            first=kind == "honest" and index == 0,
+        )
+        for index, release in enumerate(sorted(releases, key=lambda release: release.mean))
+    ]
+    return tag(
+        "g", _draw_base_line(band), _draw_band_title(band, name), *shapes, class_=f"series points {kind}"
+    )
 
 
-def legend(mixed: Sequence[Release], words: ErrorWords) -> tuple[LegendEntry, ...]:
+def _draw_small_triangle(x: float, y: float) -> Markup:
+    return marks.triangle(x, y, 4.5)
+
+
+def _draw_base_line(band: PlotArea) -> Markup:
+    return tag(
+        "path",
+        class_="axis",
+        d=f"M{band.format_point(band.x.low, 0.0)}L{band.format_point(band.x.high, 0.0)}",
+        aria_hidden="true",
+    )
+
+
+def _draw_band_title(band: PlotArea, name: str) -> Markup:
+    title = shorten(name, band.right - band.left)
+    return tag(
+        "text", title, x=band.left, y=band.top - 0.35 * MAX_FONT_SIZE, class_="label", aria_hidden="true"
+    )
+
+
+def _build_legend(mixed: Sequence[SampleRelease], words: ErrorWords) -> tuple[LegendEntry, ...]:
     entries = [LegendEntry("honest", words.honest, marks.swatch("honest", marks.dot(0, 0)))]
     if mixed:
         entries.append(LegendEntry("mixed", words.mixed, marks.swatch("mixed", marks.triangle(0, 0))))

@@ -1,4 +1,4 @@
-"""A time axis: round hours, days and months on the clock of a zone, also where it is put forward or back."""
+"""Time axis with ticks at round hours, days and months of a time zone, including daylight saving changes."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -6,44 +6,44 @@ from zoneinfo import ZoneInfo
 
 from app.charts.axes import Axis
 
-HOUR = timedelta(hours=1)
-DAY = 24 * HOUR
-STEPS = (
+_HOUR = timedelta(hours=1)
+DAY = 24 * _HOUR
+_STEPS = (
     *(timedelta(minutes=minutes) for minutes in (1, 5, 15, 30)),
-    *(hours * HOUR for hours in (1, 3, 6, 12)),
+    *(hours * _HOUR for hours in (1, 3, 6, 12)),
     *(days * DAY for days in (1, 2, 3, 7, 14)),
 )
-MONTHS = (1, 3, 6, 12, 24, 60, 120)
+_MONTHS = (1, 3, 6, 12, 24, 60, 120)
 
 
-def time_axis(moments: Sequence[datetime], zone: str, *, most: int = 7) -> Axis:
-    """An axis in seconds since 1970 from the first moment to the last, with ticks inside it.
+def build_time_axis(moments: Sequence[datetime], zone: str, *, max_ticks: int = 7) -> Axis:
+    """Return an axis in seconds since 1970 from the first moment to the last, with ticks inside.
 
-    What lies within a minute is shown with the minute before and after it.
+    A range of less than a minute is extended by a minute on both sides.
     """
-    low, high = (end(moments).timestamp() for end in (min, max))
+    low, high = (choose(moments).timestamp() for choose in (min, max))
     if high - low < 60:
         low, high = low // 60 * 60 - 60, high // 60 * 60 + 120
-    ticks = within(low, high, ZoneInfo(zone), most)
-    texts = written([datetime.fromtimestamp(tick, ZoneInfo(zone)) for tick in ticks])
+    ticks = _choose_ticks(low, high, ZoneInfo(zone), max_ticks)
+    texts = _format_moments([datetime.fromtimestamp(tick, ZoneInfo(zone)) for tick in ticks])
     return Axis(low, high, tuple(ticks), texts)
 
 
-def within(low: float, high: float, zone: ZoneInfo, most: int) -> list[float]:
-    """The ticks of the finest step that makes no more of them than that."""
-    for step in STEPS:
-        if (high - low) / step.total_seconds() <= most:
-            return [tick for tick in by_step(low, high, zone, step) if low <= tick <= high]
-    for months in MONTHS:
-        if (high - low) / (months * 30 * DAY).total_seconds() <= most - 2:
+def _choose_ticks(low: float, high: float, zone: ZoneInfo, max_ticks: int) -> list[float]:
+    """Return the ticks of the finest step that gives at most ``max_ticks``."""
+    for step in _STEPS:
+        if (high - low) / step.total_seconds() <= max_ticks:
+            return [tick for tick in _iter_ticks_by_step(low, high, zone, step) if low <= tick <= high]
+    for months in _MONTHS:
+        if (high - low) / (months * 30 * DAY).total_seconds() <= max_ticks - 2:
             break
-    return [tick for tick in by_month(low, high, zone, months) if low <= tick <= high]
+    return [tick for tick in _iter_ticks_by_month(low, high, zone, months) if low <= tick <= high]
 
 
-def by_step(low: float, high: float, zone: ZoneInfo, step: timedelta) -> Iterator[float]:
-    """Multiples of the step from a midnight on, as the wall's clock shows them; hours it skips are left out.
+def _iter_ticks_by_step(low: float, high: float, zone: ZoneInfo, step: timedelta) -> Iterator[float]:
+    """Yield multiples of the step from midnight in local time, without times that the clock skips.
 
-    Days are counted from a Monday, so that weeks begin with one.
+    Steps of several days count from a Monday, so that weeks begin with one.
     """
     start = datetime.fromtimestamp(low, zone).replace(tzinfo=None, hour=0, minute=0, second=0, microsecond=0)
     wall = start - (start.toordinal() - 1) % max(step // DAY, 1) * DAY
@@ -53,23 +53,27 @@ def by_step(low: float, high: float, zone: ZoneInfo, step: timedelta) -> Iterato
         wall += step
 
 
-def by_month(low: float, high: float, zone: ZoneInfo, months: int) -> Iterator[float]:
-    """The first day of every so many months."""
-    count = datetime.fromtimestamp(low, zone).year * 12 // months * months
-    while (tick := datetime(count // 12, count % 12 + 1, 1, tzinfo=zone)).timestamp() <= high:
+def _iter_ticks_by_month(low: float, high: float, zone: ZoneInfo, months: int) -> Iterator[float]:
+    """Yield the first day of every ``months``-th month."""
+    month_index = datetime.fromtimestamp(low, zone).year * 12 // months * months
+    while (tick := datetime(month_index // 12, month_index % 12 + 1, 1, tzinfo=zone)).timestamp() <= high:
         yield tick.timestamp()
-        count += months
+        month_index += months
 
 
-def written(moments: Sequence[datetime]) -> tuple[str, ...]:
-    """Midnights as days, other moments as hours, the first of all with its day below; months with the year."""
-    if all(each.day == 1 and is_midnight(each) for each in moments) and len(moments) > 1:
-        return tuple(each.strftime("%Y-%m") for each in moments)
+def _format_moments(moments: Sequence[datetime]) -> tuple[str, ...]:
+    """Format midnights as days and other times as hours, the first of them with its day below.
+
+    If all moments are firsts of a month, format them as months with the year.
+    """
+    if all(moment.day == 1 and _is_midnight(moment) for moment in moments) and len(moments) > 1:
+        return tuple(moment.strftime("%Y-%m") for moment in moments)
     kinds = (
-        "%m-%d" if is_midnight(each) else "%H:%M" if at else "%H:%M\n%m-%d" for at, each in enumerate(moments)
+        "%m-%d" if _is_midnight(moment) else "%H:%M" if index else "%H:%M\n%m-%d"
+        for index, moment in enumerate(moments)
     )
-    return tuple(each.strftime(kind) for each, kind in zip(moments, kinds, strict=True))
+    return tuple(moment.strftime(kind) for moment, kind in zip(moments, kinds, strict=True))
 
 
-def is_midnight(moment: datetime) -> bool:
+def _is_midnight(moment: datetime) -> bool:
     return (moment.hour, moment.minute) == (0, 0)

@@ -1,4 +1,4 @@
-"""A team's overall score over time, and how the best of it fell."""
+"""Chart of a team's overall scores over time, with the best score so far."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,37 +10,40 @@ from markupsafe import Markup
 
 from anoncup.messages import N_
 from app.charts import marks
-from app.charts.axes import Axis, axis, finite, known
+from app.charts.axes import Axis, build_axis, clamp_finite, keep_finite
 from app.charts.figure import Figure, LegendEntry
-from app.charts.frame import Plot, grid, mark, picture, plot, vacant
-from app.charts.svg import LETTER, lone, short, tag
+from app.charts.frame import PlotArea, build_picture, draw_empty, draw_grid, fit_plot_area, label_mark
+from app.charts.svg import MAX_FONT_SIZE, format_coordinate, isolate_text, tag
 from app.charts.text import ChartWords
-from app.charts.time_axis import time_axis
+from app.charts.time_axis import build_time_axis
 
-HEIGHT = 300.0
-LANE = 24.0
-"""Above the scores, for submissions that have none."""
+_HEIGHT = 300.0
+_UNSCORED_LANE_HEIGHT = 24.0
+"""Height of the lane above the scores for submissions without a score."""
 
-State = Literal["accepted", "rejected", "error"]
-SHAPES: dict[State, marks.Shape] = {"accepted": marks.dot, "rejected": marks.cross, "error": marks.triangle}
+EntryState = Literal["accepted", "rejected", "error"]
+_SHAPES: dict[EntryState, marks.MarkShape] = {
+    "accepted": marks.dot,
+    "rejected": marks.cross,
+    "error": marks.triangle,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A submission; ``overall``: less is better, None where it has no score. ``at`` knows its zone."""
+class TimelineEntry:
+    """A submission; ``overall``: lower is better, None without a score; ``received_at`` is timezone-aware."""
 
     name: str
-    at: datetime
+    received_at: datetime
     overall: float | None
-    state: State
+    state: EntryState
 
 
 @dataclass(frozen=True, slots=True)
-class CourseWords(ChartWords):
-    """``said``: the description, with {count}, {accepted}, {rejected} and {error}; ``said_best`` follows
-    where something was accepted, with {first} (the first accepted score) and {best}; ``point``: {name},
-    {at}, {overall}, {state}.
-    """
+class TimelineWords(ChartWords):
+    """``summary``: the description, with {count}, {accepted}, {rejected} and {error}; ``summary_best``
+    follows if something was accepted, with {first} (the first accepted score) and {best}; ``point``: {name},
+    {at}, {overall}, {state}."""
 
     title: str = N_("Overall score over time")
     x: str = N_("Time of receipt")
@@ -52,127 +55,158 @@ class CourseWords(ChartWords):
     rejected: str = N_("Rejected")
     error: str = N_("Error on our side")
     best: str = N_("Best so far")
-    none: str = N_("No submission yet.")
-    said: str = N_("Submissions: {count}; accepted: {accepted}, rejected: {rejected}, errors: {error}.")
-    said_best: str = N_("First accepted score: {first}; best: {best}.")
+    empty: str = N_("No submission yet.")
+    summary: str = N_("Submissions: {count}; accepted: {accepted}, rejected: {rejected}, errors: {error}.")
+    summary_best: str = N_("First accepted score: {first}; best: {best}.")
     point: str = N_("{name}, {at}: {overall} ({state})")
 
-    def of(self, state: State) -> str:
+    def state_label(self, state: EntryState) -> str:
         return {"accepted": self.accepted, "rejected": self.rejected, "error": self.error}[state]
 
 
-def course(
-    entries: Sequence[Entry],
-    words: CourseWords,
+def build_timeline(
+    entries: Sequence[TimelineEntry],
+    words: TimelineWords,
     *,
     zone: str,
     begin: datetime | None = None,
     end: datetime | None = None,
     identifier: str = "course",
 ) -> Figure:
-    """Every submission where its score and its time put it; ``begin``, ``end``: what the picture spans."""
-    ordered = sorted(entries, key=lambda one: one.at)
+    """Build the chart of all submissions by time and score; it includes the times ``begin`` and ``end``."""
+    ordered = sorted(entries, key=lambda entry: entry.received_at)
     return Figure(
         identifier,
         words.title,
-        description(ordered, words),
-        drawn(ordered, words, zone, (begin, end), identifier),
+        describe(ordered, words),
+        _draw_timeline(ordered, words, zone, (begin, end), identifier),
         head=(words.submission, words.received, words.state, words.y),
         rows=tuple(
-            (one.name, clock(one.at, zone), words.of(one.state), finite(one.overall)) for one in ordered
+            (
+                entry.name,
+                _format_clock(entry.received_at, zone),
+                words.state_label(entry.state),
+                clamp_finite(entry.overall),
+            )
+            for entry in ordered
         ),
-        legend=legend(ordered, words),
+        legend=_build_legend(ordered, words),
     )
 
 
-def clock(moment: datetime, zone: str) -> str:
+def _format_clock(moment: datetime, zone: str) -> str:
     return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M %Z")
 
 
-def bests(entries: Sequence[Entry]) -> list[Entry]:
-    """The accepted submissions that were better than all before them, in the order of time."""
-    found: list[Entry] = []
-    for one in entries:
-        score = finite(one.overall)
-        if one.state == "accepted" and score is not None and (not found or score < (found[-1].overall or 0)):
-            found.append(one)
-    return found
+def _list_improvements(entries: Sequence[TimelineEntry]) -> list[TimelineEntry]:
+    """Return the accepted submissions that were better than all before them, by time."""
+    improvements: list[TimelineEntry] = []
+    for entry in entries:
+        score = clamp_finite(entry.overall)
+        if (
+            entry.state == "accepted"
+            and score is not None
+            and (not improvements or score < (improvements[-1].overall or 0))
+        ):
+            improvements.append(entry)
+    return improvements
 
 
-def description(entries: Sequence[Entry], words: CourseWords) -> str:
+def describe(entries: Sequence[TimelineEntry], words: TimelineWords) -> str:
     if not entries:
-        return words.none
-    steps = bests(entries)
-    counts = {state: words.number(sum(one.state == state for one in entries)) for state in SHAPES}
-    said = words.said.format(count=words.number(len(entries)), **counts)
-    if not steps:
-        return said
-    ends = {"first": words.number(steps[0].overall), "best": words.number(steps[-1].overall)}
-    return f"{said} {words.said_best.format(**ends)}"
+        return words.empty
+    improvements = _list_improvements(entries)
+    counts = {state: words.format_number(sum(entry.state == state for entry in entries)) for state in _SHAPES}
+    summary = words.summary.format(count=words.format_number(len(entries)), **counts)
+    if not improvements:
+        return summary
+    ends = {
+        "first": words.format_number(improvements[0].overall),
+        "best": words.format_number(improvements[-1].overall),
+    }
+    return f"{summary} {words.summary_best.format(**ends)}"
 
 
-def drawn(
-    entries: Sequence[Entry],
-    words: CourseWords,
+def _draw_timeline(
+    entries: Sequence[TimelineEntry],
+    words: TimelineWords,
     zone: str,
     ends: tuple[datetime | None, datetime | None],
     identifier: str,
 ) -> Markup:
-    moments = [*(one.at for one in entries), *(end for end in ends if end is not None)]
-    x = time_axis(moments, zone) if moments else Axis(0, 1, (), ())
-    scores = [one.overall for one in entries]
-    above = 0.0 if len(known(scores)) == len(scores) else LANE
-    # One score alone has no range of its own; all of them lie between 0 and 1.
-    y = axis(scores if len(set(known(scores))) > 1 else [0.0, 1.0], signs=words.signs)
-    room = plot(x, y, height=HEIGHT, top=2 * LETTER + above)
+    moments = [*(entry.received_at for entry in entries), *(end for end in ends if end is not None)]
+    x = build_time_axis(moments, zone) if moments else Axis(0, 1, (), ())
+    scores = [entry.overall for entry in entries]
+    lane_height = 0.0 if len(keep_finite(scores)) == len(scores) else _UNSCORED_LANE_HEIGHT
+    # A single score has no range; all scores are between 0 and 1.
+    y = build_axis(scores if len(set(keep_finite(scores))) > 1 else [0.0, 1.0], localize=words.localize)
+    plot_area = fit_plot_area(x, y, height=_HEIGHT, top=2 * MAX_FONT_SIZE + lane_height)
     if not entries:
-        return vacant(identifier, room, HEIGHT, words.none, x_title=words.x, y_title=words.y)
-    return picture(
+        return draw_empty(identifier, plot_area, _HEIGHT, words.empty, x_title=words.x, y_title=words.y)
+    return build_picture(
         identifier,
-        HEIGHT,
-        grid(room, x_title=words.x, y_title=words.y, over=above + 0.8 * LETTER),
-        best_line(entries, room),
-        points(entries, room, words, zone),
-        live=True,
+        _HEIGHT,
+        draw_grid(plot_area, x_title=words.x, y_title=words.y, title_gap=lane_height + 0.8 * MAX_FONT_SIZE),
+        _draw_best_line(entries, plot_area),
+        _draw_points(entries, plot_area, words, zone),
+        is_interactive=True,
         kind="level",
     )
 
 
-def best_line(entries: Sequence[Entry], room: Plot) -> Markup:
-    """Steps down at every better score, and on to the end."""
-    found = [(one.at.timestamp(), one.overall or 0.0) for one in bests(entries)]
-    if not found:
+def _draw_best_line(entries: Sequence[TimelineEntry], plot_area: PlotArea) -> Markup:
+    """Draw a line that steps down at every better score and continues to the right end."""
+    corners = [(entry.received_at.timestamp(), entry.overall or 0.0) for entry in _list_improvements(entries)]
+    if not corners:
         return Markup("")
-    steps = "".join(f"H{short(room.across(at))}V{short(room.up(score))}" for at, score in found[1:])
-    line = tag("path", class_="line", d=f"M{room.at(*found[0])}{steps}H{short(room.right)}")
+    steps = "".join(
+        f"H{format_coordinate(plot_area.x_position(seconds))}V{format_coordinate(plot_area.y_position(score))}"
+        for seconds, score in corners[1:]
+    )
+    line = tag(
+        "path",
+        class_="line",
+        d=f"M{plot_area.format_point(*corners[0])}{steps}H{format_coordinate(plot_area.right)}",
+    )
     return tag("g", line, class_="series points best", aria_hidden="true")
 
 
-def points(entries: Sequence[Entry], room: Plot, words: CourseWords, zone: str) -> Markup:
-    """The submissions by their state; the keyboard enters at the latest."""
-    drawn = []
-    for state in reversed(SHAPES):
-        of_state = [one for one in entries if one.state == state]
-        marked = [point(one, room, words, zone, first=one is entries[-1]) for one in of_state]
-        drawn.append(tag("g", *marked, class_=f"series points {state}") if marked else "")
-    return Markup("").join(drawn)
+def _draw_points(
+    entries: Sequence[TimelineEntry], plot_area: PlotArea, words: TimelineWords, zone: str
+) -> Markup:
+    """Draw the submissions by state; the keyboard enters at the latest one."""
+    groups = []
+    for state in reversed(_SHAPES):
+        of_state = [entry for entry in entries if entry.state == state]
+        shapes = [
+            _draw_point(entry, plot_area, words, zone, first=entry is entries[-1]) for entry in of_state
+        ]
+        groups.append(tag("g", *shapes, class_=f"series points {state}") if shapes else "")
+    return Markup("").join(groups)
 
 
-def point(one: Entry, room: Plot, words: CourseWords, zone: str, *, first: bool) -> Markup:
-    score = finite(one.overall)
-    height = room.top - LANE / 2 if score is None else room.up(score)
-    said = words.point.format(
-        name=lone(one.name), at=clock(one.at, zone), overall=words.number(score), state=words.of(one.state)
+def _draw_point(
+    entry: TimelineEntry, plot_area: PlotArea, words: TimelineWords, zone: str, *, first: bool
+) -> Markup:
+    score = clamp_finite(entry.overall)
+    height = plot_area.top - _UNSCORED_LANE_HEIGHT / 2 if score is None else plot_area.y_position(score)
+    label = words.point.format(
+        name=isolate_text(entry.name),
+        at=_format_clock(entry.received_at, zone),
+        overall=words.format_number(score),
+        state=words.state_label(entry.state),
     )
-    return mark(SHAPES[one.state](room.across(one.at.timestamp()), height), said, first=first)
+    return label_mark(
+        _SHAPES[entry.state](plot_area.x_position(entry.received_at.timestamp()), height), label, first=first
+    )
 
 
-def legend(entries: Sequence[Entry], words: CourseWords) -> tuple[LegendEntry, ...]:
-    present = {one.state for one in entries}
+def _build_legend(entries: Sequence[TimelineEntry], words: TimelineWords) -> tuple[LegendEntry, ...]:
+    present = {entry.state for entry in entries}
     states = [
-        LegendEntry(state, words.of(state), marks.swatch(state, shape(0, 0)))
-        for state, shape in SHAPES.items()
+        LegendEntry(state, words.state_label(state), marks.swatch(state, shape(0, 0)))
+        for state, shape in _SHAPES.items()
         if state in present
     ]
     line = LegendEntry("best", words.best, marks.swatch("best", tag("path", class_="line", d="M-10 0H10")))
-    return (*states, *([line] if bests(entries) else []))
+    return (*states, *([line] if _list_improvements(entries) else []))

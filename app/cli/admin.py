@@ -1,4 +1,4 @@
-"""``anoncup admin``: accounts, from the machine that runs the service."""
+"""``anoncup admin``: manage accounts on the machine that runs the service."""
 
 import sys
 from typing import Annotated
@@ -21,16 +21,16 @@ def create_user(
     """Create an account; the first administrator is made this way."""
     from app.cli import service_access
 
-    service_access.check_known(data, default=DEFAULT_DATA)
+    service_access.require_data_folder(data, default=DEFAULT_DATA)
     password = (
         sys.stdin.readline().rstrip("\n")
         if password_stdin
         else typer.prompt("Password", hide_input=True, confirmation_prompt=True)
     )
-    began = service_access.is_empty(data)
+    is_new_service = service_access.is_missing(data)
     service_access.create_user(data, name=name, password=password, role=role)
     print(f"created {role} {name}")
-    if began:
+    if is_new_service:
         print(
             f"This began a new service in {data}; for one that runs elsewhere, name its --data.",
             file=sys.stderr,

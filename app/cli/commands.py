@@ -1,21 +1,21 @@
-"""The commands of the service, added to those of ``anoncup``."""
+"""Add the commands of the service to the command line ``anoncup``."""
 
 import typer
 
 from app.cli import admin, demo, keys, migrate, scheduler, serve, worker
 from app.cli.backup import command
 
-SERVER = "Running a service"
+_SERVER_PANEL = "Running a service"
 
 
-def add_to(main: typer.Typer) -> None:
-    main.command(rich_help_panel=SERVER)(demo.demo)
+def add_commands(main: typer.Typer) -> None:
+    main.command(rich_help_panel=_SERVER_PANEL)(demo.demo)
     main.command(hidden=True)(demo.play_demo)
-    main.command(rich_help_panel=SERVER)(serve.serve)
-    main.command(rich_help_panel=SERVER)(worker.worker)
-    main.command(rich_help_panel=SERVER)(scheduler.scheduler)
-    main.command(rich_help_panel=SERVER)(migrate.migrate)
-    main.command(rich_help_panel=SERVER)(command.backup)
-    main.command(rich_help_panel=SERVER)(command.restore)
-    main.add_typer(admin.admin, name="admin", rich_help_panel=SERVER)
-    main.add_typer(keys.keys, name="keys", rich_help_panel=SERVER)
+    main.command(rich_help_panel=_SERVER_PANEL)(serve.serve)
+    main.command(rich_help_panel=_SERVER_PANEL)(worker.worker)
+    main.command(rich_help_panel=_SERVER_PANEL)(scheduler.scheduler)
+    main.command(rich_help_panel=_SERVER_PANEL)(migrate.migrate)
+    main.command(rich_help_panel=_SERVER_PANEL)(command.backup)
+    main.command(rich_help_panel=_SERVER_PANEL)(command.restore)
+    main.add_typer(admin.admin, name="admin", rich_help_panel=_SERVER_PANEL)
+    main.add_typer(keys.keys, name="keys", rich_help_panel=_SERVER_PANEL)

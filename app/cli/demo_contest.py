@@ -1,6 +1,6 @@
-"""The demo: a competition of each track, a release per sample method, all through the public API.
+"""The demo contests: one per track and template, played by sample teams through the public API.
 
-A process of its own beside the service, and as patient: however busy the machine is, it goes on.
+They run in a process of their own, with timeouts that are long enough for a busy machine.
 """
 
 import json
@@ -24,7 +24,7 @@ from anoncup.competition.templates import template
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.rules.toml_text import with_tables
+from anoncup.rules.toml_text import replace_tables
 from anoncup.schemas.roles import Role
 from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, household_table
 from anoncup.tracks.model import Tables
@@ -39,35 +39,35 @@ ORGANIZER = "demo organizer"
 Client = partial(client.Client, timeout_s=3600)
 
 
-Step = tuple[str, Mapping[str, object]]
+_MethodStep = tuple[str, Mapping[str, object]]
 """A sample method and its parameters."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A team of a demo and the sample methods that it applies, one after the other."""
+class DemoEntry:
+    """A team of a demo contest and the sample methods that it applies in sequence."""
 
     team: str
-    steps: tuple[Step, ...]
+    steps: tuple[_MethodStep, ...]
 
     @property
-    def member(self) -> str:
+    def member_name(self) -> str:
         return f"member of {self.team}"
 
     @property
-    def comment(self) -> str:
+    def submission_comment(self) -> str:
         return ", then ".join(
             f"{method} {dict(parameters) or ''}".strip() for method, parameters in self.steps
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Demo:
-    """A contest by the template of a year, on our own data.
+class DemoContest:
+    """A demo contest: the template of a year with our own data.
 
-    ``threshold`` lies between the distances of the honest releases and those of the cheat. ``duel``: the
-    contest goes on to its second phase, where every team attacks the others. ``unrealistic``: attackers
-    that know more than this contest assumes; they are reported but not counted.
+    ``threshold`` is between the distances of the honest releases and those of the cheat.
+    ``uncounted_attackers`` know more than this contest assumes; they are reported but do not count.
+    ``has_attack_phase``: the contest has a second phase, in which every team attacks the others.
     """
 
     slug: str
@@ -75,41 +75,41 @@ class Demo:
     titles: tuple[str, str]
     tables: Callable[[], Tables]
     threshold: float
-    entries: tuple[Entry, ...]
-    unrealistic: tuple[str, ...] = ()
-    duel: bool = False
+    entries: tuple[DemoEntry, ...]
+    uncounted_attackers: tuple[str, ...] = ()
+    has_attack_phase: bool = False
 
 
-def unify(number: int) -> Step:
+def _unify_last_columns(number: int) -> _MethodStep:
     """Give the last ``number`` quasi-identifiers one value each."""
     return "unify_columns", {"columns": QUASI_IDENTIFIERS[-number:]}
 
 
 DEMOS = (
-    Demo(
+    DemoContest(
         slug="demo",
         year=2015,
         titles=("Demo cup: households", "デモ杯：家計"),
         tables=lambda: household_table(seed=2015),
         threshold=0.2,
         entries=(
-            Entry("Team K", (("k_anonymize", {"k": 5}), ("microaggregate", {}))),
-            Entry("ノイズ工房", (unify(5), ("add_noise", {"strength": 1.0}))),
-            Entry("Crossed out", (unify(2), ("microaggregate", {}))),
-            Entry("Off the books", (unify(7), ("microaggregate", {}))),
-            Entry("平均の会", (("microaggregate", {}),)),
-            Entry("Swap & Sons", (unify(3), ("swap_within_classes", {}))),
-            Entry("Less is more", (("delete_rows", {"share": 0.01}),)),
-            Entry("Yamaoka tribute", (("cheating_permutation", {}),)),
+            DemoEntry("Team K", (("k_anonymize", {"k": 5}), ("microaggregate", {}))),
+            DemoEntry("ノイズ工房", (_unify_last_columns(5), ("add_noise", {"strength": 1.0}))),
+            DemoEntry("Crossed out", (_unify_last_columns(2), ("microaggregate", {}))),
+            DemoEntry("Off the books", (_unify_last_columns(7), ("microaggregate", {}))),
+            DemoEntry("平均の会", (("microaggregate", {}),)),
+            DemoEntry("Swap & Sons", (_unify_last_columns(3), ("swap_within_classes", {}))),
+            DemoEntry("Less is more", (("delete_rows", {"share": 0.01}),)),
+            DemoEntry("Yamaoka tribute", (("cheating_permutation", {}),)),
         ),
     ),
-    Demo(
+    DemoContest(
         slug="demo-shop",
         year=2016,
         titles=("Demo cup: purchases", "デモ杯：購買履歴"),
         tables=tc400,
         threshold=0.65,
-        unrealistic=(
+        uncounted_attackers=(
             "master_match",
             "receipt_match",
             "record_keys",
@@ -117,75 +117,75 @@ DEMOS = (
             "jaccard_quantity_assignment",
         ),
         entries=(
-            Entry("Basket weavers", (("balance_clusters", {"clusters": 100, "smallest": 3}),)),
-            Entry("五十の束", (("cluster_tfidf", {"clusters": 50}),)),
-            Entry("Shared carts", (("cluster_tfidf", {"clusters": 200}),)),
-            Entry("Lost receipts", (("delete_records", {"share": 0.01}),)),
-            Entry("Neighbours", (("group_permutation", {}),)),
+            DemoEntry("Basket weavers", (("balance_clusters", {"clusters": 100, "smallest": 3}),)),
+            DemoEntry("五十の束", (("cluster_tfidf", {"clusters": 50}),)),
+            DemoEntry("Shared carts", (("cluster_tfidf", {"clusters": 200}),)),
+            DemoEntry("Lost receipts", (("delete_records", {"share": 0.01}),)),
+            DemoEntry("Neighbours", (("group_permutation", {}),)),
         ),
     ),
-    Demo(
+    DemoContest(
         slug="demo-duel",
         year=2015,
         titles=("Demo cup: attack!", "デモ杯：攻撃フェーズ"),
         tables=lambda: household_table(400, seed=2016),
         threshold=0.2,
         entries=(
-            Entry("Red herrings", (("k_anonymize", {"k": 3}), ("microaggregate", {}))),
-            Entry("雑音団", (("add_noise", {}),)),
-            Entry("Mean machine", (unify(7), ("microaggregate", {}))),
-            Entry("Shell game", (unify(3), ("swap_within_classes", {}))),
+            DemoEntry("Red herrings", (("k_anonymize", {"k": 3}), ("microaggregate", {}))),
+            DemoEntry("雑音団", (("add_noise", {}),)),
+            DemoEntry("Mean machine", (_unify_last_columns(7), ("microaggregate", {}))),
+            DemoEntry("Shell game", (_unify_last_columns(3), ("swap_within_classes", {}))),
         ),
-        duel=True,
+        has_attack_phase=True,
     ),
 )
 
 
 def play(url: str, data: Path) -> None:
-    """Bring the demos to their end, from wherever an earlier run left them, and print their boards."""
-    notes = Notes(data / "demo.json")
+    """Play the demo contests to the end and print their boards. Continues an interrupted earlier run."""
+    demo_accounts = DemoAccounts(data / "demo.json")
     logger.info("creating accounts")
-    organizer = organizer_token(url, notes)
+    organizer = _get_organizer_token(url, demo_accounts)
     for number, demo in enumerate(DEMOS):
         logger.info("creating the competition %s", demo.slug)
-        tables = original(url, organizer, demo)
-        with Client(url, organizer, password=lambda: notes.organizer.password) as client:
+        tables = _upload_original(url, organizer, demo)
+        with Client(url, organizer, password=lambda: demo_accounts.organizer.password) as client:
             invite = client.invite(demo.slug, uses=len(demo.entries))
-        for place, entry in enumerate(demo.entries):
-            logger.info("sending release %d of %d", place + 1, len(demo.entries))
-            rng = np.random.default_rng([demo.year, number, place])
-            take_part(url, notes, invite, demo, entry, tables=tables, rng=rng)
+        for index, entry in enumerate(demo.entries):
+            logger.info("sending release %d of %d", index + 1, len(demo.entries))
+            rng = np.random.default_rng([demo.year, number, index])
+            _submit_entry(url, demo_accounts, invite, demo, entry, tables=tables, rng=rng)
     for demo in DEMOS:
-        bring_to_its_end(url, demo, notes)
+        _finish_contest(url, demo, demo_accounts)
     print(f"Sign in as “{ORGANIZER}” to see every contest as its organizer.")
-    print(f"The passwords and tokens of all accounts, and their contests: {notes.path}")
+    print(f"The passwords and tokens of all accounts, and their contests: {demo_accounts.path}")
 
 
-def bring_to_its_end(url: str, demo: Demo, notes: "Notes") -> None:
-    """Wait for the scores, play the second phase if there is one, and print the boards."""
-    accounts_of = {entry.team: notes.team(demo, entry) for entry in demo.entries}
-    endings = {}
-    for place, (team, account) in enumerate(accounts_of.items()):
-        endings[team] = ending(url, account.token, demo.slug)
-        logger.info("%s: scored %d of %d", demo.slug, place + 1, len(demo.entries))
-    organizer = notes.organizer
-    if demo.duel:
+def _finish_contest(url: str, demo: DemoContest, demo_accounts: "DemoAccounts") -> None:
+    """Wait for the scores, play the attack phase if there is one, and print the boards."""
+    team_accounts = {entry.team: demo_accounts.get_team_account(demo, entry) for entry in demo.entries}
+    outcomes = {}
+    for index, (team, account) in enumerate(team_accounts.items()):
+        outcomes[team] = _wait_for_outcome(url, account.token, demo.slug)
+        logger.info("%s: scored %d of %d", demo.slug, index + 1, len(demo.entries))
+    organizer = demo_accounts.organizer
+    if demo.has_attack_phase:
         demo_attacks.play(
             url,
             demo.slug,
             demo.tables(),
             organizer=organizer.token,
             password=organizer.password,
-            tokens={team: account.token for team, account in accounts_of.items()},
+            tokens={team: account.token for team, account in team_accounts.items()},
         )
     with Client(url, organizer.token) as client:
-        show(client.board(demo.slug), endings, accounts_of)
-        if demo.duel:
-            show_attackers(client.attackers(demo.slug))
+        _print_board(client.get_board(demo.slug), outcomes, team_accounts)
+        if demo.has_attack_phase:
+            _print_attackers_board(client.get_attackers_board(demo.slug))
 
 
 @dataclass(slots=True)
-class Account:
+class DemoAccount:
     """An account of the demo; ``token`` is empty until it exists."""
 
     name: str
@@ -196,150 +196,155 @@ class Account:
     token: str = ""
 
 
-class Notes:
-    """The accounts of the demo, in a file that only its owner can read: a later run goes on with them."""
+class DemoAccounts:
+    """The accounts of the demo, saved for later runs in a file that only its owner can read."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        known = json.loads(path.read_text())["accounts"] if path.exists() else []
-        self.accounts = {account["name"]: Account(**account) for account in known}
+        saved = json.loads(path.read_text())["accounts"] if path.exists() else []
+        self.accounts = {account["name"]: DemoAccount(**account) for account in saved}
 
     @property
-    def organizer(self) -> Account:
-        return self._account(Account(ORGANIZER, "organizer", [demo.slug for demo in DEMOS]))
+    def organizer(self) -> DemoAccount:
+        return self._get_or_add(DemoAccount(ORGANIZER, "organizer", [demo.slug for demo in DEMOS]))
 
-    def team(self, demo: Demo, entry: Entry) -> Account:
-        return self._account(Account(entry.member, "team member", [demo.slug], entry.team))
+    def get_team_account(self, demo: DemoContest, entry: DemoEntry) -> DemoAccount:
+        return self._get_or_add(DemoAccount(entry.member_name, "team member", [demo.slug], entry.team))
 
-    def _account(self, new: Account) -> Account:
+    def _get_or_add(self, new: DemoAccount) -> DemoAccount:
         if new.name not in self.accounts:
             self.accounts[new.name] = new
             self.save()
         return self.accounts[new.name]
 
     def save(self) -> None:
-        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w") as file:
-            listed = [asdict(account) for account in self.accounts.values()]
-            json.dump({"accounts": listed}, file, indent=2, ensure_ascii=False)
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            records = [asdict(account) for account in self.accounts.values()]
+            json.dump({"accounts": records}, file, indent=2, ensure_ascii=False)
 
 
-def organizer_token(url: str, notes: Notes) -> str:
-    """Create the organizer as the administrator's command does, unless it exists, and return its token."""
-    account = notes.organizer
+def _get_organizer_token(url: str, demo_accounts: DemoAccounts) -> str:
+    """Return the organizer's token; create the account if it is missing, as ``anoncup admin`` does."""
+    account = demo_accounts.organizer
     if not account.token:
         with transaction() as session:
             accounts.create_user(session, name=ORGANIZER, password=account.password, role=Role.ORGANIZER)
         with Client(url) as client:
-            account.token = client.token(ORGANIZER, account.password)
-        notes.save()
+            account.token = client.create_token(ORGANIZER, account.password)
+        demo_accounts.save()
     return account.token
 
 
-def original(url: str, organizer: str, demo: Demo) -> Tables:
-    """The competition's data; competition and data are created and uploaded unless they are there."""
+def _upload_original(url: str, organizer: str, demo: DemoContest) -> Tables:
+    """Return the competition's data; create the competition and upload its data if they are missing."""
     tables = demo.tables()
     track = TRACKS[parse_competition(template(demo.year)).track]
     with Client(url, organizer) as client:
-        if demo.slug not in {one.slug for one in client.competitions()}:
-            client.create_competition(competition_file(demo))
-        if client.competition(demo.slug).original_rows is None:
+        if demo.slug not in {competition.slug for competition in client.list_competitions()}:
+            client.create_competition(build_competition_file(demo))
+        if client.get_competition(demo.slug).original_rows is None:
             contents = track.files_of(tables).values()
-            for name, content in zip(track.original_files, contents, strict=True):
+            for name, content in zip(track.original_file_names, contents, strict=True):
                 client.put_original(demo.slug, content, file=f"{name}.csv")
     return tables
 
 
-def competition_file(demo: Demo) -> str:
+def build_competition_file(demo: DemoContest) -> str:
     """Return the template of the year, open now, with the demo's threshold and attackers."""
     now = datetime.now(UTC).replace(microsecond=0)
     rules = parse_competition(template(demo.year))
     text = template(demo.year).replace(f'slug = "{rules.slug}"', f'slug = "{demo.slug}"')
     for language, title in zip(("en", "ja"), demo.titles, strict=True):
         text = text.replace(rules.title[language], title)
-    distance = rules.against_excess.distance
-    text = with_tables(
+    distance = rules.required_excessive.distance
+    text = replace_tables(
         text, "excessive", f'[excessive]\ndistance = "{distance}"\nthreshold = {demo.threshold!r}'
     )
-    text += "".join(f"\n[attackers.{name}]\ncounts = false\n" for name in demo.unrealistic)
-    # The second phase of a duel begins as soon as the first is ended.
-    windows = (("anonymization", 0, 30), ("reidentification", 30 if demo.duel else 31, 60))
+    text += "".join(f"\n[attackers.{name}]\ncounts = false\n" for name in demo.uncounted_attackers)
+    # With an attack phase, the second phase starts as soon as the first is ended.
+    windows = (("anonymization", 0, 30), ("reidentification", 30 if demo.has_attack_phase else 31, 60))
     phases = [
         f'[[phases]]\nname = "{name}"\nstart = {(now + timedelta(days=first)).isoformat()}\n'
         f"end = {(now + timedelta(days=last)).isoformat()}"
         for name, first, last in windows
     ]
-    if demo.duel:
-        text = with_tables(text, "publication", '[publication]\nfeedback = "immediate"')
-    return with_tables(text, "phases", "\n\n".join(phases))
+    if demo.has_attack_phase:
+        text = replace_tables(text, "publication", '[publication]\nfeedback = "immediate"')
+    return replace_tables(text, "phases", "\n\n".join(phases))
 
 
-def take_part(
+def _submit_entry(
     url: str,
-    notes: Notes,
+    demo_accounts: DemoAccounts,
     invite: str,
-    demo: Demo,
-    entry: Entry,
+    demo: DemoContest,
+    entry: DemoEntry,
     *,
     tables: Tables,
     rng: np.random.Generator,
 ) -> None:
-    """Sign the team up and submit its release, unless it has."""
-    account = notes.team(demo, entry)
+    """Sign the team up and submit its release, as far as that is not done yet."""
+    account = demo_accounts.get_team_account(demo, entry)
     if not account.token:
         with Client(url) as client:
             account.token = client.sign_up(
                 invite=invite, team=entry.team, name=account.name, password=account.password
             )
-        notes.save()
+        demo_accounts.save()
     with Client(url, account.token) as client:
-        if client.submissions(demo.slug):
+        if client.list_submissions(demo.slug):
             return
         rules = parse_competition(template(demo.year))
-        released, source = release_of(entry, tables, rules, rng)
+        released, source_index = build_release(entry, tables, rules, rng)
         track = TRACKS[rules.track]
         client.submit(
-            demo.slug, track.files_of(released), secret=track.answers.write(source), comment=entry.comment
+            demo.slug,
+            track.files_of(released),
+            secret=track.answer_spec.write(source_index),
+            comment=entry.submission_comment,
         )
 
 
-def release_of(
-    entry: Entry, tables: Tables, rules: Rules, rng: np.random.Generator
+def build_release(
+    entry: DemoEntry, tables: Tables, rules: Rules, rng: np.random.Generator
 ) -> tuple[Tables, IntArray]:
-    """Apply the team's methods one after the other and shuffle the result."""
+    """Apply the team's methods in sequence and shuffle the result; return it with its source index."""
     track = TRACKS[rules.track]
-    released, source = tables, np.arange(track.individuals(tables))
+    released, source_index = tables, np.arange(track.count_individuals(tables))
     for method, parameters in entry.steps:
-        released, claims = track.anonymize(track.methods[method], released, rules, rng, parameters)
-        source = source[claims]
-    return track.shuffle(released, source, rng=rng)
+        released, source_of_row = track.anonymize(track.methods[method], released, rules, rng, parameters)
+        source_index = source_index[source_of_row]
+    return track.shuffle(released, source_index, rng=rng)
 
 
-def ending(url: str, token: str, slug: str) -> str:
-    """How the team's latest submission ended, once it has."""
+def _wait_for_outcome(url: str, token: str, slug: str) -> str:
+    """Wait for the team's latest submission and return its status and violations."""
     with Client(url, token) as client:
-        latest = str(client.submissions(slug)[0].id)
-        found = client.wait(latest, timeout_s=math.inf, patience_s=math.inf)
-    reasons = [violation.code for violation in found.result.violations] if found.result else []
-    return ": ".join([found.status, *reasons])
+        latest = str(client.list_submissions(slug)[0].id)
+        submission = client.wait_for_submission(latest, timeout_s=math.inf, max_outage_s=math.inf)
+    reasons = [violation.code for violation in submission.result.violations] if submission.result else []
+    return ": ".join([submission.status, *reasons])
 
 
-def show(board: schemas.Board, endings: Mapping[str, str], accounts_of: Mapping[str, Account]) -> None:
+def _print_board(
+    board: schemas.Board, outcomes: Mapping[str, str], team_accounts: Mapping[str, DemoAccount]
+) -> None:
     table = Table("rank", "team", "overall", "utility loss", "risk", "ended as", "sign in as")
     table.title = f"{board.competition}: {board.title['en']} (0 is best)"
     for row in board.rows:
         scores = (row.overall, row.utility, row.security)
         numbers = ["–" if score is None else f"{score:.4f}" for score in scores]
-        names = (endings.get(row.team, ""), accounts_of[row.team].name)
+        names = (outcomes.get(row.team, ""), team_accounts[row.team].name)
         table.add_row(str(row.rank or "–"), row.team, *numbers, *names)
     Console(width=120).print(table)
 
 
-def show_attackers(board: schemas.AttackersBoard) -> None:
+def _print_attackers_board(board: schemas.AttackersBoard) -> None:
     table = Table("rank", "team", "identified", "tried", "rate", "targets")
     table.title = f"{board.competition}: {board.title['en']} (records identified)"
     for row in board.rows:
         if row.rank is not None:
-            counts = [f"{one:,}" for one in (row.identified, row.tried)]
+            counts = [f"{count:,}" for count in (row.identified, row.tried)]
             table.add_row(str(row.rank), row.team, *counts, f"{row.rate:.4f}", str(row.targets))
     Console(width=110).print(table)

@@ -5,51 +5,66 @@ from typing import Annotated
 
 import typer
 
-from app.cli.service_options import DEFAULT_DATA, Archive, Data, PrivateDir, Public, Replace, key_places
+from app.cli.service_options import (
+    DEFAULT_DATA,
+    ArchivePath,
+    Data,
+    PrivateKeyFolder,
+    PublicKeyFile,
+    ReplaceOption,
+    get_key_paths,
+)
 
 keys = typer.Typer(no_args_is_help=True, help="The pair of keys that secrets are sealed with.")
 
 
 @keys.command("rotate")
-def rotate(data: Data = DEFAULT_DATA, public: Public = None, private_dir: PrivateDir = None) -> None:
+def rotate(
+    data: Data = DEFAULT_DATA, public: PublicKeyFile = None, private_dir: PrivateKeyFolder = None
+) -> None:
     """Seal new secrets to a new key, without a restart. Older private keys stay, for older secrets."""
     from app.cli.backup import keys as pairs
 
-    print(f"secrets are sealed to {pairs.rotate(key_places(data, public, private_dir))} from now on")
+    print(f"secrets are sealed to {pairs.rotate(get_key_paths(data, public, private_dir))} from now on")
 
 
 @keys.command("witness")
-def witness_key(data: Data = DEFAULT_DATA, private_dir: PrivateDir = None) -> None:
+def create_witness_key(data: Data = DEFAULT_DATA, private_dir: PrivateKeyFolder = None) -> None:
     """Make the key that the clock signs with what it has witnessed, unless there is one."""
     from app.crypto import deadline_signing
 
-    print(f"ends are signed with {deadline_signing.create_key(key_places(data, None, private_dir).private)}")
+    print(
+        f"ends are signed with {deadline_signing.create_key(get_key_paths(data, None, private_dir).private)}"
+    )
 
 
 @keys.command("backup")
 def backup_keys(
     into: Annotated[Path, typer.Option(help="the file to write; whoever has it reads secrets")],
-    replace: Replace = False,
+    replace: ReplaceOption = False,
     data: Data = DEFAULT_DATA,
-    public: Public = None,
-    private_dir: PrivateDir = None,
+    public: PublicKeyFile = None,
+    private_dir: PrivateKeyFolder = None,
 ) -> None:
     """Copy all private keys, and the public one, into one file that only its owner can read."""
     from app.cli.backup import keys as pairs
 
-    ids = pairs.backup(key_places(data, public, private_dir), into, replace=replace)
+    ids = pairs.backup(get_key_paths(data, public, private_dir), into, replace=replace)
     print(f"{into}: private keys {', '.join(ids)}")
 
 
 @keys.command("restore")
 def restore_keys(
-    archive: Archive, data: Data = DEFAULT_DATA, public: Public = None, private_dir: PrivateDir = None
+    archive: ArchivePath,
+    data: Data = DEFAULT_DATA,
+    public: PublicKeyFile = None,
+    private_dir: PrivateKeyFolder = None,
 ) -> None:
     """Put back the keys that are missing; none is overwritten."""
     from app.cli.backup import keys as pairs
 
-    found = pairs.restore(archive, key_places(data, public, private_dir))
-    print(f"private keys are in place: {', '.join(found)}")
+    ids = pairs.restore(archive, get_key_paths(data, public, private_dir))
+    print(f"private keys are in place: {', '.join(ids)}")
 
 
 @keys.command("create")

@@ -1,6 +1,6 @@
-"""A service brought up on this machine: its servers, its keys, its processes.
+"""Run a service on this machine: embedded servers, keys and processes.
 
-The process that watches over them stays small: what needs the database is a command of its own.
+The supervising process stays small: steps that need the database run as separate commands.
 """
 
 import logging
@@ -14,193 +14,199 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from anoncup.errors import InvalidInput
-from app.config import DRIVER, get_settings, is_own
+from app.config import DRIVER, get_settings, is_local_host
 from app.crypto import sealing
 from app.processes import pg_hba
 from app.processes.child_folders import remove_orphans
-from app.processes.embedded_servers import Services, embedded_services
+from app.processes.embedded_servers import EmbeddedServices, run_embedded_services
 from app.processes.supervisor import (
     QUEUES,
     Program,
     Supervisor,
+    build_forked_program,
+    build_scheduler_program,
+    build_web_program,
+    build_worker_programs,
     check_port_is_free,
-    forked_program,
     run,
-    scheduler_program,
-    supervised,
+    supervise,
     wait_until_healthy,
-    web_program,
-    worker_programs,
 )
 
 logger = logging.getLogger(__name__)
 
-FINISHING_S = 100.0
-"""How long a worker that is asked to end may finish what it has begun; what is cut off is begun again."""
-MOST_JOBS = 4
-"""Of scores at once, on a machine of many cores that does all the rest besides."""
-MOST_WEB_PROCESSES = 4
-"""Unless more are asked for: they spend their time on uploads, and scoring those takes far longer."""
+_WORKER_GRACE_S = 100.0
+"""Seconds a stopping worker has to finish its jobs; interrupted jobs are started again."""
+_MAX_JOBS = 4
+"""Maximum number of submissions scored in parallel on one machine, which also runs everything else."""
+_MAX_WEB_PROCESSES = 4
+"""Default maximum. Web processes mostly receive uploads, and scoring those takes far longer."""
 
 
-def given_services() -> Services | None:
-    """The servers that the environment names; one without the other is a mistake."""
+def find_configured_services() -> EmbeddedServices | None:
+    """Return the servers named in the environment, or None; raise InvalidInput if only one is named."""
     settings = get_settings()
     if bool(settings.database_url) != bool(settings.redis_url):
         raise InvalidInput("set both DATABASE_URL and REDIS_URL, or neither for the embedded default")
     if settings.database_url and not settings.database_url.startswith(DRIVER):
         raise InvalidInput("DATABASE_URL must begin with postgresql://")
     try:
-        urlsplit("//" + settings.database_url.rpartition("@")[2]).port  # noqa: B018  # fails if it is none
+        urlsplit("//" + settings.database_url.rpartition("@")[2]).port  # noqa: B018  # raises if invalid
     except ValueError:
         raise InvalidInput("the port in DATABASE_URL is no number") from None
-    return Services(settings.database_url, settings.redis_url) if settings.database_url else None
+    return EmbeddedServices(settings.database_url, settings.redis_url) if settings.database_url else None
 
 
-def usual_web_processes() -> int:
-    """As many as there are cores that this process may use, up to a few."""
-    return min(len(os.sched_getaffinity(0)), MOST_WEB_PROCESSES)
+def count_web_processes() -> int:
+    """Return the default number of web processes: one per available core, up to a maximum."""
+    return min(len(os.sched_getaffinity(0)), _MAX_WEB_PROCESSES)
 
 
-def become_web_server(host: str, port: int, processes: int | None) -> None:
-    program = web_program(host=host, port=port, env={}, processes=processes or usual_web_processes())
+def exec_web_server(host: str, port: int, processes: int | None) -> None:
+    program = build_web_program(
+        host=host, port=port, env={}, process_count=processes or count_web_processes()
+    )
     os.environ.update(program.env)
     os.execv(program.command[0], list(program.command))  # noqa: S606  # no shell is wanted
 
 
-def work(queues: Collection[str], jobs: int, name: str | None) -> None:
-    """Turn this process into Celery's, which has its own way with signals; or into what watches over two."""
+def exec_worker(queues: Collection[str], jobs: int, name: str | None) -> None:
+    """Replace this process by a Celery worker, which handles signals itself, or by a supervisor of two."""
     require_services()
     name = name or str(os.getpid())
-    programs = worker_programs(queues=queues, jobs=jobs, name=name)
+    programs = build_worker_programs(queues=queues, jobs=jobs, name=name)
     if len(programs) > 1:
-        programs = [forked_program(queues=queues, jobs=jobs, grace=FINISHING_S, name=name)]
+        programs = [build_forked_program(queues=queues, jobs=jobs, grace_s=_WORKER_GRACE_S, name=name)]
     os.environ.update(programs[0].env)
     os.execv(sys.executable, list(programs[0].command))  # noqa: S606  # no shell is wanted
 
 
-def become_scheduler() -> None:
+def exec_scheduler() -> None:
     require_services()
-    program = scheduler_program(env={})
+    program = build_scheduler_program(env={})
     os.execv(program.command[0], list(program.command))  # noqa: S606  # no shell is wanted
 
 
-def known_queues(names: str) -> frozenset[str]:
-    """The kinds of work in a list with commas."""
-    found = frozenset(name.strip() for name in names.split(","))
-    if not found <= QUEUES.keys():
+def parse_queues(names: str) -> frozenset[str]:
+    """Return the queues in a comma-separated list; raise InvalidInput for an unknown one."""
+    queues = frozenset(name.strip() for name in names.split(","))
+    if not queues <= QUEUES.keys():
         raise InvalidInput("queues are {names}", names=tuple(QUEUES))
-    return found
+    return queues
 
 
-def worker_name(name: str | None) -> str | None:
-    """Return the name; InvalidInput if it cannot be part of Celery's name of a worker."""
+def check_worker_name(name: str | None) -> str | None:
+    """Return the name; raise InvalidInput if it cannot be part of a Celery worker name."""
     if name is not None and not re.fullmatch(r"[A-Za-z0-9_-]{1,60}", name):
         raise InvalidInput("a worker's name is 1 to 60 letters, digits, - and _")
     return name
 
 
 def require_services() -> None:
-    if given_services() is None:
+    if find_configured_services() is None:
         raise InvalidInput("set DATABASE_URL and REDIS_URL")
 
 
 @contextmanager
-def own_services(data: Path) -> Iterator[Services]:
-    given = given_services()
-    if given is not None:
-        yield given
+def _start_services(data: Path) -> Iterator[EmbeddedServices]:
+    configured = find_configured_services()
+    if configured is not None:
+        yield configured
     else:
-        with embedded_services(data) as services:
+        with run_embedded_services(data) as services:
             yield services
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
-    """A service that is up, and how another command reaches it."""
+class RunningService:
+    """A running service, with the environment for commands that use it."""
 
     supervisor: Supervisor
     env: Mapping[str, str]
 
 
 @contextmanager
-def service(host: str, port: int, data: Path, web_processes: int | None = None) -> Iterator[Running]:
-    """Database migrated, web application, a worker and the clock running; all of it ends with the context."""
+def run_service(
+    host: str, port: int, data: Path, web_processes: int | None = None
+) -> Iterator[RunningService]:
+    """Migrate the database and run the web server, a worker and the clock until the context ends."""
     data = data.resolve()
     check_port_is_free(host, port)
     warn_if_unnamed(host)
-    with own_services(data) as services:
-        shared, public, private = environment(services, data)
+    with _start_services(data) as services:
+        shared_env, web_env, worker_env = build_environments(services, data)
         logger.info("migrating the database")
-        roles = ["--roles", str(pg_hba.kept(data))] if services.roles else []
-        run(command("migrations", "migrate", *roles, env=shared), check=services.check)
-        logs, jobs = data / "logs", min(len(os.sched_getaffinity(0)), MOST_JOBS)
+        roles = ["--roles", str(pg_hba.get_passwords_folder(data))] if services.role_urls else []
+        run(build_command("migrations", "migrate", *roles, env=shared_env), check=services.check)
+        log_folder, jobs = data / "logs", min(len(os.sched_getaffinity(0)), _MAX_JOBS)
         programs = [
-            web_program(
+            build_web_program(
                 host=host,
                 port=port,
-                env=shared | public,
-                log=logs / "web.log",
-                processes=web_processes or usual_web_processes(),
+                env=shared_env | web_env,
+                log=log_folder / "web.log",
+                process_count=web_processes or count_web_processes(),
             ),
-            forked_program(
+            build_forked_program(
                 jobs=jobs,
-                env=shared | private,
-                logs=logs,
+                env=shared_env | worker_env,
+                logs=log_folder,
                 name=str(os.getpid()),
-                clock=services.roles.get("clock", services.database_url),
+                clock_database_url=services.role_urls.get("clock", services.database_url),
             ),
         ]
         logger.info("starting the web server, a worker and the clock")
-        with supervised(programs, also=services.check) as supervisor:
-            wait_until_healthy(f"{local_url(host, port)}/readyz", check=supervisor.check_start)
-            yield Running(supervisor, shared)
+        with supervise(programs, on_check=services.check) as supervisor:
+            wait_until_healthy(f"{build_local_url(host, port)}/readyz", check=supervisor.check_start)
+            yield RunningService(supervisor, shared_env)
         remove_orphans()  # of workers that were killed
 
 
-def local_url(host: str, port: int) -> str:
+def build_local_url(host: str, port: int) -> str:
     """Return the address at which this machine reaches a server that listens on ``host``."""
-    reached = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
-    return f"http://{reached}:{port}"
+    reachable_host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
+    return f"http://{reachable_host}:{port}"
 
 
 def warn_if_unnamed(host: str) -> None:
-    """Say that other machines are not answered, if the server listens for them without a public address."""
-    if not is_own(host) and not get_settings().public_url:
+    """Warn if the server listens for other machines, whose requests are rejected without a public URL."""
+    if not is_local_host(host) and not get_settings().public_url:
         logger.warning(
             "other machines are not answered until ANONCUP_PUBLIC_URL is set to the address by which they"
             " reach this one"
         )
 
 
-def command(name: str, *words: str, env: Mapping[str, str]) -> Program:
-    """One of our commands as a program of its own: what it loads is gone when it ends."""
-    return Program(name=name, command=[sys.executable, "-m", "anoncup.cli", *words], env=env)
+def build_command(name: str, *arguments: str, env: Mapping[str, str]) -> Program:
+    """Return an anoncup command as a separate program, whose memory is freed when it ends."""
+    return Program(name=name, command=[sys.executable, "-m", "anoncup.cli", *arguments], env=env)
 
 
-def environment(services: Services, data: Path) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """What all are told, what only the web application, and what only the worker and the clock."""
-    public, private = data / "keys" / "sealing.pub", data / "keys" / "private"
-    if not public.exists():
-        sealing.create_keys(public, private)
+def build_environments(
+    services: EmbeddedServices, data: Path
+) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Return the environment for all processes, for the web server only, and for worker and clock only."""
+    public_file, private_folder = data / "keys" / "sealing.pub", data / "keys" / "private"
+    if not public_file.exists():
+        sealing.create_keys(public_file, private_folder)
     return (
-        addresses(services, data) | sandbox_setting(services),
-        as_role(services, "web") | {"ANONCUP_SEALING_KEY_FILE": str(public)},
-        as_role(services, "worker") | {"ANONCUP_OPENING_KEYS_DIR": str(private)},
+        build_address_env(services, data) | build_sandbox_env(services),
+        _build_role_env(services, "web") | {"ANONCUP_SEALING_KEY_FILE": str(public_file)},
+        _build_role_env(services, "worker") | {"ANONCUP_OPENING_KEYS_DIR": str(private_folder)},
     )
 
 
-def sandbox_setting(services: Services) -> dict[str, str]:
-    """On one machine with servers of its own a warning is enough, unless somebody says otherwise."""
-    chosen = os.environ.get("ANONCUP_SANDBOX") or ("wanted" if services.servers else "")
-    return {"ANONCUP_SANDBOX": chosen} if chosen else {}
+def build_sandbox_env(services: EmbeddedServices) -> dict[str, str]:
+    """Default to a sandbox that only warns if the service runs its own embedded servers."""
+    sandbox = os.environ.get("ANONCUP_SANDBOX") or ("wanted" if services.servers else "")
+    return {"ANONCUP_SANDBOX": sandbox} if sandbox else {}
 
 
-def as_role(services: Services, process: str) -> dict[str, str]:
-    return {"DATABASE_URL": services.roles[process]} if services.roles else {}
+def _build_role_env(services: EmbeddedServices, process: str) -> dict[str, str]:
+    return {"DATABASE_URL": services.role_urls[process]} if services.role_urls else {}
 
 
-def addresses(services: Services, data: Path) -> dict[str, str]:
+def build_address_env(services: EmbeddedServices, data: Path) -> dict[str, str]:
     return {
         "DATABASE_URL": services.database_url,
         "REDIS_URL": services.redis_url,

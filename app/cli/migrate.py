@@ -1,4 +1,4 @@
-"""``anoncup migrate``: bring the database to the newest schema."""
+"""``anoncup migrate``: upgrade the database to the newest schema."""
 
 from pathlib import Path
 from typing import Annotated
@@ -20,8 +20,8 @@ def migrate(
     from migrations import logins
     from migrations.run import migrate as migrate_database
 
-    service_access.check_known(data, default=DEFAULT_DATA)
-    with service_access.reached_services(data) as services:
+    service_access.require_data_folder(data, default=DEFAULT_DATA)
+    with service_access.reach_services(data) as services:
         migrate_database(services.database_url)
         if roles is not None:
-            logins.let_in(services.database_url, roles.resolve())
+            logins.set_passwords(services.database_url, roles.resolve())

@@ -1,4 +1,4 @@
-"""``anoncup scheduler``: the clock."""
+"""``anoncup scheduler``: run or check the clock."""
 
 from typing import Annotated
 
@@ -16,4 +16,4 @@ def scheduler(
     if check:
         service_access.check_clock()
         return
-    local_service.become_scheduler()
+    local_service.exec_scheduler()

@@ -14,18 +14,18 @@ def serve(
 ) -> None:
     """Serve. With DATABASE_URL and REDIS_URL: the web application only; without: all of it, embedded."""
     from app.cli import local_service
-    from app.processes.supervisor import owned_signals
+    from app.processes.supervisor import stop_on_signals
 
-    if local_service.given_services() is not None:
-        local_service.become_web_server(host, port, web_processes)
-    tell_steps()
-    with owned_signals(), local_service.service(host, port, data, web_processes) as found:
-        print(f"ready: {local_service.local_url(host, port)}", flush=True)
-        found.supervisor.wait()
+    if local_service.find_configured_services() is not None:
+        local_service.exec_web_server(host, port, web_processes)
+    log_to_stdout()
+    with stop_on_signals(), local_service.run_service(host, port, data, web_processes) as running:
+        print(f"ready: {local_service.build_local_url(host, port)}", flush=True)
+        running.supervisor.wait()
 
 
-def tell_steps() -> None:
-    """Each step and each trouble is a line, as it comes."""
-    told = logging.getLogger("app")
-    told.addHandler(logging.StreamHandler(sys.stdout))
-    told.setLevel(logging.INFO)
+def log_to_stdout() -> None:
+    """Print the service's log messages, one line each."""
+    logger = logging.getLogger("app")
+    logger.addHandler(logging.StreamHandler(sys.stdout))
+    logger.setLevel(logging.INFO)

@@ -1,6 +1,6 @@
-"""Commands for whoever runs the service.
+"""Options shared by the commands that run the service.
 
-Each imports what it needs when it runs: a team's local commands should not wait for a server's modules.
+The commands import server modules when they run, to keep the start of a team's local commands fast.
 """
 
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from app.cli.backup.keys import Places
+    from app.cli.backup.keys import KeyPaths
 
 
 Data = Annotated[
@@ -29,19 +29,19 @@ WebProcesses = Annotated[
 DEFAULT_DATA = Path(".anoncup")
 
 
-Into = Annotated[Path, typer.Option(help="the file to write; NAME.gz is compressed")]
-Replace = Annotated[bool, typer.Option("--replace", "--force", help="replace an existing file")]
-Archive = Annotated[Path, typer.Argument(help="a file that the backup command wrote")]
-Public = Annotated[
+OutputFile = Annotated[Path, typer.Option(help="the file to write; NAME.gz is compressed")]
+ReplaceOption = Annotated[bool, typer.Option("--replace", "--force", help="replace an existing file")]
+ArchivePath = Annotated[Path, typer.Argument(help="a file that the backup command wrote")]
+PublicKeyFile = Annotated[
     Path | None, typer.Option(envvar="ANONCUP_SEALING_KEY_FILE", help="default: keys/sealing.pub in --data")
 ]
-PrivateDir = Annotated[
+PrivateKeyFolder = Annotated[
     Path | None, typer.Option(envvar="ANONCUP_OPENING_KEYS_DIR", help="default: keys/private in --data")
 ]
 
 
-def key_places(data: Path, public: Path | None, private_dir: Path | None) -> "Places":
-    from app.cli.backup.keys import Places
+def get_key_paths(data: Path, public: Path | None, private_dir: Path | None) -> "KeyPaths":
+    from app.cli.backup.keys import KeyPaths
 
-    own = data / "keys"
-    return Places(public or own / "sealing.pub", private_dir or own / "private")
+    folder = data / "keys"
+    return KeyPaths(public or folder / "sealing.pub", private_dir or folder / "private")

@@ -1,8 +1,8 @@
-"""The web server, as a program: ``python -m app.cli.web_server HOST PORT``.
+"""The web server as a program: ``python -m app.cli.web_server HOST PORT``.
 
-One process, or as many as ``ANONCUP_WEB_PROCESSES`` says, forked by a parent that has loaded the application:
-what is loaded before the fork is in memory once. The parent answers nothing, has neither threads nor
-connections, and replaces a child that ends.
+With ``ANONCUP_WEB_PROCESSES`` above 1, a parent process loads the application and forks the children, which
+share the loaded memory. The parent serves no requests, has neither threads nor connections, and replaces
+children that end.
 """
 
 import asyncio
@@ -32,34 +32,34 @@ from app.config import get_settings
 from app.processes import child_process, parser_process
 from workers import sandbox
 
-GRACE_S = 7
-"""Seconds that children have to end; a child itself gives its requests fewer, a supervisor gives us more."""
-PAUSE_S = 0.5
-"""Before a child that ended is replaced: one that always ends at once must not take a core."""
-MEMORY = Path("/dev/shm")  # noqa: S108 - a folder is made in it by mkdtemp
-WATCHED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
+_SHUTDOWN_GRACE_S = 7
+"""Seconds children have to end: more than a child gives its requests, less than the supervisor gives us."""
+_RESTART_PAUSE_S = 0.5
+"""Seconds before a child is replaced, so that one that always ends at once does not occupy a core."""
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder is made in it by mkdtemp
+_HANDLED_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
 
-log = structlog.get_logger("app.cli.web_server")  # which is run as a program
-forking = multiprocessing.get_context("fork")
+log = structlog.get_logger("app.cli.web_server")  # the module is __main__
+_fork_context = multiprocessing.get_context("fork")
 
 
 def main() -> None:
-    """Serve until a signal ends it."""
+    """Serve until a signal ends the process."""
     host, port = sys.argv[1], int(sys.argv[2])
     allow_open_files(2 * get_settings().connections)
     if get_settings().web_processes == 1:
         with suppress(KeyboardInterrupt):
-            Server(loaded(host, port)).run()
+            Server(_load_config(host, port)).run()
         parser_process.disable()
         return
-    with shared_counts(port):
-        config = loaded(host, port)
-        listening = config.bind_socket()
-        keep(get_settings().web_processes, lambda: Server(config).run([listening]))
+    with _share_metrics(port):
+        config = _load_config(host, port)
+        listening_socket = config.bind_socket()
+        _supervise(get_settings().web_processes, lambda: Server(config).run([listening_socket]))
 
 
 def allow_open_files(count: int) -> None:
-    """Raise the limit of open files to ``count``, or as near as the hard limit allows. Never lower it."""
+    """Raise the limit of open files to ``count`` or the hard limit. Never lower it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY:
         count = min(count, hard)
@@ -67,41 +67,43 @@ def allow_open_files(count: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
 
 
-def loaded(host: str, port: int) -> Config:
-    """The application, ready to be served."""
+def _load_config(host: str, port: int) -> Config:
+    """Load and prepare the application, and return the server's configuration."""
     config = Config(
         "app.main:served_app",
         factory=True,
         host=host,
         port=port,
-        # Without it, one browser that listens to live events keeps the server from ending.
+        # Without it, one open event stream would keep the server from ending.
         timeout_graceful_shutdown=5,
-        # A connection that is silent between requests, and the limits the server does not have.
+        # Timeout between requests; the protocol class adds the limits that the server does not have.
         timeout_keep_alive=5,
         http="app.http.connections:Connection",
-        # Believed of nobody unless told: by default a proxy on this machine may pass on what clients invent.
+        # Trust no proxy unless configured. uvicorn's default trusts local proxies, which may pass on headers
+        # that clients invented.
         forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", ""),
         server_header=False,
     )
-    gc.disable()  # next to nothing of what is loaded is garbage, and it would be walked over again and again
+    gc.disable()  # loading creates hardly any garbage, and collections would traverse it repeatedly
     config.load()
     sandbox.announce(get_settings().sandbox)
     parser_process.enable(get_settings())
-    import_module("kombu.transport.redis")  # or each child would, at its first upload
+    import_module("kombu.transport.redis")  # otherwise each child imports it at its first upload
     configure_mappers()
-    asyncio.run(asked(config))
-    # What is loaded now stays: a full collection in the middle of a request need not walk over all of it, nor
-    # write on pages that processes share.
+    asyncio.run(_send_first_request(config))
+    # Freeze the loaded objects, so that a full collection during a request neither traverses them nor writes
+    # to pages that processes share.
     gc.collect()
     gc.freeze()
     gc.enable()
     return config
 
 
-async def asked(config: Config) -> None:
-    """A first request, within the process: the framework prepares its routes at the first one.
+async def _send_first_request(config: Config) -> None:
+    """Send a request to the application within the process.
 
-    Each child would do so for itself, in 25 MB of its own.
+    The framework prepares its routes at the first request; otherwise each child would do so, in 25 MB of its
+    own.
     """
     scope = {
         "type": "http",
@@ -126,64 +128,64 @@ async def asked(config: Config) -> None:
 
 
 @contextmanager
-def shared_counts(port: int) -> Iterator[None]:
-    """A folder in which the processes count their requests, so that any of them knows the sums."""
-    folder = made_for_counts(get_settings().data, port)
-    # Read when prometheus_client is imported, with the application.
+def _share_metrics(port: int) -> Iterator[None]:
+    """Provide a folder for the request counters of all processes, so that each can report the sums."""
+    folder = create_metrics_folder(get_settings().data, port)
+    # prometheus_client reads it when it is imported with the application.
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
     try:
         yield
     finally:
-        clear(folder)
+        _remove_folder(folder)
 
 
-def made_for_counts(data: Path, port: int) -> Path:
-    """In memory, where it can be: on a full disk a write to a mapped file ends the process."""
-    parent = MEMORY if os.access(MEMORY, os.W_OK | os.X_OK) else data.resolve() / "metrics"
+def create_metrics_folder(data: Path, port: int) -> Path:
+    """Create the folder, in shared memory if possible: writing to a mapped file on a full disk is fatal."""
+    parent = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK | os.X_OK) else data.resolve() / "metrics"
     parent.mkdir(parents=True, exist_ok=True)
-    whose = hashlib.sha256(bytes(data.resolve())).hexdigest()[:16]
-    prefix = f"anoncup-{platform.node()}-{port}-{whose}-"
-    for left in parent.glob(f"{prefix}*"):  # by a kill
-        clear(left)
+    data_digest = hashlib.sha256(bytes(data.resolve())).hexdigest()[:16]
+    prefix = f"anoncup-{platform.node()}-{port}-{data_digest}-"
+    for leftover in parent.glob(f"{prefix}*"):  # from killed processes
+        _remove_folder(leftover)
     return Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
 
 
-def clear(folder: Path) -> None:
+def _remove_folder(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def keep(count: int, serve: Callable[[], None]) -> None:
-    """So many children that ``serve``; one that ends is replaced, until SIGTERM or SIGINT ends them all."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
-    children = [started(serve) for _ in range(count)]
-    while signal.sigwait(WATCHED) == signal.SIGCHLD:
-        for place, child in enumerate(children):
+def _supervise(count: int, serve: Callable[[], None]) -> None:
+    """Run ``count`` children that call ``serve``, and replace ended ones until SIGTERM or SIGINT."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, _HANDLED_SIGNALS)
+    children = [_start_child(serve) for _ in range(count)]
+    while signal.sigwait(_HANDLED_SIGNALS) == signal.SIGCHLD:
+        for index, child in enumerate(children):
             if not child.is_alive():
                 log.warning("web_process_ended", pid=child.pid, status=child.exitcode)
-                time.sleep(PAUSE_S)
-                children[place] = started(serve)
-    end(children)
+                time.sleep(_RESTART_PAUSE_S)
+                children[index] = _start_child(serve)
+    _stop_children(children)
 
 
-def started(serve: Callable[[], None]) -> BaseProcess:
-    parent = os.getpid()
+def _start_child(serve: Callable[[], None]) -> BaseProcess:
+    parent_pid = os.getpid()
 
-    def begin() -> None:
-        child_process.end_with_parent(parent, signal.SIGTERM)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, WATCHED)
+    def run_child() -> None:
+        child_process.end_with_parent(parent_pid, signal.SIGTERM)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HANDLED_SIGNALS)
         serve()
         parser_process.disable()
 
-    child = forking.Process(target=begin)
+    child = _fork_context.Process(target=run_child)
     child.start()
     return child
 
 
-def end(children: list[BaseProcess]) -> None:
-    """SIGTERM, then SIGKILL."""
+def _stop_children(children: list[BaseProcess]) -> None:
+    """Send SIGTERM to the children, then SIGKILL after the grace period."""
     for child in children:
         child.terminate()
-    deadline = time.monotonic() + GRACE_S
+    deadline = time.monotonic() + _SHUTDOWN_GRACE_S
     for child in children:
         child.join(max(0.0, deadline - time.monotonic()))
         child.kill()

@@ -1,4 +1,4 @@
-"""``anoncup worker``: scores, guesses and reports."""
+"""``anoncup worker``: process scores, guesses and reports."""
 
 from typing import Annotated
 
@@ -24,4 +24,4 @@ def worker(
     """
     from app.cli import local_service
 
-    local_service.work(local_service.known_queues(queues), jobs, local_service.worker_name(name))
+    local_service.exec_worker(local_service.parse_queues(queues), jobs, local_service.check_worker_name(name))

@@ -1,7 +1,7 @@
-"""The key that the clock signs with what it has witnessed (Ed25519).
+"""Signatures of the clock on the deadlines it has observed (Ed25519).
 
-It lies with the private keys of the workers, as ID.signing: who can write to the database but not read that
-folder can note whatever they like, and none of it counts.
+The key is stored with the private keys of the workers, as ID.signing. Rows written by somebody who can write
+to the database but not read that folder have no valid signature and do not count.
 """
 
 import hashlib
@@ -18,31 +18,31 @@ from nacl.signing import SigningKey, VerifyKey
 from anoncup.errors import InvalidInput, Unavailable
 from app.crypto import sealing
 
-SUFFIX = ".signing"
-MISSING = (
+KEY_FILE_SUFFIX = ".signing"
+NO_SIGNING_KEY = (
     "ends cannot be witnessed, and nothing will be revealed: there is no signing key in "
     "ANONCUP_OPENING_KEYS_DIR; make it with anoncup keys witness"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Ring:
-    """The keys that a process holds: what any of them has signed counts, the first signs."""
+class SigningKeys:
+    """The signing keys of a process. The first key signs; signatures of any key are valid."""
 
     keys: tuple[SigningKey, ...] = ()
 
     def sign(self, message: bytes) -> bytes:
         if not self.keys:
-            raise Unavailable(MISSING)
+            raise Unavailable(NO_SIGNING_KEY)
         return self.keys[0].sign(message).signature
 
-    def verifies(self, message: bytes, signature: bytes) -> bool:
-        return any(is_signed(bytes(key.verify_key), message, signature) for key in self.keys)
+    def verify(self, message: bytes, signature: bytes) -> bool:
+        return any(_is_valid_signature(bytes(key.verify_key), message, signature) for key in self.keys)
 
 
 @lru_cache(maxsize=4096)
-def is_signed(key: bytes, message: bytes, signature: bytes) -> bool:
-    """Asked again each second for as long as a contest runs."""
+def _is_valid_signature(key: bytes, message: bytes, signature: bytes) -> bool:
+    """Return whether the key made the signature. Cached, because the clock checks each second."""
     try:
         VerifyKey(key).verify(message, signature)
     except (BadSignatureError, ValueError, TypeError):
@@ -51,37 +51,37 @@ def is_signed(key: bytes, message: bytes, signature: bytes) -> bool:
 
 
 def create_key(private_folder: Path) -> str:
-    """A key in the folder, unless there is one; returns the id of the one that signs."""
-    if not files(private_folder):
+    """Create a key in the folder unless it has one, and return the id of the key that signs."""
+    if not list_key_files(private_folder):
         private_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         key = SigningKey.generate()
-        path = private_folder / f"{id_of(key)}{SUFFIX}"
-        sealing.write_new(path, key.encode(HexEncoder), mode=0o400)
-    return files(private_folder)[0].stem
+        path = private_folder / f"{compute_key_id(key)}{KEY_FILE_SUFFIX}"
+        sealing.write_new_file(path, key.encode(HexEncoder), mode=0o400)
+    return list_key_files(private_folder)[0].stem
 
 
-def held(private_folder: Path | None) -> Ring:
-    """The keys of the folder that this process can read."""
-    readable = (path for path in files(private_folder) if os.access(path, os.R_OK))
-    return Ring(tuple(key_of(path.read_bytes().strip()) for path in readable))
+def load_keyring(private_folder: Path | None) -> SigningKeys:
+    """Return the keys of the folder that this process can read."""
+    paths = (path for path in list_key_files(private_folder) if os.access(path, os.R_OK))
+    return SigningKeys(tuple(parse_key(path.read_bytes().strip()) for path in paths))
 
 
-def files(private_folder: Path | None) -> list[Path]:
-    return sorted(private_folder.glob(f"*{SUFFIX}")) if private_folder else []
+def list_key_files(private_folder: Path | None) -> list[Path]:
+    return sorted(private_folder.glob(f"*{KEY_FILE_SUFFIX}")) if private_folder else []
 
 
-def key_of(text: bytes) -> SigningKey:
-    """The key that is kept in its file as ``text``; InvalidInput if it is none."""
+def parse_key(text: bytes) -> SigningKey:
+    """Return the key from the text of its file; raise InvalidInput if it is none."""
     try:
         return SigningKey(text, HexEncoder)
     except (ValueError, TypeError):
         raise InvalidInput("this is no signing key", code="key_unreadable") from None
 
 
-def id_of(key: SigningKey) -> str:
+def compute_key_id(key: SigningKey) -> str:
     return hashlib.sha256(bytes(key.verify_key)).hexdigest()[:16]
 
 
-def message_of(parts: Iterable[object]) -> bytes:
-    """What is signed: a text of lines, its first line saying what for."""
+def build_message(parts: Iterable[object]) -> bytes:
+    """Return the message to sign: lines of text, of which the first states the purpose."""
     return "\n".join(["anoncup witnessed end 1", *map(str, parts)]).encode()

@@ -1,6 +1,6 @@
 """Secrets sealed to the workers' key (libsodium's sealed box: X25519, XSalsa20-Poly1305).
 
-The web application holds the public half and cannot read back what it sealed.
+The web application has only the public key and cannot open what it sealed.
 """
 
 import hashlib
@@ -18,85 +18,87 @@ from nacl.public import PrivateKey, PublicKey, SealedBox
 from anoncup.errors import InvalidInput, Unavailable
 
 SALT_BYTES = 32
-KEY_ID = re.compile(rb"[0-9a-f]{16}")
+_KEY_ID_PATTERN = re.compile(rb"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
+class SealedSecret:
     key_id: str
     box: bytes
     commitment: str
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedSecret:
     salt: bytes
     secret: bytes
 
 
 def create_keys(public_file: Path, private_folder: Path) -> str:
-    """A new pair: the public half in ``public_file``, the private one in the folder; returns the key's id."""
-    private = PrivateKey.generate()
-    key_id = key_id_of(private.public_key)
+    """Create a key pair, with the public key in ``public_file``, and return its id."""
+    private_key = PrivateKey.generate()
+    key_id = compute_key_id(private_key.public_key)
     private_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_new(private_folder / f"{key_id}.key", private.encode(HexEncoder), mode=0o400)
+    write_new_file(private_folder / f"{key_id}.key", private_key.encode(HexEncoder), mode=0o400)
     public_file.parent.mkdir(parents=True, exist_ok=True)
-    aside = public_file.with_suffix(".new")
-    aside.unlink(missing_ok=True)
-    write_new(aside, private.public_key.encode(HexEncoder), mode=0o444)
-    aside.rename(public_file)
+    new_file = public_file.with_suffix(".new")
+    new_file.unlink(missing_ok=True)
+    write_new_file(new_file, private_key.public_key.encode(HexEncoder), mode=0o444)
+    new_file.rename(public_file)
     return key_id
 
 
-def write_new(path: Path, content: bytes, *, mode: int) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    with os.fdopen(handle, "wb") as file:
+def write_new_file(path: Path, content: bytes, *, mode: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    with os.fdopen(descriptor, "wb") as file:
         file.write(content + b"\n")
         file.flush()
         os.fsync(file.fileno())
 
 
-def key_id_of(key: PublicKey) -> str:
+def compute_key_id(key: PublicKey) -> str:
     return hashlib.sha256(bytes(key)).hexdigest()[:16]
 
 
-def id_of_private(text: bytes) -> str:
-    """The id of the pair whose private half, as it is kept in its file, is ``text``."""
+def compute_private_key_id(text: bytes) -> str:
+    """Return the id of a key pair from its private key file's text; raise InvalidInput if it is none."""
     try:
-        return key_id_of(PrivateKey(text, HexEncoder).public_key)
+        return compute_key_id(PrivateKey(text, HexEncoder).public_key)
     except (ValueError, TypeError):
         raise InvalidInput("this is not a private key", code="key_unreadable") from None
 
 
-def seal(public_file: Path | None, *, submission_id: UUID, secret: bytes) -> Sealed:
-    """``secret`` bound to its submission: a box moved to another row does not open there."""
-    return sealed_to(read_public_key(public_file), submission_id, secret)
+def seal(public_file: Path | None, *, submission_id: UUID, secret: bytes) -> SealedSecret:
+    """Seal ``secret`` and bind it to its submission, so that it cannot be opened for another one."""
+    return _seal_to_key(read_public_key(public_file), submission_id, secret)
 
 
-def seal_to_held(private_folder: Path | None, *, bound_to: UUID, secret: bytes) -> Sealed:
-    """The same by a process that can open it: to the newest key that it holds."""
-    held = held_keys(private_folder)
-    if private_folder is None or not held:
+def seal_to_newest_key(private_folder: Path | None, *, bound_to: UUID, secret: bytes) -> SealedSecret:
+    """Seal ``secret`` to the newest private key of this process."""
+    key_ids = list_private_keys(private_folder)
+    if private_folder is None or not key_ids:
         raise Unavailable(
             "there is no private key in ANONCUP_OPENING_KEYS_DIR", code="opening_key_missing", key_id=""
         )
-    newest = max(held, key=lambda key_id: (private_folder / f"{key_id}.key").stat().st_mtime_ns)
-    return sealed_to(read_private_key(private_folder, newest).public_key, bound_to, secret)
+    newest = max(key_ids, key=lambda key_id: (private_folder / f"{key_id}.key").stat().st_mtime_ns)
+    return _seal_to_key(read_private_key(private_folder, newest).public_key, bound_to, secret)
 
 
-def sealed_to(key: PublicKey, bound_to: UUID, secret: bytes) -> Sealed:
+def _seal_to_key(key: PublicKey, bound_to: UUID, secret: bytes) -> SealedSecret:
     salt = secrets.token_bytes(SALT_BYTES)
     box = SealedBox(key).encrypt(bound_to.bytes + salt + secret)
-    return Sealed(key_id_of(key), box, commitment_of(salt, secret))
+    return SealedSecret(compute_key_id(key), box, compute_commitment(salt, secret))
 
 
 def open_sealed(private_folder: Path | None, *, key_id: str, box: bytes, submission_id: UUID) -> bytes:
-    """The secret that was sealed for this submission. Workers only: nobody else has the folder."""
+    """Return the secret that was sealed for this submission. Only workers have the folder of private keys."""
     return open_with_salt(private_folder, key_id=key_id, box=box, submission_id=submission_id).secret
 
 
-def open_with_salt(private_folder: Path | None, *, key_id: str, box: bytes, submission_id: UUID) -> Opened:
-    """The secret with the salt that its commitment was made with."""
+def open_with_salt(
+    private_folder: Path | None, *, key_id: str, box: bytes, submission_id: UUID
+) -> OpenedSecret:
+    """Return the secret with the salt of its commitment; raise Unavailable if it cannot be opened."""
     key = read_private_key(private_folder, key_id)
     try:
         content = SealedBox(key).decrypt(box)
@@ -104,24 +106,24 @@ def open_with_salt(private_folder: Path | None, *, key_id: str, box: bytes, subm
         raise Unavailable("a sealed secret does not open", code="secret_unreadable") from None
     if content[:16] != submission_id.bytes:
         raise Unavailable("a sealed secret belongs to another submission", code="secret_unreadable")
-    return Opened(content[16 : 16 + SALT_BYTES], content[16 + SALT_BYTES :])
+    return OpenedSecret(content[16 : 16 + SALT_BYTES], content[16 + SALT_BYTES :])
 
 
 def seal_file(public_file: Path | None, *, submission_id: UUID, content: bytes) -> bytes:
-    """A file of that submission as a store may keep it: the key's id on a line of its own, then the box."""
+    """Seal a file of the submission for the store: the key id on the first line, then the sealed box."""
     sealed = seal(public_file, submission_id=submission_id, secret=content)
     return sealed.key_id.encode() + b"\n" + sealed.box
 
 
 def open_file(private_folder: Path | None, *, submission_id: UUID, content: bytes) -> bytes:
-    """What was sealed for this submission and kept in a store."""
+    """Return the content of a file that ``seal_file`` sealed for this submission."""
     key_id, _, box = content.partition(b"\n")
-    if not KEY_ID.fullmatch(key_id):
+    if not _KEY_ID_PATTERN.fullmatch(key_id):
         raise Unavailable("a file of a release is not sealed", code="secret_unreadable")
     return open_sealed(private_folder, key_id=key_id.decode(), box=box, submission_id=submission_id)
 
 
-def commitment_of(salt: bytes, secret: bytes) -> str:
+def compute_commitment(salt: bytes, secret: bytes) -> str:
     return hashlib.sha256(salt + secret).hexdigest()
 
 
@@ -135,8 +137,8 @@ def read_public_key(public_file: Path | None) -> PublicKey:
         ) from None
 
 
-def held_keys(private_folder: Path | None) -> list[str]:
-    """The ids of the private keys that this process can read."""
+def list_private_keys(private_folder: Path | None) -> list[str]:
+    """Return the ids of the private keys that this process can read."""
     if private_folder is None:
         return []
     return sorted(path.stem for path in private_folder.glob("*.key") if os.access(path, os.R_OK))

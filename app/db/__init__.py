@@ -1,1 +1,1 @@
-"""The rows and the engine. Only services read and write through it."""
+"""Database models, engine and transactions. Only services query it."""

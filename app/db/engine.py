@@ -1,4 +1,4 @@
-"""One engine per process."""
+"""The database engine and session factory of this process."""
 
 from functools import lru_cache
 
@@ -13,17 +13,17 @@ def get_engine() -> Engine:
     settings = get_settings()
     return create_engine(
         settings.database_url,
-        pool_size=settings.share(10),
-        max_overflow=settings.share(20),
+        pool_size=settings.share_per_process(10),
+        max_overflow=settings.share_per_process(20),
         pool_timeout=10,
         # A database that was restarted leaves dead connections in the pool.
         pool_pre_ping=True,
-        # The message of a failed statement is logged; its values may be anything.
+        # Failed statements are logged, and their values may be secret.
         hide_parameters=True,
         connect_args={"connect_timeout": 5},
     )
 
 
 @lru_cache
-def session_factory() -> sessionmaker[Session]:
+def get_session_factory() -> sessionmaker[Session]:
     return sessionmaker(get_engine(), expire_on_commit=False)

@@ -1,5 +1,7 @@
-"""The database's roles and their passwords, each in a file that libpq reads by itself: neither an address nor
-the environment holds one."""
+"""Database roles and their passwords.
+
+Each password is in a file that libpq reads itself, so neither URLs nor the environment contain it.
+"""
 
 import os
 import secrets
@@ -13,40 +15,40 @@ from psycopg import sql
 ROLES: Mapping[str, str] = MappingProxyType(
     {"web": "anoncup_web", "worker": "anoncup_worker", "clock": "anoncup_clock"}
 )
-"""Of each kind of process. What they may do: ``app.db.privileges``."""
-FILE = "pgpass"
+"""Database role of each kind of process. Their privileges are in ``app.db.privileges``."""
+_FILE_NAME = "pgpass"
 
 
-def login_file(folder: Path, process: str) -> Path:
-    """Where the password of ``process`` is: in a folder of its own, which a container can be given alone."""
-    return folder / process / FILE
+def get_login_path(folder: Path, process: str) -> Path:
+    """Return the path of the process's password file, in a folder that can be mounted separately."""
+    return folder / process / _FILE_NAME
 
 
-def password_of(file: Path, role: str) -> str:
-    """The password in the file, which is made with a new one if it is not there or not whole."""
+def load_or_create_password(file: Path, role: str) -> str:
+    """Return the password in the file. Create the file with a new password if it is missing or incomplete."""
     try:
-        found = file.read_text().rstrip("\n").rpartition(":")[2]
+        password = file.read_text().rstrip("\n").rpartition(":")[2]
     except FileNotFoundError:
-        found = ""
-    return found or made(file, role)
+        password = ""
+    return password or _create_login(file, role)
 
 
-def made(file: Path, role: str) -> str:
-    """A new file with a password of 256 random bits; libpq wants that nobody else may read it."""
+def _create_login(file: Path, role: str) -> str:
+    """Write a new file with a password of 256 random bits. libpq requires that only the owner can read it."""
     password = secrets.token_hex(32)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    new = file.with_suffix(".new")
-    new.unlink(missing_ok=True)
-    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as content:
-        content.write(f"*:*:*:{role}:{password}\n")
-        content.flush()
-        os.fsync(content.fileno())
-    new.rename(file)
+    new_file = file.with_suffix(".new")
+    new_file.unlink(missing_ok=True)
+    with os.fdopen(os.open(new_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as handle:
+        handle.write(f"*:*:*:{role}:{password}\n")
+        handle.flush()
+        os.fsync(handle.fileno())
+    new_file.rename(file)
     return password
 
 
-def let_in(connection: "psycopg.Connection[tuple[object, ...]]", role: str, password: str) -> None:
-    """The role may sign in with the password, of which the server and its log see a SCRAM verifier only."""
+def allow_login(connection: "psycopg.Connection[tuple[object, ...]]", role: str, password: str) -> None:
+    """Allow the role to sign in with the password. The server and its log receive only a SCRAM verifier."""
     verifier = connection.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256")
     statement = sql.SQL("ALTER ROLE {} LOGIN PASSWORD {}")
     connection.execute(statement.format(sql.Identifier(role), sql.Literal(verifier.decode())))

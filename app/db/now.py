@@ -6,7 +6,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 
-def clock(session: Session) -> datetime:
-    """The database's clock now, which inside a transaction ``now()`` is not."""
+def read_clock(session: Session) -> datetime:
+    """Return the current time of the database; ``now()`` would return the start of the transaction."""
     now: datetime = session.scalars(select(func.clock_timestamp())).one()
     return now

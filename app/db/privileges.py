@@ -1,7 +1,8 @@
-"""What each process may do in the database: a role for each, with the least that its work needs.
+"""Least privileges of each kind of process in the database, one role per kind.
 
-``anoncup migrate`` makes the roles and grants this (``migrations.granting``). The owner of the tables, who
-migrates, backs up and restores, may do everything; so may whoever has but one ``DATABASE_URL`` for all.
+``anoncup migrate`` creates the roles and grants the privileges (``migrations.role_grants``). The owner of the
+tables, who migrates, backs up and restores, may do everything; so may all processes if they share one
+``DATABASE_URL``.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,20 +20,20 @@ WEB, WORKER, CLOCK = ROLES = tuple(logins.ROLES.values())
 PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "alembic_version": {"version_num": ("r", "r", "r")},
     "announcements": {
-        # It locks what is withdrawn, for which a right to write some column is needed.
+        # Withdrawing locks the row, which requires UPDATE on some column.
         "id": ("riu", "", "ri"),
         "at": ("r", "", "r"),
         "competition_id user_id text said": ("ri", "", "i"),
     },
     "attempts": {
-        # What workers insert and change is in rehearsals alone (FENCES).
+        # Workers insert and update rows of rehearsals only (ROW_POLICIES).
         "id team_id phase": ("ri", "ri", "r"),
         "user_id key": ("ri", "ri", ""),
         "at ended_at": ("riu", "riu", "r"),
         "senders counts": ("riu", "riu", ""),
     },
     "audit_entries": {
-        # The moment and the number are the database's own.
+        # The database sets the time and the number.
         "number at": ("r", "", "r"),
         "competition_id user_id actor action subject before after": ("ri", "", "ri"),
     },
@@ -48,7 +49,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "drawing": ("riu", "r", "r"),
         "drawn": ("riu", "r", "ru"),
         "drawn_at frozen_at published_at closed_at revealed_at": ("ri", "r", "ru"),
-        # A worker locks a rehearsal whose teams it plays, for which a right to write some column is needed.
+        # A worker locks the rehearsal whose teams it plays, which requires UPDATE on some column.
         "rehearses": ("ri", "ru", "r"),
         "removed_at": ("riu", "r", "r"),
     },
@@ -60,7 +61,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "id competition_id party_id submission_id rescore_id": ("ri", "ri", "r"),
         "created_at": ("r", "r", "r"),
         "current": ("riu", "ri", "r"),
-        # What the web process may make of a state: a trigger (migrations.guards).
+        # A trigger restricts the states that the web process may set (migrations.guards).
         "state leased_until finished_at": ("riu", "riu", "r"),
         "attempt excused not_before missing_since started_at failure": ("ri", "riu", "r"),
         "step steps step_name scorer verdict": ("ri", "riu", "r"),
@@ -106,7 +107,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "submission_id key_id commitment": ("ri", "ri", "r"),
         "sealed": ("i", "ri", "r"),
     },
-    # The clock makes a seed, and nobody on the web side ever holds one.
+    # The clock creates seeds; the web process never sees one before the reveal.
     "seed_openings": {"competition_id seed": ("r", "", "ri")},
     "seeds": {
         "competition_id key_id commitment": ("r", "r", "ri"),
@@ -127,7 +128,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     },
     "teams": {
         "id competition_id": ("ri", "r", "r"),
-        # Who takes part is counted before the targets are published.
+        # Participants are counted before the targets are published.
         "name": ("ri", "r", "r"),
         "name_key name_look name_capitals": ("riu", "r", ""),
         "disqualified_at": ("riu", "r", "r"),
@@ -157,15 +158,18 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "users": {
         "id name name_key name_look name_capitals role": ("ri", "", ""),
         "created_at": ("r", "", ""),
-        # It signs people in.
+        # The web process signs people in.
         "password_hash": ("riu", "", ""),
     },
     "witnessed_ends": {
         "id competition_id phase ends_at notice_hours free witnessed_at signature": ("r", "", "ri"),
     },
 }
-"""Table, columns, and what the web process, workers and the clock may do with them: ``r`` read, ``i`` insert,
-``u`` update. Every column of every table is in it, so that a new one has its decision."""
+"""Privileges of the web process, workers and the clock, in this order, by table and columns.
+
+``r`` read, ``i`` insert, ``u`` update. Every column of every table is listed, so that each new one needs a
+decision.
+"""
 
 DELETES: Mapping[str, tuple[str, ...]] = {
     "announcements": (WEB,),
@@ -174,56 +178,58 @@ DELETES: Mapping[str, tuple[str, ...]] = {
     "organizers": (WEB,),
     "truths": (WEB,),
 }
-"""Whose rows may be removed by whom."""
+"""Roles that may delete rows, by table."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fence:
-    """Rows that a role is kept from, though it may do ``verb`` to others of the table."""
+class RowPolicy:
+    """A row-level security policy: the role may run ``command`` only on rows that meet ``condition``."""
 
     name: str
     table: str
     role: str
-    verb: str
-    rows: str
-    """What must hold of a row, in SQL."""
+    command: str
+    condition: str
+    """SQL condition that a row must meet."""
 
 
-LONGEST_UPLOAD_H = 48
-"""What counts is the entrance, and in the middle of a phase an upload takes as long as it takes: the largest
-body at the slowest pace (``Settings``) two days."""
+MAX_UPLOAD_HOURS = 48
+"""Maximum duration of an upload. ``received_at`` is its start; the largest body at the lowest rate that
+``Settings`` allows takes two days."""
 
-ENTERED_LATELY = (
-    f"received_at BETWEEN clock_timestamp() - interval '{LONGEST_UPLOAD_H} hours'"
+_IS_RECENTLY_RECEIVED = (
+    f"received_at BETWEEN clock_timestamp() - interval '{MAX_UPLOAD_HOURS} hours'"
     " AND clock_timestamp() + interval '1 minute'"
 )
-UNDONE = "state = 'QUEUED' AND attempt = 0 AND finished_at IS NULL"
+_IS_NOT_STARTED = "state = 'QUEUED' AND attempt = 0 AND finished_at IS NULL"
 
-UNDRAWN = (
+_IS_BEFORE_ALLOCATION = (
     "EXISTS (SELECT FROM competitions WHERE competitions.id = competition_id"
     " AND competitions.drawn_at IS NULL)"
 )
 
-REHEARSED = (
+_REHEARSAL_CONDITION = (
     "EXISTS (SELECT FROM competitions WHERE competitions.id = {} AND competitions.rehearses IS NOT NULL)"
 )
-OF_TEAM = REHEARSED.format("(SELECT teams.competition_id FROM teams WHERE teams.id = team_id)")
-OF_SUBMISSION = REHEARSED.format(
+_IS_REHEARSAL_TEAM = _REHEARSAL_CONDITION.format(
+    "(SELECT teams.competition_id FROM teams WHERE teams.id = team_id)"
+)
+_IS_REHEARSAL_SUBMISSION = _REHEARSAL_CONDITION.format(
     "(SELECT submissions.competition_id FROM submissions WHERE submissions.id = submission_id)"
 )
-OF_COMPETITION = REHEARSED.format("competition_id")
-"""Of rows that a worker writes for a rehearsal's teams; those of real teams it may not."""
+_IS_REHEARSAL = _REHEARSAL_CONDITION.format("competition_id")
+"""Conditions for rows that a worker writes for a rehearsal's teams; it may not write rows of real teams."""
 
-FENCES = (
-    Fence("played", "attempts", WORKER, "INSERT", OF_TEAM),
-    Fence("plays_on", "attempts", WORKER, "UPDATE", OF_TEAM),
-    Fence("played", "submissions", WORKER, "INSERT", f"{OF_COMPETITION} AND {OF_TEAM}"),
-    Fence("played", "secrets", WORKER, "INSERT", OF_SUBMISSION),
-    Fence("played", "evaluations", WORKER, "INSERT", f"{OF_COMPETITION} AND {OF_SUBMISSION}"),
-    Fence("played", "guesses", WORKER, "INSERT", OF_COMPETITION),
-    Fence("plays_on", "teams", WORKER, "UPDATE", OF_COMPETITION),
-    Fence("plays_on", "competitions", WORKER, "UPDATE", "rehearses IS NOT NULL"),
-    Fence(
+ROW_POLICIES = (
+    RowPolicy("played", "attempts", WORKER, "INSERT", _IS_REHEARSAL_TEAM),
+    RowPolicy("plays_on", "attempts", WORKER, "UPDATE", _IS_REHEARSAL_TEAM),
+    RowPolicy("played", "submissions", WORKER, "INSERT", f"{_IS_REHEARSAL} AND {_IS_REHEARSAL_TEAM}"),
+    RowPolicy("played", "secrets", WORKER, "INSERT", _IS_REHEARSAL_SUBMISSION),
+    RowPolicy("played", "evaluations", WORKER, "INSERT", f"{_IS_REHEARSAL} AND {_IS_REHEARSAL_SUBMISSION}"),
+    RowPolicy("played", "guesses", WORKER, "INSERT", _IS_REHEARSAL),
+    RowPolicy("plays_on", "teams", WORKER, "UPDATE", _IS_REHEARSAL),
+    RowPolicy("plays_on", "competitions", WORKER, "UPDATE", "rehearses IS NOT NULL"),
+    RowPolicy(
         "sealed_until_the_reveal",
         "openings",
         WEB,
@@ -231,7 +237,7 @@ FENCES = (
         "EXISTS (SELECT FROM targets JOIN competitions ON competitions.id = targets.competition_id"
         " WHERE targets.id = target_id AND competitions.revealed_at IS NOT NULL)",
     ),
-    Fence(
+    RowPolicy(
         "sealed_until_the_reveal",
         "seed_openings",
         WEB,
@@ -239,11 +245,11 @@ FENCES = (
         "EXISTS (SELECT FROM competitions"
         " WHERE competitions.id = competition_id AND competitions.revealed_at IS NOT NULL)",
     ),
-    # What teams' files were drawn from stands.
-    Fence("kept_once_drawn", "truths", WEB, "UPDATE", UNDRAWN),
-    Fence("stays_once_drawn", "truths", WEB, "DELETE", UNDRAWN),
-    Fence("none_once_drawn", "truths", WEB, "INSERT", UNDRAWN),
-    Fence(
+    # The data that team files were allocated from must not change.
+    RowPolicy("kept_once_drawn", "truths", WEB, "UPDATE", _IS_BEFORE_ALLOCATION),
+    RowPolicy("stays_once_drawn", "truths", WEB, "DELETE", _IS_BEFORE_ALLOCATION),
+    RowPolicy("none_once_drawn", "truths", WEB, "INSERT", _IS_BEFORE_ALLOCATION),
+    RowPolicy(
         "begins_unturned",
         "competitions",
         WEB,
@@ -251,20 +257,24 @@ FENCES = (
         "drawn_at IS NULL AND frozen_at IS NULL AND published_at IS NULL AND closed_at IS NULL"
         " AND revealed_at IS NULL",
     ),
-    Fence(
-        "begins_unscored", "evaluations", WEB, "INSERT", f"{UNDONE} AND verdict IS NULL AND scorer IS NULL"
+    RowPolicy(
+        "begins_unscored",
+        "evaluations",
+        WEB,
+        "INSERT",
+        f"{_IS_NOT_STARTED} AND verdict IS NULL AND scorer IS NULL",
     ),
-    Fence(
+    RowPolicy(
         "begins_unjudged",
         "guesses",
         WEB,
         "INSERT",
-        f"{UNDONE} AND correct IS NULL AND outcome IS NULL AND risk IS NULL",
+        f"{_IS_NOT_STARTED} AND correct IS NULL AND outcome IS NULL AND risk IS NULL",
     ),
-    Fence("entered_lately", "guesses", WEB, "INSERT", ENTERED_LATELY),
-    Fence("entered_lately", "submissions", WEB, "INSERT", ENTERED_LATELY),
-    # Finals are what they were; baselines may still be added.
-    Fence(
+    RowPolicy("entered_lately", "guesses", WEB, "INSERT", _IS_RECENTLY_RECEIVED),
+    RowPolicy("entered_lately", "submissions", WEB, "INSERT", _IS_RECENTLY_RECEIVED),
+    # Finals are frozen; baselines may still be added.
+    RowPolicy(
         "before_the_freeze",
         "submissions",
         WEB,
@@ -273,35 +283,40 @@ FENCES = (
         " WHERE teams.id = team_id AND teams.competition_id = submissions.competition_id"
         " AND (teams.baseline OR competitions.frozen_at IS NULL))",
     ),
-    Fence("begins_unwritten", "targets", CLOCK, "INSERT", "files IS NULL"),
-    Fence("begins_unmade", "threshold_reports", WEB, "INSERT", f"{UNDONE} AND report IS NULL"),
-    Fence("begins_unmade", "rehearsal_moves", WEB, "INSERT", UNDONE),
-    # Readiness tests a write; the clock's beats are its own.
-    Fence("tests_writes", "heartbeats", WEB, "INSERT", "task = 'write_test'"),
-    Fence("tests_writes_again", "heartbeats", WEB, "UPDATE", "task = 'write_test'"),
-    # What the clock does and says has no author, and nobody else may write that it did, nor take it back.
-    Fence("has_an_author", "announcements", WEB, "INSERT", "user_id IS NOT NULL"),
-    Fence("had_an_author", "announcements", WEB, "DELETE", "user_id IS NOT NULL"),
-    Fence("has_an_author", "audit_entries", WEB, "INSERT", "user_id IS NOT NULL"),
+    RowPolicy("begins_unwritten", "targets", CLOCK, "INSERT", "files IS NULL"),
+    RowPolicy("begins_unmade", "threshold_reports", WEB, "INSERT", f"{_IS_NOT_STARTED} AND report IS NULL"),
+    RowPolicy("begins_unmade", "rehearsal_moves", WEB, "INSERT", _IS_NOT_STARTED),
+    # The readiness check tests a write; only the clock writes other heartbeats.
+    RowPolicy("tests_writes", "heartbeats", WEB, "INSERT", "task = 'write_test'"),
+    RowPolicy("tests_writes_again", "heartbeats", WEB, "UPDATE", "task = 'write_test'"),
+    # Rows without an author come from the clock; the web process may neither write nor delete them.
+    RowPolicy("has_an_author", "announcements", WEB, "INSERT", "user_id IS NOT NULL"),
+    RowPolicy("had_an_author", "announcements", WEB, "DELETE", "user_id IS NOT NULL"),
+    RowPolicy("has_an_author", "audit_entries", WEB, "INSERT", "user_id IS NOT NULL"),
 )
 
 
 GUESS_GUARD = "anoncup_guess_guard"
 SUBMISSION_GUARD = "anoncup_submission_guard"
-"""The triggers that refuse what comes out of time, beyond a cap or from no team (migrations.guards)."""
+"""Triggers that reject rows outside of the phase, beyond a cap or without a team (migrations.guards)."""
 
 
-def granted(role: str, letter: str) -> Iterator[tuple[str, list[str]]]:
-    """Each table of which the role may read, insert or update something, with those columns."""
-    place = ROLES.index(role)
+def list_granted_columns(role: str, privilege: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each table with the columns on which the role has the privilege ``r``, ``i`` or ``u``."""
+    role_index = ROLES.index(role)
     for table, groups in PRIVILEGES.items():
-        columns = [name for names, may in groups.items() if letter in may[place] for name in names.split()]
+        columns = [
+            name
+            for names, privileges in groups.items()
+            if privilege in privileges[role_index]
+            for name in names.split()
+        ]
         if columns:
             yield table, columns
 
 
 log = structlog.get_logger(__name__)
-MIGHTY = text(
+_OVERPRIVILEGED_QUERY = text(
     "SELECT rolname FROM pg_roles WHERE rolname = current_user AND ("
     " rolsuper OR rolcreaterole OR rolcreatedb OR rolbypassrls OR rolreplication"
     " OR EXISTS (SELECT FROM pg_tables WHERE schemaname = 'public'"
@@ -309,18 +324,19 @@ MIGHTY = text(
 )
 
 
-def warn_of_might() -> None:
-    """Say it at the start of a process; it goes on, for one address for all of them is allowed.
+def warn_if_overprivileged() -> None:
+    """Log a warning at the start of a process if its role has more privileges than it needs.
 
-    On a connection of its own, which is gone when it returns: the process may still fork.
+    The process continues, because one ``DATABASE_URL`` for all processes is allowed. The connection is closed
+    before the function returns, because the process may fork afterwards.
     """
     url = get_settings().database_url
     engine = create_engine(url, poolclass=NullPool, connect_args={"connect_timeout": 5})
     try:
         with engine.connect() as connection:
-            role = connection.scalar(MIGHTY)
+            role = connection.scalar(_OVERPRIVILEGED_QUERY)
     except OperationalError:
-        return  # whoever needs it will say so
+        return  # reported when the database is first used
     finally:
         engine.dispose()
     if role is not None:

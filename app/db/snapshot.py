@@ -1,9 +1,9 @@
-"""What the database shows, in one word: as long as it says the same, every query finds the same rows.
+"""Identify the committed state of the database: while the snapshot is equal, queries return the same rows.
 
-Postgres shows what those transactions have done that are over, and a snapshot names them. The number of one
-that is over never comes back: if two snapshots are equal, nothing was committed between, by whatever process
-on whatever host. Who asks before some work and again later knows whether all of it saw the rows that are
-there now. To ask reads no table.
+A Postgres snapshot lists the finished transactions, and transaction numbers are never reused. If two
+snapshots are equal, no process on any host has committed anything in between. Comparing a snapshot from
+before some work with a later one therefore shows whether the work saw the current rows. Reading a snapshot
+accesses no table.
 """
 
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ from datetime import datetime
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-# A server that went down may give a number again that it had not written down; then it started later.
-QUESTION = text(
+# After a crash the server may reuse a number that it had not written to disk; its start time differs then.
+_SNAPSHOT_QUERY = text(
     "SELECT pg_current_snapshot()::text || ' of ' || pg_postmaster_start_time()::text, clock_timestamp()"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """``rows``: what is committed; ``at``: when, by the database's clock."""
+class Snapshot:
+    """``version`` identifies the committed state; ``read_at`` is the time of the database."""
 
-    rows: str
-    at: datetime
+    version: str
+    read_at: datetime
 
 
-def seen(session: Session) -> Seen:
-    """What every statement shows that begins now."""
-    return Seen(*session.execute(QUESTION).one())
+def read_snapshot(session: Session) -> Snapshot:
+    """Return the snapshot that a statement starting now would see."""
+    return Snapshot(*session.execute(_SNAPSHOT_QUERY).one())

@@ -9,17 +9,17 @@ from sqlalchemy.orm import Session
 from app.db import engine, failures
 
 AFTER_COMMIT = "after commit"
-"""In ``session.info``: functions, and what each is called with, all at once, after COMMIT."""
+"""Key in ``session.info`` for functions to call once after COMMIT, each with all its collected jobs."""
 
 
 @contextmanager
 def transaction() -> Iterator[Session]:
-    """Commit on success, roll back on error, publish deferred jobs after COMMIT.
+    """Commit on success, roll back on error, publish jobs after COMMIT.
 
-    Publishing from here and not from an ORM event: events fire on savepoints too.
+    Jobs are published here and not from an ORM event, because events also fire on savepoints.
     """
     try:
-        with engine.session_factory().begin() as session:
+        with engine.get_session_factory().begin() as session:
             yield session
     except SQLAlchemyError as problem:
         if not failures.is_database_failure(problem):

@@ -1,1 +1,1 @@
-"""What the API and the pages share: who asks, what went wrong, what every answer carries."""
+"""HTTP layer shared by the API and the pages: authentication, uploads, limits, errors, caches and metrics."""

@@ -1,8 +1,7 @@
-"""How much the web processes take in at a time; whoever must wait does so without a thread and unread.
+"""Limits on the uploads that are processed at the same time. Waiting uploads hold no thread and are not read.
 
-An upload passes two doors. At the first it waits for its team's turn and for one of a few places; behind it
-the body goes to the disk. At the second it waits until so many bytes may be parsed: parsing takes several
-times their memory.
+An upload waits twice. First it waits for its team's lock and for a slot; then its body is written to disk.
+Second it waits until its bytes fit into the parse budget, because parsing takes several times their memory.
 """
 
 import asyncio
@@ -24,106 +23,106 @@ from app.http import redis_lock
 P = ParamSpec("P")
 T = TypeVar("T")
 
-THREADS = 2
-"""Uploads that are parsed and stored at once; a third would only take turns with them at the interpreter."""
-LARGE = f"large:{platform.node()}"
-"""The turn of uploads that are larger than what one process has room for."""
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 0.5
-"""Between two looks whether another process has ended a team's turn."""
+_PARSER_THREADS = 2
+"""Uploads that are parsed and stored at once; more would only compete for the interpreter lock."""
+_LARGE_UPLOAD_LOCK = f"large:{platform.node()}"
+"""Lock of this host for uploads that exceed the parse budget of one process."""
+FIRST_RETRY_PAUSE_S, MAX_RETRY_PAUSE_S = 0.05, 0.5
+"""Pauses between attempts to acquire a lock that another process holds."""
 
 
 @dataclass
-class Turn:
-    """A team's uploads in this process, one after the other."""
+class TeamLock:
+    """Serializes a team's uploads in this process. ``users`` counts the holder and those who wait."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    wanted: int = 0
+    users: int = 0
 
 
-class Room:
-    """Bytes that may be in use at a time, given out in the order of asking."""
+class ByteBudget:
+    """A number of bytes that may be in use at a time, granted in the order of requests."""
 
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.used = 0
-        self.line = asyncio.Lock()
-        self.left = asyncio.Event()
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.used_bytes = 0
+        self.queue = asyncio.Lock()
+        self.released = asyncio.Event()
 
-    async def take(self, size: int) -> None:
-        """Wait for so much room; who asks for more than there is gets all of it."""
-        async with self.line:
-            while self.used and self.used + size > self.size:
-                self.left.clear()
-                await self.left.wait()
-            self.used += size
+    async def acquire(self, size: int) -> None:
+        """Wait until ``size`` bytes are free; a request above the capacity waits until all of it is free."""
+        async with self.queue:
+            while self.used_bytes and self.used_bytes + size > self.capacity:
+                self.released.clear()
+                await self.released.wait()
+            self.used_bytes += size
 
-    def leave(self, size: int) -> None:
-        self.used -= size
-        self.left.set()
+    def release(self, size: int) -> None:
+        self.used_bytes -= size
+        self.released.set()
 
 
 class Admission:
-    """The two doors of a process, and the threads behind them."""
+    """The upload limits of a process, and the threads that parse uploads."""
 
     def __init__(self, settings: Settings) -> None:
         self.patience_s = settings.upload_patience_s
-        self.places = asyncio.Semaphore(settings.share(settings.uploads_at_once))
-        self.places_for_checks = asyncio.Semaphore(settings.share(settings.uploads_at_once))
-        self.turns: defaultdict[str, Turn] = defaultdict(Turn)
-        self.room = Room(settings.share(settings.parsed_mb * 2**20))
-        self.threads = CapacityLimiter(settings.share(THREADS))
+        self.upload_slots = asyncio.Semaphore(settings.share_per_process(settings.uploads_at_once))
+        self.check_slots = asyncio.Semaphore(settings.share_per_process(settings.uploads_at_once))
+        self.team_locks: defaultdict[str, TeamLock] = defaultdict(TeamLock)
+        self.parse_budget = ByteBudget(settings.share_per_process(settings.parsed_mb * 2**20))
+        self.threads = CapacityLimiter(settings.share_per_process(_PARSER_THREADS))
 
     @asynccontextmanager
-    async def place(self, whose: str) -> AsyncIterator[None]:
-        """Be read: one upload of a team at a time, a few in all."""
-        async with AsyncExitStack() as held:
-            async with patient(self.patience_s):
-                await held.enter_async_context(self.turn(whose, self.places))
+    async def acquire_upload_slot(self, team_key: str) -> AsyncIterator[None]:
+        """Hold a slot to receive an upload: one per team at a time, a few in all."""
+        async with AsyncExitStack() as stack:
+            async with _limit_wait(self.patience_s):
+                await stack.enter_async_context(self.acquire_team_slot(team_key, self.upload_slots))
             yield
 
     @asynccontextmanager
-    async def place_for_check(self, whose: str) -> AsyncIterator[None]:
-        """Be read in a dry run, which takes no upload's place or turn."""
-        async with AsyncExitStack() as held:
-            async with patient(self.patience_s):
-                await held.enter_async_context(self.turn(f"check:{whose}", self.places_for_checks))
+    async def acquire_check_slot(self, team_key: str) -> AsyncIterator[None]:
+        """Hold a slot for a dry run, which has slots and team locks of its own."""
+        async with AsyncExitStack() as stack:
+            async with _limit_wait(self.patience_s):
+                await stack.enter_async_context(self.acquire_team_slot(f"check:{team_key}", self.check_slots))
             yield
 
     @asynccontextmanager
-    async def turn(self, whose: str, places: asyncio.Semaphore) -> AsyncIterator[None]:
-        """The turn of the team ``whose`` and one of the places.
+    async def acquire_team_slot(self, team_key: str, slots: asyncio.Semaphore) -> AsyncIterator[None]:
+        """Hold the team's lock and one of the slots.
 
-        Other processes are asked only by uploads that have a place here. Otherwise every waiting upload
-        would ask Redis again and again.
+        The lock in Redis is requested only by uploads that have a slot here. Otherwise every waiting upload
+        would poll Redis.
         """
-        turn = self.turns[whose]
-        turn.wanted += 1
+        team_lock = self.team_locks[team_key]
+        team_lock.users += 1
         try:
-            async with turn.lock, places, noted(whose):
+            async with team_lock.lock, slots, _hold_distributed_lock(team_key):
                 yield
         finally:
-            turn.wanted -= 1
-            if not turn.wanted:
-                del self.turns[whose]
+            team_lock.users -= 1
+            if not team_lock.users:
+                del self.team_locks[team_key]
 
     @asynccontextmanager
-    async def parsing(self, size: int) -> AsyncIterator[None]:
-        """Be in memory: so many bytes at a time; of what is larger than that, one upload on this machine."""
-        async with AsyncExitStack() as held:
-            async with patient(self.patience_s):
-                if size > self.room.size:
-                    await held.enter_async_context(noted(LARGE))
-                await self.room.take(size)
-            held.callback(self.room.leave, size)
+    async def reserve_memory(self, size: int) -> AsyncIterator[None]:
+        """Hold ``size`` bytes of the parse budget; only one upload per host may exceed the budget."""
+        async with AsyncExitStack() as stack:
+            async with _limit_wait(self.patience_s):
+                if size > self.parse_budget.capacity:
+                    await stack.enter_async_context(_hold_distributed_lock(_LARGE_UPLOAD_LOCK))
+                await self.parse_budget.acquire(size)
+            stack.callback(self.parse_budget.release, size)
             yield
 
-    async def in_thread(self, call: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
-        """Apart from the threads that answer everybody else."""
-        return await to_thread.run_sync(lambda: call(*args, **named), limiter=self.threads)
+    async def run_in_parser_thread(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run the call in a parser thread, separate from the threads of other requests."""
+        return await to_thread.run_sync(lambda: call(*args, **kwargs), limiter=self.threads)
 
 
 @asynccontextmanager
-async def patient(patience_s: float) -> AsyncIterator[None]:
+async def _limit_wait(patience_s: float) -> AsyncIterator[None]:
     try:
         async with asyncio.timeout(patience_s):
             yield
@@ -136,29 +135,29 @@ async def patient(patience_s: float) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def noted(whose: str) -> AsyncIterator[None]:
-    """The turn among all processes, extended for as long as it is held."""
+async def _hold_distributed_lock(name: str) -> AsyncIterator[None]:
+    """Hold a lock shared by all processes and renew it until the context ends."""
     holder = secrets.token_hex(8)
-    extending = None
+    renewal = None
     try:
-        await taken(whose, holder)
-        extending = asyncio.create_task(extended(whose, holder))
+        await _acquire_lock(name, holder)
+        renewal = asyncio.create_task(_renew_lock(name, holder))
         yield
     finally:
-        if extending is not None:
-            extending.cancel()
+        if renewal is not None:
+            renewal.cancel()
         with CancelScope(shield=True):
-            await run_in_threadpool(redis_lock.end, whose, holder)
+            await run_in_threadpool(redis_lock.release, name, holder)
 
 
-async def taken(whose: str, holder: str) -> None:
-    pause = FIRST_PAUSE_S
-    while not await run_in_threadpool(redis_lock.take, whose, holder):
+async def _acquire_lock(name: str, holder: str) -> None:
+    pause = FIRST_RETRY_PAUSE_S
+    while not await run_in_threadpool(redis_lock.acquire, name, holder):
         await asyncio.sleep(pause)
-        pause = min(2 * pause, LONGEST_PAUSE_S)
+        pause = min(2 * pause, MAX_RETRY_PAUSE_S)
 
 
-async def extended(whose: str, holder: str) -> None:
+async def _renew_lock(name: str, holder: str) -> None:
     while True:
-        await asyncio.sleep(redis_lock.LIFE_S / 3)
-        await run_in_threadpool(redis_lock.extend, whose, holder)
+        await asyncio.sleep(redis_lock.TTL_S / 3)
+        await run_in_threadpool(redis_lock.extend, name, holder)

@@ -1,4 +1,4 @@
-"""Zip archives: the same files are the same bytes, and large ones wait on the disk, not in memory."""
+"""Reproducible zip archives: the same files give the same bytes. Large archives are kept on disk."""
 
 import hashlib
 import zipfile
@@ -10,23 +10,23 @@ from fastapi.responses import StreamingResponse
 
 from anoncup.errors import Unavailable
 
-IN_MEMORY, PIECE = 16 << 20, 1 << 16
-"""Bytes: of an archive until it goes to the disk, and of what is read of it at a time."""
-READABLE = 0o100644 << 16
-"""A plain file that everybody may read, where a zip keeps the modes of Unix."""
+MAX_MEMORY_BYTES, CHUNK_BYTES = 16 << 20, 1 << 16
+"""Size above which an archive moves to disk, and size of the chunks read from it, in bytes."""
+_READABLE_FILE_MODE = 0o100644 << 16
+"""Mode of a plain file that everybody may read, in the external attributes of a zip entry."""
 
 Content = bytes | Iterable[bytes]
-"""Of a file, as a whole or one piece after the other."""
-Archive = SpooledTemporaryFile[bytes]
+"""The bytes of a file, whole or in chunks."""
+_Archive = SpooledTemporaryFile[bytes]
 
 
-def zipped(files: Iterable[tuple[str, Content]]) -> Archive:
-    """The files, in the order given, as a zip to be read from its start. Whoever asks closes it."""
-    archive: Archive = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  # the caller reads it
+def build_zip(files: Iterable[tuple[str, Content]]) -> _Archive:
+    """Return a zip of the files in the given order, positioned at its start. The caller closes it."""
+    archive: _Archive = SpooledTemporaryFile(max_size=MAX_MEMORY_BYTES)  # noqa: SIM115  # the caller reads it
     try:
-        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zip_file:
             for name, content in files:
-                add(packed, name, content)
+                _add_file(zip_file, name, content)
         archive.seek(0)
     except OSError as problem:
         archive.close()
@@ -37,26 +37,26 @@ def zipped(files: Iterable[tuple[str, Content]]) -> Archive:
     return archive
 
 
-def add(packed: zipfile.ZipFile, name: str, content: Content) -> None:
-    """Without the date, the owner and the system that a zip would otherwise tell."""
+def _add_file(zip_file: zipfile.ZipFile, name: str, content: Content) -> None:
+    """Add a file without the date, owner and operating system that a zip would otherwise contain."""
     entry = zipfile.ZipInfo(name)
     entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.create_system, entry.external_attr = 3, READABLE
+    entry.create_system, entry.external_attr = 3, _READABLE_FILE_MODE
     if isinstance(content, bytes):
-        packed.writestr(entry, content)
+        zip_file.writestr(entry, content)
         return
-    with packed.open(entry, "w", force_zip64=True) as place:
-        for piece in content:
-            place.write(piece)
+    with zip_file.open(entry, "w", force_zip64=True) as member:
+        for chunk in content:
+            member.write(chunk)
 
 
-def pieces_of(file: IO[bytes] | Archive) -> Iterator[bytes]:
-    while piece := file.read(PIECE):
-        yield piece
+def _read_chunks(file: IO[bytes] | _Archive) -> Iterator[bytes]:
+    while chunk := file.read(CHUNK_BYTES):
+        yield chunk
 
 
-def tag_of(*parts: str) -> str:
-    """An ETag that changes with any of the parts."""
+def compute_etag(*parts: str) -> str:
+    """Return an ETag that changes with any of the parts."""
     digest = hashlib.sha256()
     for part in parts:
         content = part.encode()
@@ -64,14 +64,16 @@ def tag_of(*parts: str) -> str:
     return '"' + digest.hexdigest()[:32] + '"'
 
 
-def sent(file: IO[bytes] | Archive, *, name: str, headers: dict[str, str] | None = None) -> StreamingResponse:
-    """The archive as a download, closed once it is sent."""
+def build_download(
+    file: IO[bytes] | _Archive, *, name: str, headers: dict[str, str] | None = None
+) -> StreamingResponse:
+    """Return a response that sends the archive as a download and closes it afterwards."""
     size = file.seek(0, 2)
     file.seek(0)
 
     def body() -> Iterator[bytes]:
         with file:
-            yield from pieces_of(file)
+            yield from _read_chunks(file)
 
-    head = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Length": str(size)}
-    return StreamingResponse(body(), media_type="application/zip", headers=head | (headers or {}))
+    download_headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Length": str(size)}
+    return StreamingResponse(body(), media_type="application/zip", headers=download_headers | (headers or {}))

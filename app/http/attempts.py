@@ -1,4 +1,4 @@
-"""What becomes of an upload's attempt when the upload does not become anything."""
+"""Record what happens to an upload's attempt when the upload fails."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -7,52 +7,56 @@ from dataclasses import dataclass
 from anyio import CancelScope
 from starlette.concurrency import run_in_threadpool
 
-from anoncup.errors import Conflict, DomainError, TooMany, TooSlow, Unavailable
+from anoncup.errors import Conflict, DomainError, TooManyRequests, TooSlow, Unavailable
 from app.db.models import Attempt
 from app.db.transaction import transaction
-from app.http.problems import Refused
+from app.http.problems import DomainHTTPException
 from app.services.submissions import attempts
 
 
 @dataclass
-class Counted:
-    """The attempt that a request goes on with; None if it repeats what was accepted, or has failed."""
+class CurrentAttempt:
+    """The attempt of a request. None if the request repeats an accepted upload or its failure is recorded."""
 
     attempt: Attempt | None
 
 
 @asynccontextmanager
-async def counted(held: Counted) -> AsyncIterator[None]:
-    """Take an upload in: if it fails, what becomes of its attempt is noted; what accepts it notes it itself.
+async def settle_on_error(current: CurrentAttempt) -> AsyncIterator[None]:
+    """Record the failure of an attempt if the body raises, also if the client disconnected or was cancelled.
 
-    Also when the sender has gone or the request is cancelled.
+    A success is recorded by the code that accepts the upload.
     """
     try:
         yield
     except BaseException as problem:
-        attempt, held.attempt = held.attempt, None
+        attempt, current.attempt = current.attempt, None
         if attempt is not None:
             with CancelScope(shield=True), suppress(Unavailable):
-                await run_in_threadpool(failed, attempt, problem)
+                await run_in_threadpool(_record_failure, attempt, problem)
         raise
 
 
-def failed(attempt: Attempt, problem: BaseException) -> None:
-    """Note it; one that found a cap used up by others ends uncounted, for its retry is refused at once."""
+def _record_failure(attempt: Attempt, problem: BaseException) -> None:
+    """Leave the attempt open for a retry, or end it.
+
+    It stays open after a server fault or a broken connection. An attempt that hit a used-up cap does not
+    count, because its retry is refused at once.
+    """
     with transaction() as session:
-        if is_ours(problem) or not is_answer(problem):
-            attempts.leave(session, attempt, costs=not is_ours(problem))
+        if _is_server_fault(problem) or not _is_client_error(problem):
+            attempts.abandon(session, attempt, costs=not _is_server_fault(problem))
         else:
-            attempts.end(session, attempt, counts=not isinstance(problem, TooMany))
+            attempts.end(session, attempt, counts=not isinstance(problem, TooManyRequests))
 
 
-def is_ours(problem: BaseException) -> bool:
-    """Whether a part of the service was away, or the competition changed meanwhile."""
-    changed = isinstance(problem, Conflict) and problem.code == "changed_meanwhile"
-    return changed or isinstance(problem, Unavailable)
+def _is_server_fault(problem: BaseException) -> bool:
+    """Return whether a part of the service was unavailable or the competition changed during the request."""
+    has_changed = isinstance(problem, Conflict) and problem.code == "changed_meanwhile"
+    return has_changed or isinstance(problem, Unavailable)
 
 
-def is_answer(problem: BaseException) -> bool:
-    """Whether the sender was told what is wrong; not if the connection broke, or was too slow."""
-    found = problem.problem if isinstance(problem, Refused) else problem
-    return isinstance(found, DomainError) and not isinstance(found, TooSlow)
+def _is_client_error(problem: BaseException) -> bool:
+    """Return whether the client got an error response; not if its connection broke or was too slow."""
+    error = problem.problem if isinstance(problem, DomainHTTPException) else problem
+    return isinstance(error, DomainError) and not isinstance(error, TooSlow)

@@ -1,4 +1,4 @@
-"""Who makes a request."""
+"""Authenticate requests by API token or browser session."""
 
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -8,20 +8,20 @@ from fastapi.security import HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 from starlette.concurrency import run_in_threadpool
 
-from anoncup.errors import NotAllowed, NotSignedIn
+from anoncup.errors import Forbidden, NotSignedIn
 from app.config import Settings, get_settings
 from app.db.models import TokenKind
 from app.db.transaction import transaction
-from app.http.middleware import host_of
+from app.http.middleware import parse_host
 from app.services.accounts import accounts
-from app.services.accounts.accounts import Opened, Principal, Shown
+from app.services.accounts.accounts import AuthenticatedCredential, Credential, Principal
 
 COOKIE = "anoncup_session"
-ONLY_HTTPS = f"__Host-{COOKIE}"
-"""Its name where it is sent by https only: a browser takes it from this very host; no other can set it."""
-SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+SECURE_COOKIE = f"__Host-{COOKIE}"
+"""Cookie name for https-only sessions. Browsers accept a ``__Host-`` cookie from this exact host only."""
+_SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 
-bearer = HTTPBearer(auto_error=False, description="A personal API token")
+_bearer_scheme = HTTPBearer(auto_error=False, description="A personal API token")
 AppSettings = Annotated[Settings, Depends(get_settings)]
 IdempotencyKey = Annotated[
     str | None,
@@ -29,96 +29,102 @@ IdempotencyKey = Annotated[
 ]
 
 
-def cookie_of(request: Request, settings: Settings) -> tuple[str, bool]:
-    """The name of the session's cookie, and whether it is sent by https only."""
-    secure = settings.only_https(host_of(request.headers.get("host", "")))
-    return ONLY_HTTPS if secure else COOKIE, secure
+def choose_cookie(request: Request, settings: Settings) -> tuple[str, bool]:
+    """Return the name of the session cookie, and whether it is sent over https only."""
+    is_secure = settings.requires_https(parse_host(request.headers.get("host", "")))
+    return SECURE_COOKIE if is_secure else COOKIE, is_secure
 
 
-async def shown_by(
-    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)] = None
-) -> Shown | None:
-    """The API token that is sent, else the browser's session, else nothing."""
+async def read_credential(
+    request: Request,
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer_scheme)] = None,
+) -> Credential | None:
+    """Return the API token of the request, else its browser session, else None."""
     if credentials is not None:
-        return Shown(accounts.digest(credentials.credentials), TokenKind.API)
-    return session_of(request)
+        return Credential(accounts.compute_digest(credentials.credentials), TokenKind.API)
+    return read_session(request)
 
 
-def session_of(request: Request) -> Shown | None:
-    """The browser's session."""
-    cookie = request.cookies.get(cookie_of(request, get_settings())[0])
-    return None if cookie is None else Shown(accounts.digest(cookie), TokenKind.SESSION)
+def read_session(request: Request) -> Credential | None:
+    """Return the browser session of the request, if it has one."""
+    cookie = request.cookies.get(choose_cookie(request, get_settings())[0])
+    return None if cookie is None else Credential(accounts.compute_digest(cookie), TokenKind.SESSION)
 
 
-async def signed_in_or_not(
-    request: Request, shown: Annotated[Shown | None, Depends(shown_by)]
+async def _find_principal(
+    request: Request, credential: Annotated[Credential | None, Depends(read_credential)]
 ) -> Principal | None:
-    """Who shows a token or a session; whoever shows neither costs no thread."""
-    return None if shown is None else await run_in_threadpool(known, request, shown)
+    """Return the principal, or None for a visitor. A request without credentials uses no thread."""
+    return None if credential is None else await run_in_threadpool(authenticate, request, credential)
 
 
-def known(request: Request, shown: Shown) -> Principal | None:
-    """The owner of what is shown."""
-    if shown.kind == TokenKind.SESSION and request.method not in SAFE_METHODS:
+def authenticate(request: Request, credential: Credential) -> Principal | None:
+    """Return the owner of the credential; raise NotAllowed if another site sent a form with the session."""
+    if credential.kind == TokenKind.SESSION and request.method not in _SAFE_METHODS:
         require_same_origin(request)
-    found = opened(shown)
-    return None if found is None else found.principal
+    authenticated = resolve_in_transaction(credential)
+    return None if authenticated is None else authenticated.principal
 
 
-def opened(shown: Shown) -> Opened | None:
-    """What it opens; NotSignedIn for a token that opens nothing, but such a session reads as a visitor.
+def resolve_in_transaction(credential: Credential) -> AuthenticatedCredential | None:
+    """Resolve the credential. An invalid session gives None; an invalid API token raises NotSignedIn.
 
-    Its own short transaction: an upload may take minutes, and holds no connection meanwhile.
+    A short transaction of its own is used, because an upload may take minutes and should hold no connection.
     """
     try:
         with transaction() as session:
-            return accounts.opened(session, shown)
+            return accounts.resolve_credential(session, credential)
     except NotSignedIn:
-        if shown.kind == TokenKind.API:
+        if credential.kind == TokenKind.API:
             raise
         return None
 
 
 def require_same_origin(request: Request) -> None:
-    """A form on another site must not act with this site's cookie."""
+    """Raise NotAllowed if a form on another site sent the request (cross-site request forgery)."""
     site = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
     if site in {"same-origin", "none"} or (
         site is None and origin is not None and urlsplit(origin).netloc == request.headers.get("host")
     ):
         return
-    raise NotAllowed(
+    raise Forbidden(
         "this form came from another site: open the page here and send it again", code="cross_site"
     )
 
 
-async def signed_in(principal: Annotated[Principal | None, Depends(signed_in_or_not)]) -> Principal:
+async def require_principal(principal: Annotated[Principal | None, Depends(_find_principal)]) -> Principal:
     if principal is None:
         raise NotSignedIn("sign in or send a token")
     return principal
 
 
-def service_address(request: Request) -> str:
-    """Where people reach this service, without a last slash: for links that are handed over."""
+def get_service_url(request: Request) -> str:
+    """Return the URL of this service without a trailing slash, for links that users pass on."""
     return get_settings().public_url or str(request.base_url).rstrip("/")
 
 
-def lasting_address(request: Request) -> str:
-    """The same where it is known without believing the request: for what is kept. Else empty."""
+def get_stable_url(request: Request) -> str:
+    """Return the service URL if it can be trusted without the request's Host header, else an empty string.
+
+    Use it for content that is stored or cached.
+    """
     if get_settings().public_url:
         return get_settings().public_url
-    asked, (host, port) = request.base_url, request.scope.get("server") or ("", None)
-    usual = {"http": 80, "https": 443}.get(asked.scheme)
-    here = asked.hostname in {host, "localhost"} and (asked.port or usual) == port
-    return str(asked).rstrip("/") if here else ""
+    request_url, (host, port) = request.base_url, request.scope.get("server") or ("", None)
+    default_port = {"http": 80, "https": 443}.get(request_url.scheme)
+    is_own_address = (
+        request_url.hostname in {host, "localhost"} and (request_url.port or default_port) == port
+    )
+    return str(request_url).rstrip("/") if is_own_address else ""
 
 
-def client_address(request: Request) -> str | None:
-    """Where the request comes from: what the web server says, which trusts the proxies it is told to."""
+def get_client_address(request: Request) -> str | None:
+    """Return the client's address as reported by the web server, which trusts the configured proxies."""
     return request.client.host if request.client else None
 
 
-Address = Annotated[str | None, Depends(client_address)]
-ShownBy = Annotated[Shown | None, Depends(shown_by)]
-SignedIn = Annotated[Principal, Depends(signed_in)]
-MaybeSignedIn = Annotated[Principal | None, Depends(signed_in_or_not)]
+ClientAddress = Annotated[str | None, Depends(get_client_address)]
+SentCredential = Annotated[Credential | None, Depends(read_credential)]
+CurrentPrincipal = Annotated[Principal, Depends(require_principal)]
+OptionalPrincipal = Annotated[Principal | None, Depends(_find_principal)]

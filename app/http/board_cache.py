@@ -1,8 +1,9 @@
-"""Boards that stand as they stood, which one short question tells, for all who come at the same time.
+"""Cache of rendered boards, shared by the API and the pages.
 
-Programs and pages share them. A board depends on what is committed, on who looks, and on the clock; whose a
-token is, on what is committed and on the clock. What was found is kept with that, and holds while it is the
-same: nobody who changes something has to tell.
+A board depends on the committed rows, on the viewer and on the time; the owner of a token depends on the
+committed rows and on the time. Each entry is stored with the snapshot it was computed from and stays valid
+while a new snapshot is equal, so writers need not invalidate anything. Simultaneous requests share one query
+for the snapshot and one computation.
 """
 
 import asyncio
@@ -18,80 +19,80 @@ from fastapi import Request, Response
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
-from app.db.snapshot import Seen, seen
+from app.db.snapshot import Snapshot, read_snapshot
 from app.db.transaction import transaction
-from app.http.authentication import opened
-from app.http.compression import may_be_packed, packed, reads_gzip, weak
-from app.services.accounts.accounts import Opened, Principal, Shown
+from app.http.authentication import resolve_in_transaction
+from app.http.compression import accepts_gzip, compress, is_safe_to_compress, weaken_etag
+from app.services.accounts.accounts import AuthenticatedCredential, Credential, Principal
 from app.services.contests import visibility
-from app.services.contests.visibility import Sight
+from app.services.contests.visibility import BoardAccess
 
 T = TypeVar("T")
-A = TypeVar("A", bound=Hashable)
-MOST_KEPT = 64 * 1024 * 1024
-"""Bytes, of each board for each who looks; a large one has 60 KB, a huge one 2 MB."""
-MOST_KNOWN = 4096
-"""Tokens and sessions, a few hundred bytes each."""
+ArgumentT = TypeVar("ArgumentT", bound=Hashable)
+_MAX_VIEW_BYTES = 64 * 1024 * 1024
+"""Bytes of all cached boards; each viewer has an entry. A large board takes 60 KB, a huge one 2 MB."""
+_MAX_PRINCIPALS = 4096
+"""Cached tokens and sessions, a few hundred bytes each."""
 
 
-class Found(Protocol):
+class CacheEntry(Protocol):
     @property
     def size(self) -> int:
-        """How much of what may be kept it takes."""
+        """Size in the unit of the cache's capacity."""
 
-    def stands(self, now: Seen) -> bool:
-        """Whether it would be found again."""
+    def is_current(self, now: Snapshot) -> bool:
+        """Return whether computing the entry again would give the same result."""
 
 
-class Sized(Protocol):
+class HasSize(Protocol):
     @property
     def size(self) -> int:
-        """About how many bytes it has."""
+        """Approximate size in bytes."""
 
 
-F = TypeVar("F", bound=Found)
-What = TypeVar("What", bound=Sized)
+CacheEntryT = TypeVar("CacheEntryT", bound=CacheEntry)
+ViewT = TypeVar("ViewT", bound=HasSize)
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """An answer as it is sent, also compressed."""
+class RenderedBoard:
+    """A response body, plain and compressed, with its ETag."""
 
     body: bytes
-    packed: bytes
-    tag: str
+    gzipped: bytes
+    etag: str
 
     @property
     def size(self) -> int:
-        return len(self.body) + len(self.packed)
+        return len(self.body) + len(self.gzipped)
 
 
 @dataclass(frozen=True, slots=True)
-class Made(Generic[What]):
-    """What was made of a board for one who looks.
+class CachedView(Generic[ViewT]):
+    """A value computed from a board for one viewer.
 
-    ``rows``: what was committed before it was made, and, if it is still that when it is wanted again, while
-    it was made.
+    ``snapshot_version`` was read before the value was computed. If it is unchanged at the next request,
+    nothing was committed during the computation either.
     """
 
-    what: What
-    sight: Sight
-    rows: str
+    view: ViewT
+    access: BoardAccess
+    snapshot_version: str
 
     @property
     def size(self) -> int:
-        return self.what.size
+        return self.view.size
 
-    def stands(self, now: Seen) -> bool:
-        return self.rows == now.rows and self.sight.lasts_until(now.at)
+    def is_current(self, now: Snapshot) -> bool:
+        return self.snapshot_version == now.version and self.access.is_same_at(now.read_at)
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
-    """Whose a token is, None if it reads as a visitor's; ``rows`` as of a text."""
+class CachedPrincipal:
+    """The owner of a token or session; None if the credential is treated as a visitor's."""
 
-    opened: Opened | None
-    rows: str
+    authenticated: AuthenticatedCredential | None
+    snapshot_version: str
 
     @property
     def size(self) -> int:
@@ -99,155 +100,174 @@ class Owner:
 
     @property
     def principal(self) -> Principal | None:
-        return None if self.opened is None else self.opened.principal
+        return None if self.authenticated is None else self.authenticated.principal
 
-    def stands(self, now: Seen) -> bool:
-        return self.rows == now.rows and (self.opened is None or now.at < self.opened.expires_at)
+    def is_current(self, now: Snapshot) -> bool:
+        return self.snapshot_version == now.version and (
+            self.authenticated is None or now.read_at < self.authenticated.expires_at
+        )
 
 
-class Shared:
-    """Work that many wait for together.
+class SingleFlight:
+    """Run work once for all callers that wait for it.
 
-    Whoever comes while it is under way waits for the next time, with all others who have come since: what has
-    begun before may have missed what they know of.
+    A caller that arrives while the work is running waits for the next run, together with all later callers:
+    the current run may have started before a change the caller knows of.
     """
 
     def __init__(self) -> None:
-        self.next: dict[Hashable, asyncio.Task[Any]] = {}
-        self.turns: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
+        self.pending: dict[Hashable, asyncio.Task[Any]] = {}
+        self.locks: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
 
-    async def done(self, what: Hashable, do: Callable[[], T]) -> T:
-        if what not in self.next:
-            self.next[what] = asyncio.create_task(self.in_turn(what, do))
-        result: T = await asyncio.shield(self.next[what])
+    async def run(self, key: Hashable, work: Callable[[], T]) -> T:
+        if key not in self.pending:
+            self.pending[key] = asyncio.create_task(self.run_exclusively(key, work))
+        result: T = await asyncio.shield(self.pending[key])
         return result
 
-    async def in_turn(self, what: Hashable, do: Callable[[], T]) -> T:
-        async with self.turns.setdefault(what, asyncio.Lock()):
-            del self.next[what]
-            return await run_in_threadpool(do)
+    async def run_exclusively(self, key: Hashable, work: Callable[[], T]) -> T:
+        async with self.locks.setdefault(key, asyncio.Lock()):
+            del self.pending[key]
+            return await run_in_threadpool(work)
 
 
-class Kept(Generic[F]):
-    """What was found, as long as it stands; of too much what nobody has wanted for longest goes."""
+class Cache(Generic[CacheEntryT]):
+    """Least-recently-used cache whose entries are checked for validity when they are read."""
 
-    def __init__(self, most: int, shared: Shared) -> None:
-        self.most = most
+    def __init__(self, capacity: int, single_flight: SingleFlight) -> None:
+        self.capacity = capacity
         self.size = 0
-        self.shared = shared
-        self.found: OrderedDict[Hashable, F] = OrderedDict()
+        self.single_flight = single_flight
+        self.entries: OrderedDict[Hashable, CacheEntryT] = OrderedDict()
 
-    async def at(self, now: Seen, which: Hashable, find: Callable[[], F]) -> F:
-        """What ``find`` finds, after ``now`` if what it found before no longer stood then."""
-        found = self.found.get(which)
-        if found is None or not found.stands(now):
-            found = await self.shared.done(which, find)
-            self.put(which, found)
+    async def get(self, now: Snapshot, key: Hashable, load: Callable[[], CacheEntryT]) -> CacheEntryT:
+        """Return the entry if it is valid at ``now``; otherwise load and store a new one."""
+        entry = self.entries.get(key)
+        if entry is None or not entry.is_current(now):
+            entry = await self.single_flight.run(key, load)
+            self.insert(key, entry)
         else:
-            self.found.move_to_end(which)
-        return found
+            self.entries.move_to_end(key)
+        return entry
 
-    def put(self, which: Hashable, new: F) -> None:
-        """In place of what was there."""
-        old = self.found.pop(which, None)
-        self.found[which] = new
-        self.size += new.size - (old.size if old is not None else 0)
-        while self.size > self.most:
-            self.size -= self.found.popitem(last=False)[1].size
+    def insert(self, key: Hashable, entry: CacheEntryT) -> None:
+        """Add or replace an entry and evict the least recently used ones beyond the capacity."""
+        previous = self.entries.pop(key, None)
+        self.entries[key] = entry
+        self.size += entry.size - (previous.size if previous is not None else 0)
+        while self.size > self.capacity:
+            self.size -= self.entries.popitem(last=False)[1].size
 
 
-class Boards:
-    """Those of one process; to be used in its event loop."""
+class BoardCache:
+    """The board cache of one process; to be used in its event loop only."""
 
     def __init__(self) -> None:
-        self.shared = Shared()
-        self.made: Kept[Made[Any]] = Kept(MOST_KEPT, self.shared)
-        self.owners: Kept[Owner] = Kept(MOST_KNOWN, self.shared)
+        self.single_flight = SingleFlight()
+        self.views: Cache[CachedView[Any]] = Cache(_MAX_VIEW_BYTES, self.single_flight)
+        self.principals: Cache[CachedPrincipal] = Cache(_MAX_PRINCIPALS, self.single_flight)
 
-    async def text(self, shown: Shown | None, slug: str, write: Callable[[Session, Sight], str]) -> Text:
-        """What ``write`` makes of a board for whoever shows this, now."""
-        return await self.of(shown, slug, text_of, write)
+    async def get_text(
+        self, credential: Credential | None, slug: str, render: Callable[[Session, BoardAccess], str]
+    ) -> RenderedBoard:
+        """Return the board as rendered by ``render`` for the owner of the credential, up to date."""
+        return await self.get_view(credential, slug, _render_board, render)
 
-    async def of(
-        self, shown: Shown | None, slug: str, make: Callable[[Session, Sight, A], What], about: A
-    ) -> What:
-        """What ``make`` makes of the boards and of what it is asked about, for whoever shows this, now."""
-        now = await self.shared.done(None, looked)
-        owner = None if shown is None else await self.owners.at(now, shown, partial(owned, shown))
-        principal = None if owner is None else owner.principal
-        which = principal, slug, make, about
-        found: Made[What] = await self.made.at(now, which, partial(made, *which))
-        return found.what
+    async def get_view(
+        self,
+        credential: Credential | None,
+        slug: str,
+        build: Callable[[Session, BoardAccess, ArgumentT], ViewT],
+        argument: ArgumentT,
+    ) -> ViewT:
+        """Return ``build(session, access, argument)`` for the owner of the credential, up to date."""
+        now = await self.single_flight.run(None, _load_snapshot)
+        cached_principal = (
+            None
+            if credential is None
+            else await self.principals.get(now, credential, partial(load_principal, credential))
+        )
+        principal = None if cached_principal is None else cached_principal.principal
+        key = principal, slug, build, argument
+        cached_view: CachedView[ViewT] = await self.views.get(now, key, partial(_load_view, *key))
+        return cached_view.view
 
 
-def looked() -> Seen:
+def _load_snapshot() -> Snapshot:
     with transaction() as session:
-        return seen(session)
+        return read_snapshot(session)
 
 
-def owned(shown: Shown) -> Owner:
+def load_principal(credential: Credential) -> CachedPrincipal:
     with transaction() as session:
-        rows = seen(session).rows
-    return Owner(opened(shown), rows)
+        snapshot_version = read_snapshot(session).version
+    return CachedPrincipal(resolve_in_transaction(credential), snapshot_version)
 
 
-def made(
-    principal: Principal | None, slug: str, make: Callable[[Session, Sight, A], What], about: A
-) -> Made[What]:
+def _load_view(
+    principal: Principal | None,
+    slug: str,
+    build: Callable[[Session, BoardAccess, ArgumentT], ViewT],
+    argument: ArgumentT,
+) -> CachedView[ViewT]:
     with transaction() as session:
-        rows = seen(session).rows
-        sight = visibility.boards(session, principal, slug)
-        return Made(make(session, sight, about), sight, rows)
+        snapshot_version = read_snapshot(session).version
+        access = visibility.authorize_boards(session, principal, slug)
+        return CachedView(build(session, access, argument), access, snapshot_version)
 
 
-def text_of(session: Session, sight: Sight, write: Callable[[Session, Sight], str]) -> Text:
-    body = write(session, sight).encode()
-    return Text(body, packed(body), tag_of(body))
+def _render_board(
+    session: Session, access: BoardAccess, render: Callable[[Session, BoardAccess], str]
+) -> RenderedBoard:
+    body = render(session, access).encode()
+    return RenderedBoard(body, compress(body), _compute_etag(body))
 
 
-def kept(request: Request) -> Boards:
-    """What this process keeps."""
-    boards: Boards = request.app.state.boards
-    return boards
+def get_cache(request: Request) -> BoardCache:
+    """Return the board cache of this process."""
+    cache: BoardCache = request.app.state.boards
+    return cache
 
 
-def tag_of(body: bytes) -> str:
+def _compute_etag(body: bytes) -> str:
     return '"' + hashlib.sha256(body).hexdigest()[:32] + '"'
 
 
-async def board(
+async def build_board_response(
     request: Request,
-    shown: Shown | None,
+    credential: Credential | None,
     slug: str,
-    write: Callable[[Session, Sight], str],
+    render: Callable[[Session, BoardAccess], str],
     *,
     media_type: str,
 ) -> Response:
-    """The board with its ETag, or 304 if the client has it already."""
-    found = await kept(request).text(shown, slug, write)
-    short = reads_gzip(request.headers) and may_be_packed(request.scope)
+    """Return the board with its ETag, or 304 if the client has it already."""
+    rendered = await get_cache(request).get_text(credential, slug, render)
+    is_compressed = accepts_gzip(request.headers) and is_safe_to_compress(request.scope)
     headers = {
-        "ETag": weak(found.tag) if short else found.tag,
+        "ETag": weaken_etag(rendered.etag) if is_compressed else rendered.etag,
         "Cache-Control": "private, no-cache",
         "Vary": "Authorization, Cookie, Accept-Encoding",
     }
-    if found.tag in known_tags(request):
+    if rendered.etag in parse_known_etags(request):
         return Response(status_code=304, headers=headers)
-    if short:
-        return Response(found.packed, media_type=media_type, headers=headers | {"Content-Encoding": "gzip"})
-    return Response(found.body, media_type=media_type, headers=headers)
+    if is_compressed:
+        return Response(
+            rendered.gzipped, media_type=media_type, headers=headers | {"Content-Encoding": "gzip"}
+        )
+    return Response(rendered.body, media_type=media_type, headers=headers)
 
 
-def tagged(request: Request, body: bytes, *, media_type: str) -> Response:
-    """An answer that is not kept, with its ETag, or 304."""
-    tag = tag_of(body)
-    headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization, Cookie"}
-    if tag in known_tags(request):
+def build_uncached_response(request: Request, body: bytes, *, media_type: str) -> Response:
+    """Return a response that is not cached here, with its ETag, or 304 if the client has it already."""
+    etag = _compute_etag(body)
+    headers = {"ETag": etag, "Cache-Control": "private, no-cache", "Vary": "Authorization, Cookie"}
+    if etag in parse_known_etags(request):
         return Response(status_code=304, headers=headers)
     return Response(body, media_type=media_type, headers=headers)
 
 
-def known_tags(request: Request) -> set[str]:
-    """The tags that the client has; that of a compressed answer is a weak one."""
-    listed = request.headers.get("if-none-match", "").split(",")
-    return {tag.strip().removeprefix("W/") for tag in listed}
+def parse_known_etags(request: Request) -> set[str]:
+    """Return the ETags of If-None-Match, without the weak mark that compressed responses carry."""
+    values = request.headers.get("if-none-match", "").split(",")
+    return {value.strip().removeprefix("W/") for value in values}

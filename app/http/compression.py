@@ -1,8 +1,9 @@
-"""Text is sent compressed to who reads it so, but not what a stranger could make tell a secret by its size.
+"""Gzip compression of text responses, except where the compressed size could reveal a secret.
 
-Whoever makes a person's browser open an address with guesses in its query, and sees how long the answers are,
-learns what else is in the page (BREACH): with a cookie, a query stays uncompressed. Only whole answers to GET
-are taken: what is streamed (events, archives, files) goes out as it comes (docs/decisions/0041).
+An attacker who makes a person's browser open addresses with guesses in the query and observes the sizes of
+the responses learns what else is in the page (BREACH). Therefore a request with both a cookie and a query
+gets an uncompressed response. Only complete responses to GET are compressed; streams (events, archives,
+files) are passed through (docs/decisions/0041).
 """
 
 import gzip
@@ -12,12 +13,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-LEAST_BYTES = 1024
-"""Less fits into a packet as it is."""
-IN_THREAD_BYTES = 1 << 16
-"""So much holds up the others for more than a millisecond."""
-LEVEL = 5
-TYPES = (
+_MIN_BYTES = 1024
+"""Smaller bodies fit into one packet uncompressed."""
+_MIN_THREAD_BYTES = 1 << 16
+"""Compressing a body of this size blocks the event loop for more than a millisecond."""
+_GZIP_LEVEL = 5
+_COMPRESSIBLE_TYPES = (
     "text/html",
     "text/css",
     "text/csv",
@@ -30,78 +31,80 @@ TYPES = (
     "application/atom+xml",
     "image/svg+xml",
 )
-GZIP = re.compile(r"(?:^|,)\s*gzip\s*(?:;\s*q=(?P<q>[01](?:\.\d{0,3})?)\s*)?(?=,|$)", re.IGNORECASE)
+_GZIP_PATTERN = re.compile(r"(?:^|,)\s*gzip\s*(?:;\s*q=(?P<q>[01](?:\.\d{0,3})?)\s*)?(?=,|$)", re.IGNORECASE)
 
 
-def reads_gzip(headers: Headers) -> bool:
-    """Whether the client says that it can, and does not weigh it with nothing."""
-    asked = GZIP.search(headers.get("accept-encoding", ""))
-    return asked is not None and float(asked["q"] or 1) > 0
+def accepts_gzip(headers: Headers) -> bool:
+    """Return whether Accept-Encoding lists gzip with a weight above 0."""
+    match = _GZIP_PATTERN.search(headers.get("accept-encoding", ""))
+    return match is not None and float(match["q"] or 1) > 0
 
 
-def may_be_packed(scope: Scope) -> bool:
-    """A whole answer to this request tells nobody anything by its size."""
-    with_cookie_and_query = "cookie" in Headers(scope=scope) and bool(scope["query_string"])
-    return scope["method"] == "GET" and not with_cookie_and_query
+def is_safe_to_compress(scope: Scope) -> bool:
+    """Return whether the size of a compressed response to this request can reveal nothing."""
+    has_cookie_and_query = "cookie" in Headers(scope=scope) and bool(scope["query_string"])
+    return scope["method"] == "GET" and not has_cookie_and_query
 
 
-def packed(body: bytes) -> bytes:
-    """The same bytes for the same body, whenever."""
-    return gzip.compress(body, LEVEL, mtime=0)
+def compress(body: bytes) -> bytes:
+    """Return the gzipped body; the same body always gives the same bytes."""
+    return gzip.compress(body, _GZIP_LEVEL, mtime=0)
 
 
-def weak(tag: str) -> str:
-    """Of what is the same to a reader, in other bytes."""
-    return tag if tag.startswith("W/") else f"W/{tag}"
+def weaken_etag(etag: str) -> str:
+    """Return the weak form of an ETag, for equivalent content in other bytes."""
+    return etag if etag.startswith("W/") else f"W/{etag}"
 
 
-class Compressed:
+class GzipMiddleware:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not may_be_packed(scope):
+        if scope["type"] != "http" or not is_safe_to_compress(scope):
             await self.app(scope, receive, send)
             return
-        await self.app(scope, receive, Answer(send, reads_gzip(Headers(scope=scope))).send)
+        await self.app(scope, receive, BufferedResponse(send, accepts_gzip(Headers(scope=scope))).send)
 
 
-class Answer:
-    """Holds back the head of an answer until it is seen whether its body is whole."""
+class BufferedResponse:
+    """Delay the start of a response until it is known whether its body comes in one message."""
 
-    def __init__(self, send: Send, wanted: bool) -> None:
-        self.onward = send
-        self.wanted = wanted
-        self.head: Message | None = None
+    def __init__(self, send: Send, is_gzip_accepted: bool) -> None:
+        self.wrapped_send = send
+        self.is_gzip_accepted = is_gzip_accepted
+        self.start_message: Message | None = None
 
     async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and is_text(message):
-            self.head = message
+        if message["type"] == "http.response.start" and _is_compressible(message):
+            self.start_message = message
             return
-        if self.head is not None:
-            head, self.head = self.head, None
+        if self.start_message is not None:
+            start_message, self.start_message = self.start_message, None
             body = message.get("body", b"")
-            if not message.get("more_body") and len(body) >= LEAST_BYTES:
-                message = {**message, "body": await self.shortened(head, body)}
-            await self.onward(head)
-        await self.onward(message)
+            if not message.get("more_body") and len(body) >= _MIN_BYTES:
+                message = {**message, "body": await self.encode_body(start_message, body)}
+            await self.wrapped_send(start_message)
+        await self.wrapped_send(message)
 
-    async def shortened(self, head: Message, body: bytes) -> bytes:
-        """The body as it is sent, and its head told of it."""
-        headers = MutableHeaders(scope=head)
+    async def encode_body(self, start_message: Message, body: bytes) -> bytes:
+        """Return the body to send and set the headers for its encoding."""
+        headers = MutableHeaders(scope=start_message)
         headers.add_vary_header("Accept-Encoding")
-        if not self.wanted:
+        if not self.is_gzip_accepted:
             return body
-        made = packed(body) if len(body) < IN_THREAD_BYTES else await run_in_threadpool(packed, body)
+        compressed = (
+            compress(body) if len(body) < _MIN_THREAD_BYTES else await run_in_threadpool(compress, body)
+        )
         headers["Content-Encoding"] = "gzip"
-        headers["Content-Length"] = str(len(made))
-        if tag := headers.get("etag"):
-            headers["ETag"] = weak(tag)
-        return made
+        headers["Content-Length"] = str(len(compressed))
+        if etag := headers.get("etag"):
+            headers["ETag"] = weaken_etag(etag)
+        return compressed
 
 
-def is_text(head: Message) -> bool:
-    """Text that nobody has compressed yet."""
-    headers = Headers(raw=head["headers"])
-    kind = headers.get("content-type", "").partition(";")[0].strip()
-    return kind in TYPES and "content-encoding" not in headers
+def _is_compressible(start_message: Message) -> bool:
+    """Return whether the response is text and not encoded yet."""
+    headers = Headers(raw=start_message["headers"])
+    content_type = headers.get("content-type", "").partition(";")[0].strip()
+    return content_type in _COMPRESSIBLE_TYPES and "content-encoding" not in headers

@@ -1,7 +1,7 @@
-"""One connection to the web server, which does not wait for ever for what may never come.
+"""HTTP connections with time limits and a maximum number.
 
-The server's own limit is for connections on which nothing at all comes after an answer. This adds the others:
-silence from the beginning, a head that does not end, the rest of a body nobody reads any more, and too many.
+The server itself limits only idle connections after a response. This protocol adds limits for connections
+that send nothing at first, do not complete the request head, or keep sending a body that is no longer read.
 """
 
 import asyncio
@@ -12,84 +12,89 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.config import get_settings
 
-CREDENTIALS = {b"authorization", b"cookie"}
+_CREDENTIAL_HEADERS = {b"authorization", b"cookie"}
 
 
 class Connection(H11Protocol):
-    """Closes itself when it has been idle, that is without a request in work, for too long."""
+    """A connection that closes itself after it has been without an active request for too long."""
 
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         settings = get_settings()
         self.patience_s = settings.head_timeout_s
-        self.most = settings.share(settings.connections)
-        self.least_rest = settings.body_bytes_per_s * self.patience_s
-        self.rest = 0
+        self.max_connections = settings.share_per_process(settings.connections)
+        self.min_body_bytes = settings.body_bytes_per_s * self.patience_s
+        self.received_bytes = 0
         self.idle_since = self.loop.time()
-        self.patience: asyncio.TimerHandle | None = None
+        self.idle_timer: asyncio.TimerHandle | None = None
 
     @property
-    def idle(self) -> bool:
+    def is_idle(self) -> bool:
         return self.cycle is None or self.cycle.response_complete
 
     @property
-    def sends_unknown(self) -> bool:
-        """Whether a body is coming of somebody who says not even who they are."""
-        if self.idle or self.conn.their_state is not h11.SEND_BODY:
+    def has_anonymous_body(self) -> bool:
+        """Whether a body is being received for a request without credentials."""
+        if self.is_idle or self.conn.their_state is not h11.SEND_BODY:
             return False
-        return not CREDENTIALS & {name for name, _ in self.scope["headers"]}
+        return not _CREDENTIAL_HEADERS & {name for name, _ in self.scope["headers"]}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as its base
         super().connection_made(transport)
-        self.begin_waiting()
-        if len(self.connections) > self.most:
-            make_room(self.connections)
+        self.start_idle_timer()
+        if len(self.connections) > self.max_connections:
+            _close_one(self.connections)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.end_waiting()
+        self.stop_idle_timer()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        before = self.conn.their_state
-        self.rest += len(data)
+        previous_state = self.conn.their_state
+        self.received_bytes += len(data)
         super().data_received(data)
-        if not self.idle or self.conn.their_state is not before:
-            self.end_waiting()
-        if self.idle:
-            self.begin_waiting()
+        if not self.is_idle or self.conn.their_state is not previous_state:
+            self.stop_idle_timer()
+        if self.is_idle:
+            self.start_idle_timer()
 
     def on_response_complete(self) -> None:
         self.idle_since = self.loop.time()
         super().on_response_complete()
 
-    def begin_waiting(self) -> None:
-        """From the first byte on: more bytes prolong nothing."""
-        if self.patience is None:
-            self.rest = 0
-            self.patience = self.loop.call_later(self.patience_s, self.lose_patience)
+    def start_idle_timer(self) -> None:
+        """Start the timer unless it is running, so that further bytes do not extend it."""
+        if self.idle_timer is None:
+            self.received_bytes = 0
+            self.idle_timer = self.loop.call_later(self.patience_s, self.handle_idle_timeout)
 
-    def end_waiting(self) -> None:
-        if self.patience is not None:
-            self.patience.cancel()
-            self.patience = None
+    def stop_idle_timer(self) -> None:
+        if self.idle_timer is not None:
+            self.idle_timer.cancel()
+            self.idle_timer = None
 
-    def lose_patience(self) -> None:
-        """Close, unless the sender of a body that was answered early is on the way to reading the answer."""
-        self.patience = None
-        if self.conn.their_state is h11.SEND_BODY and self.rest >= self.least_rest:
-            self.begin_waiting()
+    def handle_idle_timeout(self) -> None:
+        """Close the connection, unless a body that got an early response is still sent fast enough."""
+        self.idle_timer = None
+        if self.conn.their_state is h11.SEND_BODY and self.received_bytes >= self.min_body_bytes:
+            self.start_idle_timer()
         else:
             self.transport.close()
 
 
-def make_room(connections: set[Any]) -> None:
-    """Close the one that has been idle longest; if only the newest is, the oldest body of a stranger.
+def _close_one(connections: set[Any]) -> None:
+    """Close one connection to make room for a new one.
 
-    The newest itself goes when all others have a request in work.
+    This is the connection that has been idle longest; if only the newest is idle, the oldest one that sends
+    an anonymous body; if there is none, the newest.
     """
-    there = sorted(
-        (one for one in connections if not one.transport.is_closing()), key=lambda one: one.idle_since
+    open_connections = sorted(
+        (connection for connection in connections if not connection.transport.is_closing()),
+        key=lambda connection: connection.idle_since,
     )
-    idle, strangers = [one for one in there if one.idle], [one for one in there if one.sends_unknown]
-    for one in (idle[:-1] or strangers or idle)[:1]:
-        one.transport.close()
+    idle, anonymous = (
+        [connection for connection in open_connections if connection.idle],
+        [connection for connection in open_connections if connection.sends_unknown],
+    )
+    for connection in (idle[:-1] or anonymous or idle)[:1]:
+        connection.transport.close()

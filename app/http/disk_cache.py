@@ -1,4 +1,4 @@
-"""Files that take long to make and are asked for often: kept on this machine's disk, within bounds."""
+"""Disk cache for files that are expensive to build and requested often."""
 
 import os
 from collections.abc import Callable
@@ -10,61 +10,63 @@ from typing import IO
 
 import structlog
 
-from app.storage.durable import write_whole
+from app.storage.durable import write_atomically
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
-    """A folder of at most so many files and bytes; what was not asked for longest goes first.
+class DiskCache:
+    """A folder with a maximum number of files and bytes, which evicts the least recently used files.
 
-    Nothing depends on it: what is not there is made again, and a disk that is full costs only time. Several
-    processes may share the folder.
+    Missing files are built again, so a full disk costs only time. Several processes may share the folder.
     """
 
-    files: int
-    size: int
-    making: Lock
+    max_files: int
+    max_bytes: int
+    build_lock: Lock
 
-    def file(self, folder: Path, name: str, make: Callable[[], IO[bytes]]) -> IO[bytes]:
-        """The file of that name, made if it is not there; one is made at a time. Whoever asks closes it."""
-        place = folder / name
+    def open_file(self, folder: Path, name: str, build: Callable[[], IO[bytes]]) -> IO[bytes]:
+        """Return the open file of that name, built if it is missing. The caller closes it.
+
+        Only one file is built at a time.
+        """
+        path = folder / name
         with suppress(OSError):
-            return taken_down(place)
-        with self.making:
+            return _open_and_touch(path)
+        with self.build_lock:
             with suppress(OSError):
-                return taken_down(place)
-            made = make()
+                return _open_and_touch(path)
+            content = build()
             try:
-                write_whole(place, made)
-                self.clear(folder, but=place)
+                write_atomically(path, content)
+                self.evict(folder, keep=path)
             except OSError as problem:
                 log.warning("file_not_kept", name=name, reason=problem.strerror)
-            return made
+            return content
 
-    def clear(self, folder: Path, *, but: Path) -> None:
-        """Throw away what is beyond the bounds, also what a killed process left half written."""
-        number = total = 0
-        for place, (_, size) in sorted(kept_in(folder).items(), key=lambda each: each[1], reverse=True):
-            number, total = number + 1, total + size
-            if place != but and (number > self.files or total > self.size):
-                place.unlink(missing_ok=True)
+    def evict(self, folder: Path, *, keep: Path) -> None:
+        """Remove files beyond the limits, including partial files of killed processes."""
+        file_count = total_bytes = 0
+        for path, (_, size) in sorted(_list_files(folder).items(), key=lambda item: item[1], reverse=True):
+            file_count, total_bytes = file_count + 1, total_bytes + size
+            if path != keep and (file_count > self.max_files or total_bytes > self.max_bytes):
+                path.unlink(missing_ok=True)
 
 
-def taken_down(place: Path) -> IO[bytes]:
-    """An open file, from now on the last that was asked for."""
-    file = place.open("rb")
-    os.utime(place)
+def _open_and_touch(path: Path) -> IO[bytes]:
+    """Open a file and mark it as the most recently used."""
+    file = path.open("rb")
+    os.utime(path)
     return file
 
 
-def kept_in(folder: Path) -> dict[Path, tuple[float, int]]:
-    """When each file was last asked for, and its size."""
-    found = {}
-    for place in folder.rglob("*"):
-        with suppress(FileNotFoundError):  # another process has thrown it away
-            if place.is_file():
-                status = place.stat()
-                found[place] = (status.st_mtime, status.st_size)
-    return found
+def _list_files(folder: Path) -> dict[Path, tuple[float, int]]:
+    """Return the time of last use and the size of each file."""
+    usage = {}
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):  # another process has removed it
+            if path.is_file():
+                status = path.stat()
+                usage[path] = (status.st_mtime, status.st_size)
+    return usage

@@ -1,4 +1,4 @@
-"""Numbers for Prometheus. Labels are words of ours, as route templates and states; never what a user sent."""
+"""Prometheus metrics. Labels are fixed words such as route templates and states, never input from users."""
 
 import os
 import platform
@@ -19,76 +19,76 @@ from anoncup.errors import Unavailable
 from app.db.models import State
 from app.db.transaction import transaction
 from app.services.jobs import health, queue
-from app.services.jobs.health import Work
+from app.services.jobs.health import JobCounts
 
 log = structlog.get_logger(__name__)
 
-METHODS = {"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"}
-UNMATCHED = "unmatched"
-UNLOGGED = {"/healthz", "/readyz", "/metrics"}
-"""Asked every few seconds by machines."""
-TOLD = (State.QUEUED, State.SCORING, State.ERROR)
-"""What an operator can do something about. How what was scored ended is an answer about secrets, and how many
-guesses were judged is hidden as long as their scores are."""
-SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+_KNOWN_METHODS = {"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"}
+_UNMATCHED_ROUTE = "unmatched"
+_UNLOGGED_ROUTES = {"/healthz", "/readyz", "/metrics"}
+"""Requested every few seconds by monitoring."""
+_REPORTED_STATES = (State.QUEUED, State.SCORING, State.ERROR)
+"""States an operator can act on. The outcomes of evaluations would reveal secrets, and the number of judged
+guesses is hidden as long as their scores are."""
+_DURATION_BUCKETS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 class Meters:
-    """The counters of the web processes, and what is read from the database when they are asked for."""
+    """Counters of the web processes, and the values that are read from the database at each scrape."""
 
     def __init__(self, *, prefix: str) -> None:
-        """``prefix``: of the routes that are declared without it."""
+        """Create the metrics. ``prefix`` is the path of the API routes, which are declared without it."""
         self.prefix = prefix
         self.registry = CollectorRegistry()
-        shared = "PROMETHEUS_MULTIPROC_DIR" in os.environ
-        own = None if shared else self.registry
+        is_multiprocess = "PROMETHEUS_MULTIPROC_DIR" in os.environ
+        own_registry = None if is_multiprocess else self.registry
         self.requests = Counter(
             "anoncup_http_requests",
             "Requests answered.",
             ("method", "route", "status"),
-            registry=own,
+            registry=own_registry,
         )
-        self.seconds = Histogram(
+        self.durations = Histogram(
             "anoncup_http_request_seconds",
             "From the first byte of a request to the last of its answer.",
             ("method", "route"),
-            buckets=SECONDS,
-            registry=own,
+            buckets=_DURATION_BUCKETS,
+            registry=own_registry,
         )
         build = Info("anoncup_build", "The version that runs.", registry=self.registry)
         build.info({"version": version("anoncup"), "python": platform.python_version()})
-        if shared:
+        if is_multiprocess:
             MultiProcessCollector(self.registry)  # type: ignore[no-untyped-call]
-            self.registry.register(Processes())
+            self.registry.register(WebProcessCollector())
         else:
             ProcessCollector(registry=self.registry)
-        self.registry.register(Stored())
+        self.registry.register(DatabaseCollector())
 
-    def text(self) -> bytes:
+    def render(self) -> bytes:
         return generate_latest(self.registry)
 
-    def note(self, scope: Scope, status: int, seconds: float) -> None:
-        method = scope["method"] if scope["method"] in METHODS else "other"
-        route = template_of(scope, self.prefix)
+    def record_request(self, scope: Scope, status: int, seconds: float) -> None:
+        method = scope["method"] if scope["method"] in _KNOWN_METHODS else "other"
+        route = _get_route_template(scope, self.prefix)
         self.requests.labels(method, route, str(status)).inc()
-        self.seconds.labels(method, route).observe(seconds)
-        if route not in UNLOGGED:
-            # Without the query, for it may carry a code; as it was sent, so it is plain ASCII.
+        self.durations.labels(method, route).observe(seconds)
+        if route not in _UNLOGGED_ROUTES:
+            # Without the query, which may contain a code. The raw path is plain ASCII.
             path = scope.get("raw_path", b"").decode("ascii", "replace")
             log.info("request", method=method, path=path, status=status, ms=round(1000 * seconds))
 
 
-def template_of(scope: Scope, prefix: str) -> str:
-    """The route that answered, as it was declared: a path that nobody declared has one label for all."""
+def _get_route_template(scope: Scope, prefix: str) -> str:
+    """Return the declared path of the matched route; all unmatched paths share one label."""
     route = scope.get("route")
     if route is None:
-        return "/static" if scope["path"].startswith("/static/") else UNMATCHED
-    inside = scope["path"].startswith(f"{prefix}/") and not route.path.startswith(prefix)
-    return f"{prefix}{route.path}" if inside else str(route.path)
+        return "/static" if scope["path"].startswith("/static/") else _UNMATCHED_ROUTE
+    is_under_prefix = scope["path"].startswith(f"{prefix}/") and not route.path.startswith(prefix)
+    return f"{prefix}{route.path}" if is_under_prefix else str(route.path)
 
 
-class Metered:
-    """Counts, times and logs every request. The outermost layer but that which answers 500."""
+class MetricsMiddleware:
+    """Count, time and log every request. Only the handler of unexpected errors (500) is further out."""
 
     def __init__(self, app: ASGIApp, *, meters: Meters) -> None:
         self.app = app
@@ -98,81 +98,86 @@ class Metered:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        status, started = 500, time.perf_counter()
+        status, started_at = 500, time.perf_counter()
 
-        async def noticing(message: Message) -> None:
+        async def send_and_record_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
         try:
-            await self.app(scope, receive, noticing)
+            await self.app(scope, receive, send_and_record_status)
         finally:
-            self.meters.note(scope, status, time.perf_counter() - started)
+            self.meters.record_request(scope, status, time.perf_counter() - started_at)
 
 
-class Processes(Collector):
-    """What each web process takes: this one, and those that its parent has beside it."""
+class WebProcessCollector(Collector):
+    """Collect the resource usage of each web process: the children of this process's parent."""
 
     def collect(self) -> Iterator[Metric]:
-        parent = os.getppid()
-        pids = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
-        found: dict[str, Metric] = {}
+        parent_pid = os.getppid()
+        pids = Path(f"/proc/{parent_pid}/task/{parent_pid}/children").read_text().split()
+        families: dict[str, Metric] = {}
         for pid in pids:
-            for measured in ProcessCollector(pid=partial(str, pid), registry=None).collect():
-                (sample,) = measured.samples
-                family = found.setdefault(
-                    measured.name, Metric(measured.name, measured.documentation, measured.type)
+            for metric in ProcessCollector(pid=partial(str, pid), registry=None).collect():
+                (sample,) = metric.samples
+                family = families.setdefault(
+                    metric.name, Metric(metric.name, metric.documentation, metric.type)
                 )
                 family.add_sample(sample.name, {"pid": pid}, sample.value)
-        yield from found.values()
+        yield from families.values()
 
 
-class Stored(Collector):
-    """What only the database and the queue know, read at each scrape; a part that is away is left out."""
+class DatabaseCollector(Collector):
+    """Collect values from the database and the queue at each scrape, without the part that is unavailable."""
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing in advance: a new application must not need a database."""
+        """Return no metrics, so that registration does not need a database."""
         return ()
 
     def collect(self) -> Iterator[Metric]:
-        waiting = queue.depth()
-        yield gauge("anoncup_queue_up", "Whether the queue can be reached.", float(waiting is not None))
-        if waiting is not None:
-            yield gauge("anoncup_queue_depth", "Messages that wait in the queue.", waiting)
+        queue_depth = queue.count_messages()
+        yield _build_gauge(
+            "anoncup_queue_up", "Whether the queue can be reached.", float(queue_depth is not None)
+        )
+        if queue_depth is not None:
+            yield _build_gauge("anoncup_queue_depth", "Messages that wait in the queue.", queue_depth)
         try:
             with transaction() as session:
-                work, beats = health.work(session), health.heartbeats(session)
+                job_counts, heartbeat_ages = health.count_jobs(session), health.load_heartbeat_ages(session)
         except Unavailable:
-            yield gauge("anoncup_database_up", "Whether the database can be reached.", 0)
+            yield _build_gauge("anoncup_database_up", "Whether the database can be reached.", 0)
             return
-        yield gauge("anoncup_database_up", "Whether the database can be reached.", 1)
-        yield from of_work(work)
-        yield labelled(
-            "anoncup_heartbeat_age_seconds", "Since a regular task last ran to its end.", "task", beats
+        yield _build_gauge("anoncup_database_up", "Whether the database can be reached.", 1)
+        yield from _build_job_metrics(job_counts)
+        yield _build_labelled_gauge(
+            "anoncup_heartbeat_age_seconds",
+            "Since a regular task last ran to its end.",
+            "task",
+            heartbeat_ages,
         )
 
 
-def of_work(work: Work) -> Iterator[Metric]:
-    for name, counted in (("evaluations", work.evaluations), ("guesses", work.guesses)):
-        states = {state.value: float(counted[state]) for state in TOLD}
-        yield labelled(
-            f"anoncup_{name}", f"{name.capitalize()} that are not done, by state.", "state", states
+def _build_job_metrics(job_counts: JobCounts) -> Iterator[Metric]:
+    for name, counts in (("evaluations", job_counts.evaluations), ("guesses", job_counts.guesses)):
+        counts_by_state = {state.value: float(counts[state]) for state in _REPORTED_STATES}
+        yield _build_labelled_gauge(
+            f"anoncup_{name}", f"{name.capitalize()} that are not done, by state.", "state", counts_by_state
         )
-    yield gauge(
+    yield _build_gauge(
         "anoncup_oldest_queued_seconds",
         "How long the evaluation that has waited longest has waited.",
-        work.oldest_queued_s,
+        job_counts.oldest_queued_s,
     )
 
 
-def gauge(name: str, meaning: str, value: float) -> Metric:
-    return GaugeMetricFamily(name, meaning, value=value)
+def _build_gauge(name: str, documentation: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, documentation, value=value)
 
 
-def labelled(name: str, meaning: str, label: str, values: Mapping[str, float]) -> Metric:
-    family = GaugeMetricFamily(name, meaning, labels=[label])
-    for word, value in values.items():
-        family.add_metric([word], value)
+def _build_labelled_gauge(name: str, documentation: str, label: str, values: Mapping[str, float]) -> Metric:
+    family = GaugeMetricFamily(name, documentation, labels=[label])
+    for label_value, value in values.items():
+        family.add_metric([label_value], value)
     return family

@@ -1,4 +1,4 @@
-"""What every answer carries, and the bound on what a request may carry."""
+"""Security headers of all responses, limits on request bodies, and the check of the Host header."""
 
 import asyncio
 import re
@@ -11,24 +11,24 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from anoncup.errors import TooLarge, TooSlow
 from app.config import Settings
-from app.http.problems import Refused, problem
+from app.http.problems import DomainHTTPException, build_problem
 
-DRAINED_BYTES = 1 << 30
-TEXT_TYPES = ("application/json", "application/toml", "application/x-www-form-urlencoded")
-FILES = re.compile(r"/(submissions|guesses|baselines|(?:original|truth)/[^/]*)")
-"""The ends of the paths that take files."""
-TEXT_MB = 2
-"""The largest body elsewhere, and from whoever shows no credentials: it is read before they are checked."""
+MAX_DRAINED_BYTES = 1 << 30
+_TEXT_TYPES = ("application/json", "application/toml", "application/x-www-form-urlencoded")
+UPLOAD_PATH_PATTERN = re.compile(r"/(submissions|guesses|baselines|(?:original|truth)/[^/]*)")
+"""Matches paths that accept files."""
+_MAX_TEXT_MB = 2
+"""Limit for all other bodies, and without credentials, because bodies are read before authentication."""
 
-A_YEAR_S = 365 * 24 * 3600
-NOT_NAMED = (
+_YEAR_S = 365 * 24 * 3600
+_NO_PUBLIC_URL = (
     "this service answers only as localhost, 127.0.0.1 or [::1] until its operator sets ANONCUP_PUBLIC_URL"
     " to the address by which people reach it"
 )
-ON_THE_MACHINE = {"/healthz", "/readyz", "/metrics"}
-"""Asked by machines, by whatever name they know this one."""
+_HOST_INDEPENDENT_PATHS = {"/healthz", "/readyz", "/metrics"}
+"""Paths for monitoring, which may use any host name."""
 
-HEADERS = {
+SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "font-src 'self'; connect-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -38,8 +38,8 @@ HEADERS = {
 }
 
 
-class HeadAsGet:
-    """Answers HEAD as GET, which FastAPI's routes do not; the server leaves the body out."""
+class HeadAsGetMiddleware:
+    """Handle HEAD requests as GET, because FastAPI's routes do not. The server omits the body."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -48,135 +48,142 @@ class HeadAsGet:
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self.app(scope, receive, send)
             return
-        asked = {**scope, "method": "GET"}
-        await self.app(asked, receive, send)
-        scope["route"] = asked.get("route")  # for the metrics
+        get_scope = {**scope, "method": "GET"}
+        await self.app(get_scope, receive, send)
+        scope["route"] = get_scope.get("route")  # for the metrics
 
 
-class Envelope:
-    """Adds the security headers, bounds the body and its slowness, and lets a sender of too much finish.
+class SecurityHeadersMiddleware:
+    """Add the security headers and limit the size and slowness of the body.
 
-    The framework's own bound answers outside the error handlers and cuts the connection under the sender,
-    who then often never reads the answer.
+    The rest of a body that is too large is read first. The framework's own limit responds outside of the
+    error handlers and closes the connection while the client is sending, which then often never reads the
+    response.
     """
 
     def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
         self.app = app
         self.settings = settings
-        self.headers = HEADERS | strict_transport(settings)
+        self.headers = SECURITY_HEADERS | build_hsts_headers(settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
 
-        if not self.goes_by(scope):
-            await self.other_host()(scope, receive, send)
+        if not self.is_for_own_host(scope):
+            await self.build_wrong_host_response()(scope, receive, send)
             return
 
-        paced = Pace(receive, self.settings)
+        rate_limit = BodyRateLimit(receive, self.settings)
 
         async def send_with_headers(message: Message) -> None:
-            paced.answered = True
+            rate_limit.is_answered = True
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in self.headers.items():
                     headers.setdefault(name, value)
                 if not scope["path"].startswith("/static/"):
-                    # What one person may see must not wait for the next in a shared cache.
+                    # Personal content must not end up in a shared cache.
                     headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        await self.app(scope, bounded(paced.receive, self.limit_mb(scope)), send_with_headers)
+        await self.app(
+            scope, _limit_body_size(rate_limit.receive, self.get_limit_mb(scope)), send_with_headers
+        )
 
-    def goes_by(self, scope: Scope) -> bool:
-        """Whether the request is for this service: a name that somebody else gave it must not be answered."""
-        host = host_of(Headers(scope=scope).get("host", ""))
-        return scope["path"] in ON_THE_MACHINE or self.settings.answers(host)
+    def is_for_own_host(self, scope: Scope) -> bool:
+        """Return whether the Host header names this service; names given to it by others are rejected."""
+        host = parse_host(Headers(scope=scope).get("host", ""))
+        return scope["path"] in _HOST_INDEPENDENT_PATHS or self.settings.serves_host(host)
 
-    def other_host(self) -> Response:
+    def build_wrong_host_response(self) -> Response:
         if self.settings.public_url:
-            return problem(421, "other_host", "this service has another name")
-        return problem(421, "other_host", NOT_NAMED)
+            return build_problem(421, "other_host", "this service has another name")
+        return build_problem(421, "other_host", _NO_PUBLIC_URL)
 
-    def limit_mb(self, scope: Scope) -> int:
+    def get_limit_mb(self, scope: Scope) -> int:
         headers = Headers(scope=scope)
-        text = headers.get("content-type", "").startswith(TEXT_TYPES)
-        known = "authorization" in headers or "cookie" in headers
-        takes_files = FILES.search(scope["path"]) is not None
-        return self.settings.body_limit_mb if known and takes_files and not text else TEXT_MB
+        is_text = headers.get("content-type", "").startswith(_TEXT_TYPES)
+        has_credentials = "authorization" in headers or "cookie" in headers
+        is_upload = UPLOAD_PATH_PATTERN.search(scope["path"]) is not None
+        return self.settings.body_limit_mb if has_credentials and is_upload and not is_text else _MAX_TEXT_MB
 
 
-def host_of(header: str) -> str:
-    """The name in a Host header, without its port; empty if it is none."""
+def parse_host(header: str) -> str:
+    """Return the name in a Host header without its port; empty if the header is invalid."""
     try:
         return urlsplit(f"//{header}").hostname or ""
     except ValueError:
         return ""
 
 
-def strict_transport(settings: Settings) -> dict[str, str]:
-    """Where the service is reached by https, browsers are to come by nothing else for a year."""
+def build_hsts_headers(settings: Settings) -> dict[str, str]:
+    """Return the HSTS header for a public service behind https, valid for a year; otherwise no header."""
     if settings.is_local or not settings.public_url.startswith("https:"):
         return {}
-    return {"Strict-Transport-Security": f"max-age={A_YEAR_S}"}
+    return {"Strict-Transport-Security": f"max-age={_YEAR_S}"}
 
 
-class Pace:
-    """``receive`` that raises 408 when a body comes too slowly.
+class BodyRateLimit:
+    """A ``receive`` that raises 408 when a body arrives too slowly.
 
-    Every byte buys its share of patience, up to all of it, and only waiting for the sender spends it: how
-    long an upload stands in line here is not its sender's fault. What comes after the body or beside the
-    answer, the end of a stream of events above all, is waited for without limit.
+    Every received byte adds waiting time, up to a maximum, and only waiting for the client uses it up: time
+    that an upload spends in our queue does not count. Messages after the body or after the response started,
+    such as the disconnect that ends an event stream, are awaited without limit.
     """
 
     def __init__(self, receive: Receive, settings: Settings) -> None:
-        self.wrapped = receive
+        self.wrapped_receive = receive
         self.bytes_per_s = settings.body_bytes_per_s
-        self.most_s = self.left_s = settings.body_patience_s
-        self.answered = False
-        """Set by who sees the answer begin."""
-        self.ended = False
+        self.max_patience_s = self.patience_left_s = settings.body_patience_s
+        self.is_answered = False
+        """Set by the middleware when the response starts."""
+        self.is_ended = False
 
     async def receive(self) -> Message:
-        if self.answered or self.ended:
-            return await self.wrapped()
-        message = await self.in_time()
-        self.ended = not message.get("more_body", False)
+        if self.is_answered or self.is_ended:
+            return await self.wrapped_receive()
+        message = await self.receive_in_time()
+        self.is_ended = not message.get("more_body", False)
         return message
 
-    async def in_time(self) -> Message:
-        began = time.monotonic()
+    async def receive_in_time(self) -> Message:
+        started_at = time.monotonic()
         try:
-            async with asyncio.timeout(self.left_s):
-                message = await self.wrapped()
+            async with asyncio.timeout(self.patience_left_s):
+                message = await self.wrapped_receive()
         except TimeoutError:
-            slow = TooSlow("send the body at {least} bytes a second or faster", least=round(self.bytes_per_s))
-            raise Refused(slow, headers={"Connection": "close"}) from None
-        bought_s = len(message.get("body", b"")) / self.bytes_per_s
-        self.left_s = min(self.most_s, self.left_s - (time.monotonic() - began) + bought_s)
+            error = TooSlow(
+                "send the body at {least} bytes a second or faster", least=round(self.bytes_per_s)
+            )
+            raise DomainHTTPException(error, headers={"Connection": "close"}) from None
+        earned_s = len(message.get("body", b"")) / self.bytes_per_s
+        self.patience_left_s = min(
+            self.max_patience_s, self.patience_left_s - (time.monotonic() - started_at) + earned_s
+        )
         return message
 
 
-def bounded(receive: Receive, limit_mb: int) -> Receive:
-    """``receive`` that raises 413 beyond the limit, once the rest has been read and thrown away."""
-    received = 0
+def _limit_body_size(receive: Receive, limit_mb: int) -> Receive:
+    """Return a ``receive`` that raises 413 beyond the limit, after reading and discarding the rest."""
+    received_bytes = 0
 
     async def receive_within_limit() -> Message:
-        nonlocal received
+        nonlocal received_bytes
         message = await receive()
-        received += len(message.get("body", b""))
-        if received > limit_mb * 2**20:
-            await drain(receive, message)
-            raise Refused(TooLarge("a request may have at most {most_mb} MB", most_mb=limit_mb))
+        received_bytes += len(message.get("body", b""))
+        if received_bytes > limit_mb * 2**20:
+            await _drain(receive, message)
+            raise DomainHTTPException(TooLarge("a request may have at most {most_mb} MB", most_mb=limit_mb))
         return message
 
     return receive_within_limit
 
 
-async def drain(receive: Receive, message: Message) -> None:
-    """Read to the end of the body, within reason."""
-    left = DRAINED_BYTES
-    while left > 0 and message["type"] == "http.request" and message.get("more_body"):
+async def _drain(receive: Receive, message: Message) -> None:
+    """Read and discard the rest of the body, up to ``MAX_DRAINED_BYTES``."""
+    remaining_bytes = MAX_DRAINED_BYTES
+    while remaining_bytes > 0 and message["type"] == "http.request" and message.get("more_body"):
         message = await receive()
-        left -= len(message.get("body", b""))
+        remaining_bytes -= len(message.get("body", b""))

@@ -1,4 +1,4 @@
-"""Bodies that carry files: they go to the disk while they come, and are gone when the request is over."""
+"""Multipart forms with files, which are spooled to disk and removed at the end of the request."""
 
 import tempfile
 from collections.abc import AsyncIterator, Mapping
@@ -10,129 +10,128 @@ from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from anoncup.errors import InvalidUpload, Problem, Unavailable, Unreadable
+from anoncup.errors import FileProblem, InvalidUpload, MalformedRequest, Unavailable
 from anoncup.messages import Message
-from anoncup.tables.files import missing_file, too_large
+from anoncup.tables.files import missing_file_problem, too_large_error
 
-TEXT_BYTES = 64 * 1024
-MOST_PARTS = 8
+_MAX_TEXT_BYTES = 64 * 1024
+_MAX_PARTS = 8
 
 
-def spool_to(folder: Path) -> None:
-    """Let what does not fit into memory wait in ``folder``, unless the environment names another one.
+def set_spool_folder(folder: Path) -> None:
+    """Spool large files to ``folder``, unless the environment sets a temporary folder.
 
-    The usual folder may be memory itself. The files have no name there: nothing is left behind by a kill.
+    The default folder may be in memory. Spooled files have no name, so a killed process leaves none behind.
     """
-    if tempfile.gettempdir() in ("/tmp", "/var/tmp", "/usr/tmp"):  # noqa: S108  # where nobody chose
+    if tempfile.gettempdir() in ("/tmp", "/var/tmp", "/usr/tmp"):  # noqa: S108  # the defaults
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.tempdir = str(folder)
 
 
-class Reader(MultiPartParser):
-    """The framework's reader of forms.
+class LimitedParser(MultiPartParser):
+    """The framework's form parser with a limit on file sizes.
 
-    Of a file that is too large it keeps no more than the limit. The rest is read and thrown away, so that the
-    sender gets to hear the answer.
+    The rest of a file that is too large is read and discarded, so that the client can read the response.
     """
 
-    def __init__(self, request: Request, *, file_bytes: int) -> None:
+    def __init__(self, request: Request, *, max_file_bytes: int) -> None:
         super().__init__(
             request.headers,
             request.stream(),
-            max_files=MOST_PARTS,
-            max_fields=MOST_PARTS,
-            max_part_size=TEXT_BYTES,
+            max_files=_MAX_PARTS,
+            max_fields=_MAX_PARTS,
+            max_part_size=_MAX_TEXT_BYTES,
         )
-        self.file_bytes = file_bytes
-        self.size = 0
-        self.too_large = ""
+        self.max_file_bytes = max_file_bytes
+        self.part_bytes = 0
+        self.too_large_field = ""
 
     def on_part_begin(self) -> None:
         super().on_part_begin()
-        self.size = 0
+        self.part_bytes = 0
 
     def on_part_data(self, data: bytes, start: int, end: int) -> None:
-        self.size += end - start
-        if self._current_part.file is not None and self.size > self.file_bytes:
-            self.too_large = self._current_part.field_name
+        self.part_bytes += end - start
+        if self._current_part.file is not None and self.part_bytes > self.max_file_bytes:
+            self.too_large_field = self._current_part.field_name
         else:
             super().on_part_data(data, start, end)
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """The files and texts of a multipart request, the files on the disk."""
+class MultipartForm:
+    """The files and texts of a multipart request. Large files are spooled to disk."""
 
     files: Mapping[str, UploadFile]
     texts: Mapping[str, str]
 
     @property
     def size(self) -> int:
-        """Of all files, in bytes."""
+        """Size of all files in bytes."""
         return sum(part.size or 0 for part in self.files.values())
 
-    def file(self, name: str) -> bytes:
-        """The content of a file, to be asked for when there is room for it in memory."""
+    def read_file(self, name: str) -> bytes:
+        """Return the content of a file. Reserve memory before; raise InvalidUpload if the file is missing."""
         if name not in self.files:
-            raise InvalidUpload([missing_file(name)])
-        return self.beginning(name, -1)
+            raise InvalidUpload([missing_file_problem(name)])
+        return self.read_start(name, -1)
 
-    def beginning(self, name: str, size: int) -> bytes:
+    def read_start(self, name: str, size: int) -> bytes:
         self.files[name].file.seek(0)
         return self.files[name].file.read(size)
 
 
 @asynccontextmanager
-async def multipart(request: Request, *, names: set[str], file_mb: int) -> AsyncIterator[Parts]:
-    """The parts of a multipart form whose sender is known; each file within ``file_mb``."""
+async def open_form(request: Request, *, names: set[str], file_mb: int) -> AsyncIterator[MultipartForm]:
+    """Receive the multipart form of an authenticated client; each file may have at most ``file_mb`` MB."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         files = tuple(sorted(names))
         message = Message("send a multipart/form-data request with the files {names}", names=files)
-        raise InvalidUpload([Problem("request", None, None, "not_multipart", message)])
-    form = await read(request, file_mb)
+        raise InvalidUpload([FileProblem("request", None, None, "not_multipart", message)])
+    form = await _parse_form(request, file_mb)
     try:
-        yield parts_of(form)
+        yield _collect_parts(form)
     finally:
         await form.close()
 
 
-async def read(request: Request, file_mb: int) -> FormData:
-    reader = Reader(request, file_bytes=file_mb * 2**20)
+async def _parse_form(request: Request, file_mb: int) -> FormData:
+    parser = LimitedParser(request, max_file_bytes=file_mb * 2**20)
     try:
-        form = await reader.parse()
+        form = await parser.parse()
     except MultiPartException as problem:
-        raise Unreadable("the request cannot be read: {reason}", reason=problem.message) from None
+        raise MalformedRequest("the request cannot be read: {reason}", reason=problem.message) from None
     except UnicodeError:
-        raise not_utf8() from None
+        raise _build_encoding_error() from None
     except OSError as problem:
-        with suppress(RuntimeError):  # it has been read to its end
+        with suppress(RuntimeError):  # the stream has been read completely
             async for _ in request.stream():
                 pass
         raise Unavailable("the upload could not be kept", code="storage_unavailable") from problem
-    if reader.too_large:
+    if parser.too_large_field:
         await form.close()
-        raise too_large(reader.too_large, file_mb)
+        raise too_large_error(parser.too_large_field, file_mb)
     return form
 
 
-def not_utf8() -> InvalidUpload:
+def _build_encoding_error() -> InvalidUpload:
     message = Message("encode the names and texts of a multipart request in UTF-8")
-    return InvalidUpload([Problem("request", None, None, "encoding", message)])
+    return InvalidUpload([FileProblem("request", None, None, "encoding", message)])
 
 
-def parts_of(form: FormData) -> Parts:
+def _collect_parts(form: FormData) -> MultipartForm:
     files: dict[str, UploadFile] = {}
     texts: dict[str, str] = {}
     for name, part in form.multi_items():
         try:
-            name.encode()  # half a character can be in no answer
+            name.encode()  # a lone surrogate cannot be part of a response
         except UnicodeError:
-            raise not_utf8() from None
+            raise _build_encoding_error() from None
         if name in files or name in texts:
             message = Message("{name} is sent twice", name=name)
-            raise InvalidUpload([Problem(name, None, None, "repeated_part", message)])
+            raise InvalidUpload([FileProblem(name, None, None, "repeated_part", message)])
         if isinstance(part, UploadFile):
             files[name] = part
         else:
             texts[name] = part
-    return Parts(files, texts)
+    return MultipartForm(files, texts)

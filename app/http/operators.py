@@ -1,4 +1,4 @@
-"""Who may read the operator's numbers: whoever has the token, or is on this machine."""
+"""Restrict operator pages such as ``/metrics`` to a token, or to requests from this host."""
 
 from hmac import compare_digest
 
@@ -7,24 +7,27 @@ from fastapi import Request
 from anoncup.errors import NotFound
 from app.config import Settings, is_loopback
 
-PASSED_ON = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
-"""Headers of which a proxy adds some: what comes from this machine may come from anywhere then."""
+PROXY_HEADERS = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
+"""Headers added by proxies. A local connection with one of them may come from anywhere."""
 
 
 def require_operator(request: Request, settings: Settings) -> None:
-    """NotFound, as for what is not there at all, for everybody else."""
-    if not (has_token(request, settings.metrics_token) or is_near(request, settings)):
+    """Raise NotFound unless the operator makes the request, as for a page that does not exist."""
+    if not (_has_token(request, settings.metrics_token) or _is_local_request(request, settings)):
         raise NotFound("there is nothing here")
 
 
-def has_token(request: Request, token: str) -> bool:
-    shown = request.headers.get("authorization", "")
-    return bool(token) and compare_digest(shown.encode(), f"Bearer {token}".encode())
+def _has_token(request: Request, token: str) -> bool:
+    authorization = request.headers.get("authorization", "")
+    return bool(token) and compare_digest(authorization.encode(), f"Bearer {token}".encode())
 
 
-def is_near(request: Request, settings: Settings) -> bool:
-    """From this machine and nobody else's, while no token is asked for and the service has no public address:
-    behind one there is a proxy, and not every proxy says so."""
+def _is_local_request(request: Request, settings: Settings) -> bool:
+    """Return whether the request comes from this host itself and may be trusted for that.
+
+    It may not if a token is set, if a proxy passed it on, or if the service has a public URL: then there is a
+    proxy, and not every proxy adds a header.
+    """
     if settings.metrics_token or not settings.is_local or request.client is None:
         return False
-    return is_loopback(request.client.host) and not any(name in request.headers for name in PASSED_ON)
+    return is_loopback(request.client.host) and not any(name in request.headers for name in PROXY_HEADERS)

@@ -1,4 +1,4 @@
-"""Cursor pagination: a page, and where the next one starts, in a Link header."""
+"""Cursor pagination with the address of the next page in a Link header."""
 
 import base64
 import json
@@ -10,53 +10,56 @@ from fastapi import Depends, Query, Request, Response
 
 from anoncup.errors import InvalidInput
 
-LARGEST_PAGE = 200
+_MAX_PAGE_SIZE = 200
 
 T = TypeVar("T")
 
-Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="entries in a page")]
+Limit = Annotated[int, Query(ge=1, le=_MAX_PAGE_SIZE, description="entries in a page")]
 Cursor = Annotated[
     str | None,
     Query(max_length=200, description="where the page starts: from the Link header of the last one"),
 ]
 
 
-def cursor_of(*place: Any) -> str:
-    """An opaque text for the place of an entry in its order."""
-    return base64.urlsafe_b64encode(json.dumps(place, default=str).encode()).decode().rstrip("=")
+def encode_cursor(*position: Any) -> str:
+    """Return an opaque cursor for the sort key of an entry."""
+    return base64.urlsafe_b64encode(json.dumps(position, default=str).encode()).decode().rstrip("=")
 
 
-def place_of(cursor: str | None, *kinds: Any) -> tuple[Any, ...] | None:
-    """The place that a cursor of ours stands for, each part read by its kind; None: from the start."""
+def decode_cursor(cursor: str | None, *parsers: Any) -> tuple[Any, ...] | None:
+    """Return the sort key in a cursor, each part converted by its parser; None for no cursor.
+
+    Raise InvalidInput (``invalid_cursor``) if the cursor is invalid.
+    """
     if cursor is None:
         return None
     try:
         parts = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        if len(parts) != len(kinds):
+        if len(parts) != len(parsers):
             raise ValueError
-        return tuple(kind(part) for kind, part in zip(kinds, parts, strict=True))
-    # What a stranger puts in a cursor fails in every way that reading a value can.
+        return tuple(parse(part) for parse, part in zip(parsers, parts, strict=True))
+    # A forged cursor can fail in every way that parsing a value can.
     except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
         raise InvalidInput("the cursor is not one of ours", code="invalid_cursor") from None
 
 
-def number(part: Any) -> int:
-    """A number that the database can compare with its own."""
+def parse_number(part: Any) -> int:
+    """Return the part if it fits into a bigint of the database; raise ValueError otherwise."""
     if type(part) is not int or not -(2**63) <= part < 2**63:
         raise ValueError
     return part
 
 
-def link_to_next(request: Request, response: Response, cursor: str | None) -> None:
-    """Say where the next page is; nothing if this one was the last."""
+def add_next_link(request: Request, response: Response, cursor: str | None) -> None:
+    """Add the Link header of the next page; none after the last page."""
     if cursor is not None:
-        following = request.url.include_query_params(cursor=cursor)
-        response.headers["Link"] = f'<{following.path}?{following.query}>; rel="next"'
+        next_url = request.url.include_query_params(cursor=cursor)
+        response.headers["Link"] = f'<{next_url.path}?{next_url.query}>; rel="next"'
 
 
 @dataclass(frozen=True, slots=True)
-class Paging:
-    """The page that a request asks for."""
+class PageRequest:
+    """The page requested by the client, and the response to link from."""
 
     request: Request
     response: Response
@@ -64,20 +67,25 @@ class Paging:
     cursor: str | None
 
     @property
-    def wanted(self) -> int:
-        """One entry more than the page holds: whether it comes tells whether another page follows."""
+    def fetch_limit(self) -> int:
+        """Number of entries to load: one more than the page, to see whether another page follows."""
         return self.limit + 1
 
-    def cut(self, found: Sequence[T], place: Callable[[T], tuple[Any, ...]]) -> Sequence[T]:
-        """The page out of the entries ``wanted``; the answer links to the next by its last one's place."""
-        kept = found[: self.limit]
-        if len(found) > self.limit:
-            link_to_next(self.request, self.response, cursor_of(*place(kept[-1])))
-        return kept
+    def take_page(self, entries: Sequence[T], get_position: Callable[[T], tuple[Any, ...]]) -> Sequence[T]:
+        """Return the page from up to ``fetch_limit`` entries, and link to the next page if there is one.
+
+        ``get_position`` returns the sort key of an entry.
+        """
+        page = entries[: self.limit]
+        if len(entries) > self.limit:
+            add_next_link(self.request, self.response, encode_cursor(*get_position(page[-1])))
+        return page
 
 
-def paging(request: Request, response: Response, limit: Limit = 100, cursor: Cursor = None) -> Paging:
-    return Paging(request, response, limit, cursor)
+def get_page_request(
+    request: Request, response: Response, limit: Limit = 100, cursor: Cursor = None
+) -> PageRequest:
+    return PageRequest(request, response, limit, cursor)
 
 
-AskedPage = Annotated[Paging, Depends(paging)]
+RequestedPage = Annotated[PageRequest, Depends(get_page_request)]

@@ -1,7 +1,7 @@
-"""Passwords are hashed and checked a few at a time, while no transaction is open.
+"""Hash and check passwords, a few at a time and outside of transactions.
 
-A hash takes a tenth of a second and 64 MB on purpose. Forty people at once, at the end of a break, would hold
-every thread and every connection of the process.
+A hash deliberately takes a tenth of a second and 64 MB. Forty simultaneous sign-ins would otherwise occupy
+every thread and database connection of the process.
 """
 
 from collections.abc import Callable, Coroutine
@@ -19,43 +19,46 @@ from app.services.accounts.accounts import Principal
 P = ParamSpec("P")
 T = TypeVar("T")
 
-AT_ONCE = 2
+MAX_CONCURRENT_HASHES = 2
 
 limiter: RunVar[CapacityLimiter] = RunVar("passwords")
-"""Of each event loop."""
+"""The limiter of the current event loop."""
 
 
-def threads() -> CapacityLimiter:
+def _get_limiter() -> CapacityLimiter:
     try:
         return limiter.get()
     except LookupError:
-        limiter.set(CapacityLimiter(get_settings().share(AT_ONCE)))
+        limiter.set(CapacityLimiter(get_settings().share_per_process(MAX_CONCURRENT_HASHES)))
         return limiter.get()
 
 
-def few_at_a_time(route: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
-    """The route in one of a few threads of its own; whoever waits for one holds nothing."""
+def limit_concurrency(route: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """Run a route in a small thread pool of its own. A waiting request holds no thread or connection."""
 
     @wraps(route)
-    async def waiting(*args: P.args, **named: P.kwargs) -> T:
-        return await to_thread.run_sync(partial(route, *args, **named), limiter=threads())
+    async def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        return await to_thread.run_sync(partial(route, *args, **kwargs), limiter=_get_limiter())
 
-    return waiting
+    return run
 
 
-def proven(name: str, password: str) -> str:
-    """The hash that the password of ``name`` matches; NotSignedIn, after as long, if it matches none."""
+def verify_password(name: str, password: str) -> str:
+    """Return the user's password hash if the password matches it.
+
+    Raise NotSignedIn otherwise. An unknown name takes as long as a wrong password.
+    """
     with transaction() as session:
-        kept = accounts.kept_hash(session, name)
-    return accounts.matching(kept, password)
+        password_hash = accounts.find_password_hash(session, name)
+    return accounts.verify_password(password_hash, password)
 
 
-def change(principal: Principal, *, old: str, new: str) -> None:
-    """Set a new password by the old one."""
+def change_own_password(principal: Principal, *, old: str, new: str) -> None:
+    """Set a new password after checking the old one."""
     with transaction() as session:
-        kept = passwords.own_hash(session, principal)
-    if not accounts.matches(kept, old):
-        raise passwords.wrong_old_password()
-    made = accounts.hashed(new)
+        old_hash = passwords.load_current_hash(session, principal)
+    if not accounts.is_correct_password(old_hash, old):
+        raise passwords.build_wrong_old_password_error()
+    new_hash = accounts.hash_password(new)
     with transaction() as session:
-        passwords.change(session, principal, proven=kept, new=made)
+        passwords.change(session, principal, verified_hash=old_hash, new_hash=new_hash)

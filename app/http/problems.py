@@ -1,4 +1,4 @@
-"""One table from errors to answers: application/problem+json."""
+"""Convert errors to problem responses (application/problem+json) by one table."""
 
 from typing import Any
 
@@ -12,21 +12,21 @@ from starlette.routing import compile_path
 
 from anoncup import errors
 
-STATUS: dict[type[errors.DomainError], int] = {
+STATUS_BY_ERROR: dict[type[errors.DomainError], int] = {
     errors.InvalidUpload: 422,
     errors.InvalidCompetition: 422,
     errors.InvalidInput: 422,
     errors.NotSignedIn: 401,
-    errors.NotAllowed: 403,
+    errors.Forbidden: 403,
     errors.NotFound: 404,
     errors.Conflict: 409,
     errors.TooLarge: 413,
     errors.TooSlow: 408,
-    errors.TooMany: 429,
+    errors.TooManyRequests: 429,
     errors.Unavailable: 503,
     errors.DomainError: 400,
 }
-TITLES = {
+TITLE_BY_STATUS = {
     400: "Bad request",
     401: "Not signed in",
     403: "Not allowed",
@@ -42,103 +42,108 @@ TITLES = {
     500: "Internal error",
     503: "Unavailable",
 }
-CODES = {
+CODE_BY_STATUS = {
     404: "not_found",
     405: "method_not_allowed",
     415: "content_type",
 }
 
 
-def body(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
-    """The body that every error has."""
+def build_body(status: int, code: str, detail: str, **extra: Any) -> dict[str, Any]:
+    """Return the JSON body of a problem response."""
     return {
         "type": f"urn:anoncup:problem:{code}",
-        "title": TITLES.get(status, "Error"),
+        "title": TITLE_BY_STATUS.get(status, "Error"),
         "status": status,
         "detail": detail,
         "code": code,
         "values": {},
-        **more,
+        **extra,
     }
 
 
-def problem(status: int, code: str, detail: str, **more: Any) -> JSONResponse:
-    content = body(status, code, detail, **more)
+def build_problem(status: int, code: str, detail: str, **extra: Any) -> JSONResponse:
+    content = build_body(status, code, detail, **extra)
     return JSONResponse(content, status_code=status, media_type="application/problem+json")
 
 
-def status_of(error: errors.DomainError) -> int:
-    return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+def get_status(error: errors.DomainError) -> int:
+    return next(
+        STATUS_BY_ERROR[error_type] for error_type in type(error).__mro__ if error_type in STATUS_BY_ERROR
+    )
 
 
-def on_domain_error(_: Request, error: Exception) -> JSONResponse:
+def _handle_domain_error(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, errors.DomainError)  # noqa: S101  # registered for this type only
-    answer = problem(status_of(error), error.code, str(error), **errors.particulars(error))
-    if isinstance(error, errors.TooMany | errors.Unavailable):
-        answer.headers["Retry-After"] = str(error.retry_after)
+    response = build_problem(get_status(error), error.code, str(error), **errors.describe_error(error))
+    if isinstance(error, errors.TooManyRequests | errors.Unavailable):
+        response.headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, errors.NotSignedIn):
-        answer.headers["WWW-Authenticate"] = "Bearer"
-    return answer
+        response.headers["WWW-Authenticate"] = "Bearer"
+    return response
 
 
-def on_invalid_request(_: Request, error: Exception) -> Response:
-    """What FastAPI could not read; the offending values are not repeated, for one may be a password."""
+def _handle_invalid_request(_: Request, error: Exception) -> Response:
+    """Report what FastAPI could not parse, without the rejected values, one of which may be a password."""
     assert isinstance(error, RequestValidationError)  # noqa: S101  # registered for this type only
-    found = [
+    fields = [
         {"field": ".".join(str(part) for part in entry["loc"]), "message": entry["msg"]}
         for entry in error.errors()
     ]
-    return problem(422, "invalid_request", "the request is not of the form this call needs", fields=found)
+    return build_problem(
+        422, "invalid_request", "the request is not of the form this call needs", fields=fields
+    )
 
 
-class Refused(HTTPException):
-    """Something wrong with a request that is found while the framework reads it, which lets only its own
-    exceptions through."""
+class DomainHTTPException(HTTPException):
+    """A domain error raised while the framework reads the request, which passes on HTTPExceptions only."""
 
     def __init__(self, problem: errors.DomainError, *, headers: dict[str, str] | None = None) -> None:
-        super().__init__(status_of(problem), str(problem), headers)
+        super().__init__(get_status(problem), str(problem), headers)
         self.problem = problem
 
 
-def on_http_error(request: Request, error: Exception) -> Response:
+def handle_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  # registered for this type only
-    if isinstance(error, Refused):
-        answer = on_domain_error(request, error.problem)
+    if isinstance(error, DomainHTTPException):
+        response = _handle_domain_error(request, error.problem)
     else:
-        code = CODES.get(error.status_code, "bad_request")
-        answer = problem(error.status_code, code, str(error.detail))
-    answer.headers.update(headers_of(request, error))
-    return answer
+        code = CODE_BY_STATUS.get(error.status_code, "bad_request")
+        response = build_problem(error.status_code, code, str(error.detail))
+    response.headers.update(build_headers(request, error))
+    return response
 
 
-def headers_of(request: Request, error: HTTPException) -> dict[str, str]:
-    """What the answer's head says besides."""
-    told = dict(error.headers or {})
+def build_headers(request: Request, error: HTTPException) -> dict[str, str]:
+    """Return the additional response headers, including Allow for 405."""
+    headers = dict(error.headers or {})
     if error.status_code == 405:
-        told["Allow"] = ", ".join(sorted(methods_of(request)))
-    return told
+        headers["Allow"] = ", ".join(sorted(_list_allowed_methods(request)))
+    return headers
 
 
-def methods_of(request: Request) -> set[str]:
-    """What the path knows: every route declares it anew, and the framework names the first one's methods."""
+def _list_allowed_methods(request: Request) -> set[str]:
+    """Return the methods of all routes that match the path; the framework lists the first route's only."""
     routes = iter_route_contexts(request.app.routes)
     path = request.scope["path"]
-    found = (one.methods for one in routes if one.methods and compile_path(one.path or "")[0].match(path))
-    return set().union(*found)
+    method_sets = (
+        route.methods for route in routes if route.methods and compile_path(route.path or "")[0].match(path)
+    )
+    return set().union(*method_sets)
 
 
-def on_broken_off(_: Request, __: Exception) -> Response:
-    """The sender went away in the middle of the body: nobody hears this, but it is no fault of ours."""
-    return problem(400, "bad_request", "the request was broken off")
+def _handle_disconnect(_: Request, __: Exception) -> Response:
+    """Return 400 for a client that disconnected while sending, so that it is not logged as a server error."""
+    return build_problem(400, "bad_request", "the request was broken off")
 
 
-def on_unexpected_error(_: Request, __: Exception) -> Response:
-    return problem(500, "internal_error", "something went wrong on our side")
+def _handle_unexpected_error(_: Request, __: Exception) -> Response:
+    return build_problem(500, "internal_error", "something went wrong on our side")
 
 
-def register(app: FastAPI) -> None:
-    app.add_exception_handler(errors.DomainError, on_domain_error)
-    app.add_exception_handler(RequestValidationError, on_invalid_request)
-    app.add_exception_handler(HTTPException, on_http_error)
-    app.add_exception_handler(ClientDisconnect, on_broken_off)
-    app.add_exception_handler(Exception, on_unexpected_error)
+def register_handlers(app: FastAPI) -> None:
+    app.add_exception_handler(errors.DomainError, _handle_domain_error)
+    app.add_exception_handler(RequestValidationError, _handle_invalid_request)
+    app.add_exception_handler(HTTPException, handle_http_error)
+    app.add_exception_handler(ClientDisconnect, _handle_disconnect)
+    app.add_exception_handler(Exception, _handle_unexpected_error)

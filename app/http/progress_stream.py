@@ -1,4 +1,4 @@
-"""Live progress: one poller per process tells every stream what has changed."""
+"""Streams of submission progress. One task per process polls the database and notifies all streams."""
 
 import asyncio
 import signal
@@ -13,146 +13,164 @@ import structlog
 from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI
 
-from anoncup.errors import TooMany
+from anoncup.errors import TooManyRequests
 from app.db.transaction import transaction
 from app.services.submissions import progress
-from app.services.submissions.progress import Follower, Progress
+from app.services.submissions.progress import EvaluationProgress, Follower
 
 log = structlog.get_logger(__name__)
 
-POLL_EVERY_S = 0.5
-RECHECK_EVERY_S = 2.0
-"""So long after its token is revoked or its owner has left the team a stream still runs."""
+POLL_INTERVAL_S = 0.5
+RECHECK_INTERVAL_S = 2.0
+"""Maximum time a stream continues after its token is revoked or its owner has left the team."""
 STREAMS_PER_USER = 20
 
 
 @dataclass(eq=False, slots=True)
-class Watcher:
-    """One open stream. It holds the latest news only: a slow reader misses steps, never the last."""
+class Subscriber:
+    """One open stream. It holds only the latest progress: a slow reader misses steps, but never the last."""
 
     user_id: UUID
     follower: Follower
-    latest: Progress
-    over: bool = False
-    """Nothing more will come."""
-    news: asyncio.Event = field(default_factory=asyncio.Event)
+    latest: EvaluationProgress
+    is_finished: bool = False
+    """Whether no further progress will follow."""
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def tell(self, found: Progress | None) -> None:
-        if found is None:
-            self.end()
-        elif found != self.latest:
-            self.latest = found
-            self.over = self.over or found.ended
-            self.news.set()
+    def notify(self, progress: EvaluationProgress | None) -> None:
+        if progress is None:
+            self.finish()
+        elif progress != self.latest:
+            self.latest = progress
+            self.is_finished = self.is_finished or progress.has_ended
+            self.changed.set()
 
-    def end(self) -> None:
-        self.over = True
-        self.news.set()
+    def finish(self) -> None:
+        self.is_finished = True
+        self.changed.set()
 
 
-class Live:
-    """The streams of this process, and the one task that looks for news while there are any."""
+class ProgressHub:
+    """The streams of this process, and the task that polls for progress while there are any."""
 
     def __init__(self) -> None:
-        self.watchers: set[Watcher] = set()
+        self.subscribers: set[Subscriber] = set()
         self.poller: asyncio.Task[None] | None = None
-        self.closing = False
+        self.is_closing = False
 
     @contextmanager
-    def watching(self, user_id: UUID, follower: Follower, present: Progress) -> Iterator[Watcher]:
-        """A watcher that is told as long as the context lasts."""
-        if sum(one.user_id == user_id for one in self.watchers) >= STREAMS_PER_USER:
-            raise TooMany(
+    def subscribe(
+        self, user_id: UUID, follower: Follower, current: EvaluationProgress
+    ) -> Iterator[Subscriber]:
+        """Yield a subscriber that is notified until the context ends; raise TooMany at the user's limit."""
+        if sum(existing.user_id == user_id for existing in self.subscribers) >= STREAMS_PER_USER:
+            raise TooManyRequests(
                 "you already have {most} submissions open; close one",
                 retry_after=5,
                 code="too_many_streams",
                 most=STREAMS_PER_USER,
             )
-        watcher = Watcher(user_id, follower, present, over=present.ended or self.closing)
-        self.watchers.add(watcher)
+        subscriber = Subscriber(user_id, follower, current, is_finished=current.has_ended or self.is_closing)
+        self.subscribers.add(subscriber)
         if self.poller is None or self.poller.done():
             self.poller = asyncio.create_task(self.poll())
         try:
-            yield watcher
+            yield subscriber
         finally:
-            self.watchers.discard(watcher)
+            self.subscribers.discard(subscriber)
 
     async def poll(self) -> None:
-        """Look and tell until nobody watches. A database that is away ends no stream."""
+        """Load the progress and notify subscribers until there are none. Database errors end no stream."""
         clock = asyncio.get_running_loop().time
-        # A thread of its own: uploads that fill the pool must not hold the news back.
-        in_thread = partial(to_thread.run_sync, limiter=CapacityLimiter(1))
-        checked = clock()
-        while self.watchers:
-            watchers, due = tuple(self.watchers), clock() - checked >= RECHECK_EVERY_S
+        # A separate thread, so that uploads that fill the pool do not delay progress.
+        run_in_thread = partial(to_thread.run_sync, limiter=CapacityLimiter(1))
+        checked_at = clock()
+        while self.subscribers:
+            subscribers, is_recheck_due = tuple(self.subscribers), clock() - checked_at >= RECHECK_INTERVAL_S
             try:
-                found = await in_thread(look, tuple(one.follower for one in watchers), due)
-            except Exception as problem:  # whatever it is, the next look may succeed
+                progress_by_follower = await run_in_thread(
+                    load_progress, tuple(subscriber.follower for subscriber in subscribers), is_recheck_due
+                )
+            except Exception as problem:  # the next poll may succeed
                 log.warning("progress_unknown", kind=type(problem).__name__)
             else:
-                checked = clock() if due else checked
-                for one in watchers:
-                    one.tell(found.get(one.follower))
-            await asyncio.sleep(POLL_EVERY_S)
+                checked_at = clock() if is_recheck_due else checked_at
+                for subscriber in subscribers:
+                    subscriber.notify(progress_by_follower.get(subscriber.follower))
+            await asyncio.sleep(POLL_INTERVAL_S)
 
     def close(self) -> None:
-        """End every stream: the server is about to stop."""
-        self.closing = True
-        for watcher in self.watchers:
-            watcher.end()
+        """End every stream, because the server is about to stop."""
+        self.is_closing = True
+        for subscriber in self.subscribers:
+            subscriber.finish()
 
 
-def look(followers: Sequence[Follower], recheck: bool) -> dict[Follower, Progress]:
-    """Where each follower's submission stands; those who may no longer know are left out."""
+def load_progress(followers: Sequence[Follower], recheck: bool) -> dict[Follower, EvaluationProgress]:
+    """Return the progress of each follower's submission, without followers that lost their access."""
     with transaction() as session:
-        allowed = progress.still_allowed(session, followers) if recheck else set(followers)
-        found = progress.of_submissions(session, {one.submission_id for one in allowed})
-    return {one: found[one.submission_id] for one in allowed if one.submission_id in found}
+        allowed_followers = progress.filter_allowed(session, followers) if recheck else set(followers)
+        progress_by_submission = progress.load_many(
+            session, {follower.submission_id for follower in allowed_followers}
+        )
+    return {
+        follower: progress_by_submission[follower.submission_id]
+        for follower in allowed_followers
+        if follower.submission_id in progress_by_submission
+    }
 
 
-async def told(watcher: Watcher, *, ping_every_s: float) -> AsyncIterator[Progress | None]:
-    """The present state, then each that follows until the last; None where a while passed without."""
-    seen = watcher.latest
-    yield seen
-    while not watcher.over or watcher.latest != seen:
+async def stream_progress(
+    subscriber: Subscriber, *, ping_every_s: float
+) -> AsyncIterator[EvaluationProgress | None]:
+    """Yield the current progress and each later change; None after each ``ping_every_s`` without one."""
+    last_sent = subscriber.latest
+    yield last_sent
+    while not subscriber.is_finished or subscriber.latest != last_sent:
         try:
-            await asyncio.wait_for(watcher.news.wait(), ping_every_s)
+            await asyncio.wait_for(subscriber.changed.wait(), ping_every_s)
         except TimeoutError:
             yield None
             continue
-        watcher.news.clear()
-        if watcher.latest != seen:
-            seen = watcher.latest
-            yield seen
+        subscriber.changed.clear()
+        if subscriber.latest != last_sent:
+            last_sent = subscriber.latest
+            yield last_sent
 
 
 @asynccontextmanager
-async def closed_on_shutdown(app: FastAPI) -> AsyncIterator[None]:
-    """A server waits for open streams before it tells the application that it stops: hear the signal."""
-    loop, live = asyncio.get_running_loop(), app.state.live
-    with heard(lambda: loop.call_soon_threadsafe(live.close)):
+async def close_on_shutdown(app: FastAPI) -> AsyncIterator[None]:
+    """End all streams when the process is told to stop.
+
+    The server waits for open streams before it runs the shutdown of the application, so the signal itself has
+    to be handled.
+    """
+    loop, hub = asyncio.get_running_loop(), app.state.live
+    with _listen_for_shutdown(lambda: loop.call_soon_threadsafe(hub.close)):
         yield
-    live.close()
+    hub.close()
 
 
 @contextmanager
-def heard(react: Callable[[], object]) -> Iterator[None]:
-    """``react`` to SIGTERM and SIGINT besides what the server does; only the main thread hears them."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+def _listen_for_shutdown(react: Callable[[], object]) -> Iterator[None]:
+    """Call ``react`` on SIGTERM and SIGINT in addition to the server's handlers; main thread only."""
+    server_handlers = {
+        signal_number: signal.getsignal(signal_number) for signal_number in (signal.SIGTERM, signal.SIGINT)
+    }
 
-    def hear(number: int, frame: FrameType | None) -> None:
+    def handle_signal(signal_number: int, frame: FrameType | None) -> None:
         react()
-        server = before[signal.Signals(number)]
-        if callable(server):
-            server(number, frame)
+        server_handler = server_handlers[signal.Signals(signal_number)]
+        if callable(server_handler):
+            server_handler(signal_number, frame)
 
     with suppress(ValueError):
-        for number, server in before.items():
-            if callable(server):  # nobody else listens: the default ends the process anyway
-                signal.signal(number, hear)
+        for signal_number, server_handler in server_handlers.items():
+            if callable(server_handler):  # without a handler, the default action ends the process anyway
+                signal.signal(signal_number, handle_signal)
     try:
         yield
     finally:
-        for number, server in before.items():
-            if signal.getsignal(number) is hear:
-                signal.signal(number, server)
+        for signal_number, server_handler in server_handlers.items():
+            if signal.getsignal(signal_number) is handle_signal:
+                signal.signal(signal_number, server_handler)

@@ -1,4 +1,4 @@
-"""A connection to Redis for what a request waits for: it rather gives up than waits."""
+"""Redis connections with short timeouts, for use inside requests."""
 
 from functools import lru_cache
 
@@ -6,24 +6,24 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-PATIENCE_S = 0.5
-"""How long a request waits for a Redis that does not answer."""
+TIMEOUT_S = 0.5
+"""Seconds a request waits for Redis."""
 
-UNREACHABLE = (redis.RedisError, OSError, ValueError)
-"""What a Redis that is away raises, or a URL that names none."""
+CONNECTION_ERRORS = (redis.RedisError, OSError, ValueError)
+"""Raised if Redis is unavailable or its URL is invalid."""
 
 
 @lru_cache(maxsize=1)
-def pool_at(url: str) -> redis.ConnectionPool:
-    """Tried once more if a restart of Redis cut the connection."""
+def get_pool(url: str) -> redis.ConnectionPool:
+    """Return the connection pool, which retries once in case a restart of Redis cut the connection."""
     return redis.ConnectionPool.from_url(
-        redis_py_url(url),
-        socket_connect_timeout=PATIENCE_S,
-        socket_timeout=PATIENCE_S,
+        convert_celery_url(url),
+        socket_connect_timeout=TIMEOUT_S,
+        socket_timeout=TIMEOUT_S,
         retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
     )
 
 
-def redis_py_url(url: str) -> str:
-    """Celery's spelling of a socket's URL in the client library's."""
+def convert_celery_url(url: str) -> str:
+    """Convert Celery's form of a Unix socket URL to that of redis-py."""
     return url.replace("redis+socket://", "unix://", 1).replace("virtual_host=", "db=", 1)

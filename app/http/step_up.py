@@ -1,5 +1,6 @@
-"""The password once more, for what a stolen token or session alone must not do: what cannot be undone, or
-opens a way in that outlasts it.
+"""Step-up authentication: actions that a stolen token or session must not allow require the password again.
+
+These are actions that cannot be undone or that create access which outlasts the token or session.
 """
 
 from collections.abc import Callable
@@ -12,58 +13,60 @@ from fastapi import Depends, Form, Header
 
 from app.db.transaction import transaction
 from app.http import throttle
-from app.http.authentication import Address, SignedIn
-from app.http.passwords import few_at_a_time
+from app.http.authentication import ClientAddress, CurrentPrincipal
+from app.http.passwords import limit_concurrency
 from app.services.accounts import accounts, passwords
 from app.services.accounts.accounts import Principal
 
-HEADER = "X-Confirm-Password"
+_HEADER_NAME = "X-Confirm-Password"
 
-PasswordHeader = Annotated[
+_PasswordHeader = Annotated[
     str | None,
     Header(
-        alias=HEADER,
+        alias=_HEADER_NAME,
         description="the caller's password, percent-encoded as UTF-8, for what cannot be undone or opens"
         " a way in; without it such a call answers 403 `password_needed`",
     ),
 ]
 
 
-def checked(principal: Principal, address: str | None, password: str) -> Principal:
-    with throttle.tries(address, account=accounts.confirming_key(principal)):
+def _check_password(principal: Principal, address: str | None, password: str) -> Principal:
+    with throttle.limit_tries(address, account=accounts.build_step_up_key(principal)):
         with transaction() as session:
-            kept = passwords.kept_hash(session, principal)
-        if not accounts.matches(kept, password):
-            raise passwords.wrong_password()
-    return principal.who_confirmed()
+            password_hash = passwords.load_step_up_hash(session, principal)
+        if not accounts.is_correct_password(password_hash, password):
+            raise passwords.build_wrong_password_error()
+    return principal.mark_reauthenticated()
 
 
-in_few_threads = few_at_a_time(checked)
+_check_password_in_thread = limit_concurrency(_check_password)
 
 
-def confirmed(principal: Principal, address: str | None, password: str) -> Principal:
-    """The person, who has just given their password with a form; nothing given leaves them as they were.
+def reauthenticate(principal: Principal, address: str | None, password: str) -> Principal:
+    """Return the principal as reauthenticated if the password is right, unchanged if it is empty.
 
-    For a route in a thread of its own, outside of a transaction. WrongCredential, which counts against the
-    token or session that asks and against its address, or TooMany.
+    Call it from a route that runs in a thread, outside of a transaction. Raise WrongCredential, which counts
+    against the token or session and against the address, or TooMany.
     """
-    return from_thread.run(in_few_threads, principal, address, password) if password else principal
+    return from_thread.run(_check_password_in_thread, principal, address, password) if password else principal
 
 
-async def by_form(
-    principal: SignedIn, address: Address, password: Annotated[str, Form()] = ""
+async def _defer_form_reauthentication(
+    principal: CurrentPrincipal, address: ClientAddress, password: Annotated[str, Form()] = ""
 ) -> Callable[[], Principal]:
-    return partial(confirmed, principal, address, password)
+    return partial(reauthenticate, principal, address, password)
 
 
-Sure = Annotated[Callable[[], Principal], Depends(by_form)]
-"""What the password of a form confirms: a call gives what ``confirmed`` does, where refusals can be shown."""
+FormReauthentication = Annotated[Callable[[], Principal], Depends(_defer_form_reauthentication)]
+"""A form route's call to ``reauthenticate``, made by the route itself so that it can display errors."""
 
 
-async def confirming(principal: SignedIn, address: Address, password: PasswordHeader = None) -> Principal:
-    """The same for a call of the API."""
-    return await in_few_threads(principal, address, unquote(password)) if password else principal
+async def _reauthenticate_caller(
+    principal: CurrentPrincipal, address: ClientAddress, password: _PasswordHeader = None
+) -> Principal:
+    """Return the principal of an API call, reauthenticated if the password header is right."""
+    return await _check_password_in_thread(principal, address, unquote(password)) if password else principal
 
 
-Confirming = Annotated[Principal, Depends(confirming)]
-"""Who makes a request, with what their password confirms if they sent it."""
+ReauthenticatedCaller = Annotated[Principal, Depends(_reauthenticate_caller)]
+"""The caller of an API route, reauthenticated if they sent their password."""

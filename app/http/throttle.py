@@ -1,15 +1,16 @@
-"""How often passwords and codes may be guessed: wrong tries are counted in Redis, right ones are not.
+"""Rate limits for guessing passwords and codes, counted in Redis. Only wrong tries count.
 
-Two counters: one per account, whatever the address, and one per address, whatever the account. The first
-alone would let anybody lock anybody out for ever, by ten wrong tries every quarter of an hour. So an address
-from which the right password came lately has a counter of its own for that account, which strangers cannot
-fill. Tokens and sessions are not touched by any of it, and a password link works while its account is full.
-Neither counter stops whoever has a valid invite; wrong invites have a counter of their own, per address.
+There is one counter per account and one per address. The account counter alone would allow anybody to lock
+anybody out for ever with ten wrong tries every quarter of an hour. Therefore an address that recently sent
+the right password has a counter of its own for that account, which others cannot fill. Existing tokens and
+sessions are not affected, and a password link works while its account is locked. A valid invite always works;
+wrong invites have a separate counter per address.
 
-A password that somebody gives who is signed in counts for their token or session in place of the account: a
-stolen one fills its own counter, and its owner still signs in, and confirms with another.
+A password that a signed-in person enters counts against their token or session instead of the account. A
+stolen session thus fills its own counter only, and the owner can still sign in and use another session.
 
-While Redis is away each process counts by itself, and allows less: nobody gains tries by making it go away.
+While Redis is unavailable, each process counts on its own with lower limits, so that an outage gives nobody
+more tries.
 """
 
 import hashlib
@@ -26,94 +27,95 @@ from limits import RateLimitItem, RateLimitItemPerMinute
 from limits.storage import MemoryStorage, RedisStorage
 from limits.strategies import FixedWindowRateLimiter
 
-from anoncup.errors import NotSignedIn, TooMany, WrongCredential
+from anoncup.errors import NotSignedIn, TooManyRequests, WrongCredential
 from app.config import get_settings
-from app.http.redis_client import UNREACHABLE, pool_at
+from app.http.redis_client import CONNECTION_ERRORS, get_pool
 
 log = structlog.get_logger(__name__)
 
-WRONG = (NotSignedIn, WrongCredential)
+_WRONG_CREDENTIAL_ERRORS = (NotSignedIn, WrongCredential)
 PER_ACCOUNT = RateLimitItemPerMinute(10, 15, "throttle")
 PER_ADDRESS = RateLimitItemPerMinute(100, 15, "throttle")
-ALONE_PER_ACCOUNT = RateLimitItemPerMinute(5, 15, "alone")
-ALONE_PER_ADDRESS = RateLimitItemPerMinute(20, 15, "alone")
-"""Of one process, while it counts by itself."""
+_LOCAL_PER_ACCOUNT = RateLimitItemPerMinute(5, 15, "alone")
+LOCAL_PER_ADDRESS = RateLimitItemPerMinute(20, 15, "alone")
+"""Limits of a single process while Redis is unavailable."""
 CHECKS_PER_TEAM = RateLimitItemPerMinute(30, 1, "checks")
-"""Dry runs of uploads; a person who corrects a file makes a few in a minute."""
-KNOWN_FOR_S = 90 * 24 * 3600
-Counter = tuple[RateLimitItem, str]
-Taken = tuple[FixedWindowRateLimiter, tuple[Counter, ...]]
-"""Which tries, and by whom they are counted."""
+"""Limit for dry runs of uploads; a person who corrects a file makes a few in a minute."""
+_KNOWN_ADDRESS_TTL_S = 90 * 24 * 3600
+_Counter = tuple[RateLimitItem, str]
+_CountedTry = tuple[FixedWindowRateLimiter, tuple[_Counter, ...]]
+"""The limiter that counted a try, and the counters it increased."""
 
 
 @contextmanager
-def tries(address: str | None, *, account: str | None = None) -> Iterator[None]:
-    """Bound what happens inside as one try of ``address`` at ``account``, and count it if it was wrong.
+def limit_tries(address: str | None, *, account: str | None = None) -> Iterator[None]:
+    """Count the body as one try of ``address`` at ``account`` if the credential was wrong.
 
-    A try is taken before and given back after, so that a thousand at the same time are not a thousand.
+    The try is counted before the body and undone after it unless it was wrong, so that a thousand
+    simultaneous requests cannot exceed the limit. Raise TooMany if the limit is reached.
     """
-    taken = take(address, account)
+    counted_try = _count_try(address, account)
     try:
         yield
-    except WRONG:
+    except _WRONG_CREDENTIAL_ERRORS:
         raise
     except BaseException:
-        give_back(taken)
+        _undo_try(counted_try)
         raise
-    give_back(taken)
-    if taken[0] is not alone():
-        welcome(address, account)
+    _undo_try(counted_try)
+    if counted_try[0] is not get_local_limiter():
+        remember_address(address, account)
 
 
 @contextmanager
-def invite_tries(address: str | None) -> Iterator[None]:
-    """Count what happens inside against ``address`` if the invite was wrong; a right one always works.
+def limit_invite_tries(address: str | None) -> Iterator[None]:
+    """Count the body against ``address`` if the invite was wrong; a valid invite always works.
 
-    A whole class may share one address, and an invite of 96 random bits is not found by trying. Nobody learns
-    from the wait whether a code is right: only wrong ones have to wait.
+    A whole class may share one address, and 96 random bits cannot be guessed. The limit does not reveal
+    whether a code is valid, because only wrong codes have to wait.
     """
     try:
         yield
-    except WRONG:
+    except _WRONG_CREDENTIAL_ERRORS:
         if address is not None:
-            count_wrong_invite(name_of("invite", network_of(address)))
+            _count_wrong_invite(build_key("invite", normalize_address(address)))
         raise
 
 
-def count_wrong_invite(name: str) -> None:
-    """Count one; TooMany if there were too many before."""
+def _count_wrong_invite(name: str) -> None:
+    """Count a wrong invite; raise TooMany if the limit was already reached."""
     try:
-        take_from(limiter(), iter([(PER_ADDRESS, name)]))
-    except UNREACHABLE as problem:
-        unreachable(problem)
-        take_from(alone(), iter([(ALONE_PER_ADDRESS, name)]))
+        _hit_counters(_get_limiter(), iter([(PER_ADDRESS, name)]))
+    except CONNECTION_ERRORS as problem:
+        _log_unreachable(problem)
+        _hit_counters(get_local_limiter(), iter([(LOCAL_PER_ADDRESS, name)]))
 
 
-def take(address: str | None, account: str | None) -> Taken:
-    """Take a try from every counter; what was taken, or TooMany."""
+def _count_try(address: str | None, account: str | None) -> _CountedTry:
+    """Count a try on every counter and return it; raise TooMany if a limit is reached."""
     try:
-        return take_from(limiter(), counters(address, account))
-    except UNREACHABLE as problem:
-        unreachable(problem)
-        return take_from(alone(), counters_alone(address, account))
+        return _hit_counters(_get_limiter(), _list_counters(address, account))
+    except CONNECTION_ERRORS as problem:
+        _log_unreachable(problem)
+        return _hit_counters(get_local_limiter(), _list_local_counters(address, account))
 
 
-def take_from(limiter: FixedWindowRateLimiter, asked: Iterator[Counter]) -> Taken:
-    taken: list[Counter] = []
+def _hit_counters(limiter: FixedWindowRateLimiter, counters: Iterator[_Counter]) -> _CountedTry:
+    hit: list[_Counter] = []
     try:
-        for counter in asked:
-            taken.append(counter)
+        for counter in counters:
+            hit.append(counter)
             if not limiter.hit(*counter):
-                raise full(limiter, counter)
-    except TooMany:
-        give_back((limiter, tuple(taken)))
+                raise _build_limit_error(limiter, counter)
+    except TooManyRequests:
+        _undo_try((limiter, tuple(hit)))
         raise
-    return limiter, tuple(taken)
+    return limiter, tuple(hit)
 
 
-def full(limiter: FixedWindowRateLimiter, counter: Counter) -> TooMany:
+def _build_limit_error(limiter: FixedWindowRateLimiter, counter: _Counter) -> TooManyRequests:
     seconds = max(1, math.ceil(limiter.get_window_stats(*counter).reset_time - time.time()))
-    return TooMany(
+    return TooManyRequests(
         "too many wrong tries: try again in {minutes} min",
         retry_after=seconds,
         code="too_many_tries",
@@ -121,50 +123,50 @@ def full(limiter: FixedWindowRateLimiter, counter: Counter) -> TooMany:
     )
 
 
-def counters(address: str | None, account: str | None) -> Iterator[Counter]:
-    """Where a try counts."""
-    place = None if address is None else network_of(address)
-    if place is not None:
-        yield PER_ADDRESS, name_of("address", place)
+def _list_counters(address: str | None, account: str | None) -> Iterator[_Counter]:
+    """Yield the counters of a try."""
+    network = None if address is None else normalize_address(address)
+    if network is not None:
+        yield PER_ADDRESS, build_key("address", network)
     if account is not None:
-        known = place is not None and storage().get(name_of("known", account, place)) > 0
-        yield PER_ACCOUNT, name_of("account", account, *([place] if known and place else []))
+        is_known = network is not None and get_storage().get(build_key("known", account, network)) > 0
+        yield PER_ACCOUNT, build_key("account", account, *([network] if is_known and network else []))
 
 
-def counters_alone(address: str | None, account: str | None) -> Iterator[Counter]:
-    """Where it counts while nobody can say which addresses are known."""
+def _list_local_counters(address: str | None, account: str | None) -> Iterator[_Counter]:
+    """Yield the counters of a try while Redis, which has the known addresses, is unavailable."""
     if address is not None:
-        yield ALONE_PER_ADDRESS, name_of("address", network_of(address))
+        yield LOCAL_PER_ADDRESS, build_key("address", normalize_address(address))
     if account is not None:
-        yield ALONE_PER_ACCOUNT, name_of("account", account)
+        yield _LOCAL_PER_ACCOUNT, build_key("account", account)
 
 
-def give_back(taken: Taken) -> None:
-    """The tries were not wrong, or not made."""
-    limiter, counters = taken
+def _undo_try(counted_try: _CountedTry) -> None:
+    """Undo a counted try that was not wrong or did not happen."""
+    limiter, counters = counted_try
     try:
         for counter in counters:
             limiter.hit(*counter, cost=-1)
-    except UNREACHABLE as problem:
-        unreachable(problem)
+    except CONNECTION_ERRORS as problem:
+        _log_unreachable(problem)
 
 
-def welcome(address: str | None, account: str | None) -> None:
-    """The owner of the account is at this address: strangers' tries do not count against them here."""
+def remember_address(address: str | None, account: str | None) -> None:
+    """Remember that the account's owner uses this address, so that others cannot lock them out here."""
     if address is None or account is None:
         return
     try:
-        storage().incr(name_of("known", account, network_of(address)), KNOWN_FOR_S)
-    except UNREACHABLE as problem:
-        unreachable(problem)
+        get_storage().incr(build_key("known", account, normalize_address(address)), _KNOWN_ADDRESS_TTL_S)
+    except CONNECTION_ERRORS as problem:
+        _log_unreachable(problem)
 
 
-def network_of(address: str) -> str:
-    """What one person has: an IPv4 address, or the /64 in which an IPv6 address is chosen freely."""
+def normalize_address(address: str) -> str:
+    """Return an IPv4 address unchanged, and the /64 network of an IPv6 address, which one person can use."""
     try:
         parsed = ip_address(address)
     except ValueError:
-        return address  # not of an internet socket
+        return address  # such as that of a Unix socket
     if isinstance(parsed, IPv6Address):
         if parsed.ipv4_mapped is None:
             return str(ip_network((int(parsed), 64), strict=False))
@@ -172,51 +174,51 @@ def network_of(address: str) -> str:
     return str(parsed)
 
 
-def name_of(kind: str, *parts: str) -> str:
-    """A key of fixed length; neither names nor addresses stand in Redis."""
+def build_key(kind: str, *parts: str) -> str:
+    """Return a hashed key of fixed length, so that Redis contains neither names nor addresses."""
     text = "\x00".join((kind, *parts))
     return f"{kind}:{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()}"
 
 
 @lru_cache(maxsize=1)
-def alone() -> FixedWindowRateLimiter:
-    """Of this process."""
+def get_local_limiter() -> FixedWindowRateLimiter:
+    """Return the in-memory limiter of this process."""
     return FixedWindowRateLimiter(MemoryStorage())
 
 
-def limiter() -> FixedWindowRateLimiter:
-    return FixedWindowRateLimiter(storage())
+def _get_limiter() -> FixedWindowRateLimiter:
+    return FixedWindowRateLimiter(get_storage())
 
 
-def storage() -> RedisStorage:
-    return storage_at(get_settings().redis_url)
+def get_storage() -> RedisStorage:
+    return _open_storage(get_settings().redis_url)
 
 
 @lru_cache(maxsize=1)
-def storage_at(url: str) -> RedisStorage:
-    return RedisStorage("redis://", connection_pool=pool_at(url), key_prefix="anoncup")
+def _open_storage(url: str) -> RedisStorage:
+    return RedisStorage("redis://", connection_pool=get_pool(url), key_prefix="anoncup")
 
 
-def unreachable(problem: Exception) -> None:
+def _log_unreachable(problem: Exception) -> None:
     log.warning("throttle_unreachable", kind=type(problem).__name__)
 
 
 def count_check(team_id: UUID) -> None:
-    """Count a dry run of a team; TooMany if it has made as many in this minute as it may."""
-    name = name_of("checks", str(team_id))
+    """Count a dry run of a team; raise TooMany if it has reached the limit of this minute."""
+    name = build_key("checks", str(team_id))
     try:
-        require_check(limiter(), name)
-    except UNREACHABLE as problem:
-        unreachable(problem)
-        require_check(alone(), name)
+        _hit_check_limit(_get_limiter(), name)
+    except CONNECTION_ERRORS as problem:
+        _log_unreachable(problem)
+        _hit_check_limit(get_local_limiter(), name)
 
 
-def require_check(limiter: FixedWindowRateLimiter, name: str) -> None:
+def _hit_check_limit(limiter: FixedWindowRateLimiter, name: str) -> None:
     if limiter.hit(CHECKS_PER_TEAM, name):
         return
-    wait = limiter.get_window_stats(CHECKS_PER_TEAM, name).reset_time - time.time()
-    seconds = max(1, math.ceil(wait))
-    raise TooMany(
+    seconds_left = limiter.get_window_stats(CHECKS_PER_TEAM, name).reset_time - time.time()
+    seconds = max(1, math.ceil(seconds_left))
+    raise TooManyRequests(
         "your team has checked {limit} uploads in a minute; wait {seconds} s",
         retry_after=seconds,
         code="too_many_checks",

@@ -1,6 +1,6 @@
-"""The one way in of uploads, for programs and pages: knock, wait for a turn, read, accept.
+"""Receive uploads for the API and the pages: enter, wait for a slot, read, accept.
 
-What is refused on the way is told by a DomainError, and what becomes of the attempt is noted.
+Rejections are DomainErrors. The outcome of the attempt is always recorded.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -20,130 +20,144 @@ from app.db.models import Guess
 from app.db.transaction import transaction
 from app.http import throttle
 from app.http.admission import Admission
-from app.http.attempts import Counted, counted
-from app.http.multipart import Parts, multipart
+from app.http.attempts import CurrentAttempt, settle_on_error
+from app.http.multipart import MultipartForm, open_form
 from app.services.accounts.accounts import Principal
 from app.services.attacks import guesses
 from app.services.jobs.store_check import check_store
 from app.services.submissions import submissions, uploads
 
-At = TypeVar("At", uploads.Entrance, guesses.Entrance)
-Made = TypeVar("Made")
-Checked = TypeVar("Checked")
+ContextT = TypeVar("ContextT", uploads.UploadContext, guesses.GuessContext)
+AcceptedT = TypeVar("AcceptedT")
+CheckResultT = TypeVar("CheckResultT")
 
 
 @dataclass(frozen=True, slots=True)
-class Way(Generic[At, Made]):
-    """What differs between the kinds of uploads.
+class UploadKind(Generic[ContextT, AcceptedT]):
+    """The functions that differ between kinds of uploads.
 
-    ``renewed``: the entrance once the body has come. ``accepted``: reads the parts and accepts them, in one
-    of the threads of ``admission``.
+    ``refresh`` loads the context again after the body has arrived. ``accept`` parses and accepts the form in
+    one of the parser threads of ``Admission``.
     """
 
-    renewed: Callable[[Session, Principal, At], At]
-    accepted: Callable[[Principal, At, Parts], Made]
+    refresh: Callable[[Session, Principal, ContextT], ContextT]
+    accept: Callable[[Principal, ContextT, MultipartForm], AcceptedT]
 
 
-async def take_in(request: Request, principal: Principal, at: At, way: Way[At, Made]) -> Made:
-    """What became of an upload whose sender may send it now.
+async def receive_upload(
+    request: Request, principal: Principal, context: ContextT, kind: UploadKind[ContextT, AcceptedT]
+) -> AcceptedT:
+    """Receive an upload whose sender is allowed to send it, and return what it was accepted as.
 
-    A failure is noted before the team's turn ends: the next one under the key knows of it.
+    A failure is recorded before the team's slot is released, so that the next upload under the same
+    idempotency key sees it.
     """
-    doors, held = admission(request), Counted(at.attempt)
-    whose = f"team:{at.attempt.team_id}" if at.attempt else f"user:{principal.user_id}"
+    gate, current = get_admission(request), CurrentAttempt(context.attempt)
+    team_key = f"team:{context.attempt.team_id}" if context.attempt else f"user:{principal.user_id}"
     async with (
-        counted(held),
-        a_known_store(),
-        doors.place(whose),
-        counted(held),
-        multipart(request, names=set(at.names), file_mb=at.file_mb) as sent,
-        doors.parsing(sent.size),
+        settle_on_error(current),
+        _require_store(),
+        gate.acquire_upload_slot(team_key),
+        settle_on_error(current),
+        open_form(request, names=set(context.names), file_mb=context.file_mb) as form,
+        gate.reserve_memory(form.size),
     ):
-        at = await run_in_threadpool(in_transaction, way.renewed, principal, at)
-        held.attempt = at.attempt
-        return await doors.in_thread(way.accepted, principal, at, sent)
+        context = await run_in_threadpool(_refresh_context, kind.refresh, principal, context)
+        current.attempt = context.attempt
+        return await gate.run_in_parser_thread(kind.accept, principal, context, form)
 
 
-async def dry_run(request: Request, at: At, team_id: UUID, read: Callable[[At, Parts], Checked]) -> Checked:
-    """Read an upload without accepting it: nothing is stored, and no attempt is counted."""
+async def receive_dry_run(
+    request: Request,
+    context: ContextT,
+    team_id: UUID,
+    check: Callable[[ContextT, MultipartForm], CheckResultT],
+) -> CheckResultT:
+    """Check an upload without accepting it: nothing is stored, and no attempt is counted."""
     await run_in_threadpool(throttle.count_check, team_id)
-    doors = admission(request)
+    gate = get_admission(request)
     async with (
-        a_known_store(),
-        doors.place_for_check(f"team:{team_id}"),
-        multipart(request, names=set(at.names), file_mb=at.file_mb) as sent,
-        doors.parsing(sent.size),
+        _require_store(),
+        gate.acquire_check_slot(f"team:{team_id}"),
+        open_form(request, names=set(context.names), file_mb=context.file_mb) as form,
+        gate.reserve_memory(form.size),
     ):
-        return await doors.in_thread(read, at, sent)
+        return await gate.run_in_parser_thread(check, context, form)
 
 
-def in_transaction(renewed: Callable[[Session, Principal, At], At], principal: Principal, at: At) -> At:
+def _refresh_context(
+    refresh: Callable[[Session, Principal, ContextT], ContextT], principal: Principal, context: ContextT
+) -> ContextT:
     with transaction() as session:
-        return renewed(session, principal, at)
+        return refresh(session, principal, context)
 
 
 @asynccontextmanager
-async def a_known_store() -> AsyncIterator[None]:
+async def _require_store() -> AsyncIterator[None]:
     await run_in_threadpool(check_store)
     yield
 
 
-def admission(request: Request) -> Admission:
-    found: Admission = request.app.state.admission
-    return found
+def get_admission(request: Request) -> Admission:
+    gate: Admission = request.app.state.admission
+    return gate
 
 
-def submitted(principal: Principal, at: uploads.Entrance, sent: Parts) -> submissions.Receipt:
-    """Of a repetition under its key, the first receipt."""
-    uploads.require_not_sent(at, {*sent.files, *sent.texts})
-    if at.repeats is None:
-        upload = read_release(at, sent)
+def accept_submission(
+    principal: Principal, context: uploads.UploadContext, form: MultipartForm
+) -> submissions.SubmissionReceipt:
+    """Accept a submission; a repetition under the same idempotency key returns the first receipt."""
+    uploads.require_no_unasked_secret(context, {*form.files, *form.texts})
+    if context.repeats is None:
+        upload = read_release(context, form)
         with transaction() as session:
             return submissions.accept(session, principal, upload, sealing_key=get_settings().sealing_key_file)
-    printed = uploads.fingerprint({name: sent.file(name) for name in at.names}, comment_of(sent))
+    fingerprint = uploads.compute_fingerprint(
+        {name: form.read_file(name) for name in context.names}, _read_comment(form)
+    )
     with transaction() as session:
-        return submissions.repeated(session, at.repeats, printed)
+        return submissions.load_accepted(session, context.repeats, fingerprint)
 
 
-def read_release(at: uploads.Entrance, sent: Parts) -> uploads.Upload:
-    files = {name: sent.file(name) for name in at.public}
-    secret = sent.file(SECRET) if SECRET in at.names else None
-    return uploads.read_upload(at, files=files, secret=secret, comment=comment_of(sent))
+def read_release(context: uploads.UploadContext, form: MultipartForm) -> uploads.PendingRelease:
+    files = {name: form.read_file(name) for name in context.public_names}
+    secret = form.read_file(SECRET) if SECRET in context.names else None
+    return uploads.read_upload(context, files=files, secret=secret, comment=_read_comment(form))
 
 
-def check_release(at: uploads.Entrance, sent: Parts) -> uploads.Checked:
-    uploads.require_not_sent(at, {*sent.files, *sent.texts})
-    files = {name: sent.file(name) for name in at.names if name in sent.files}
+def check_release(context: uploads.UploadContext, form: MultipartForm) -> uploads.CheckedUpload:
+    uploads.require_no_unasked_secret(context, {*form.files, *form.texts})
+    files = {name: form.read_file(name) for name in context.names if name in form.files}
     secret = files.pop(SECRET, None)
-    return uploads.check_upload(at, files=files, secret=secret, comment=comment_of(sent))
+    return uploads.check_upload(context, files=files, secret=secret, comment=_read_comment(form))
 
 
-def comment_of(sent: Parts) -> str:
-    if "comment" in sent.files:
+def _read_comment(form: MultipartForm) -> str:
+    if "comment" in form.files:
         raise InvalidInput("send the comment as text, not as a file", code="comment")
-    return sent.texts.get("comment", "")
+    return form.texts.get("comment", "")
 
 
-def guessed(principal: Principal, at: guesses.Entrance, sent: Parts) -> Guess:
-    """Of a repetition under its key, the first one."""
-    content, question = sent.file(GUESS), question_of(at, sent)
-    if at.repeats is not None:
-        printed = uploads.fingerprint({GUESS: content})
+def accept_guess(principal: Principal, context: guesses.GuessContext, form: MultipartForm) -> Guess:
+    """Accept a guess; a repetition under the same idempotency key returns the first one."""
+    content, question = form.read_file(GUESS), choose_question(context, form)
+    if context.repeats is not None:
+        fingerprint = uploads.compute_fingerprint({GUESS: content})
         with transaction() as session:
-            return guesses.repeated(session, at.repeats, printed, at.target_id, question)
-    given = guesses.read(content, at, question)
+            return guesses.load_accepted(session, context.repeats, fingerprint, context.target_id, question)
+    stored_guess = guesses.store_guess(content, context, question)
     with transaction() as session:
-        return guesses.accept(session, principal, at, given)
+        return guesses.accept(session, principal, context, stored_guess)
 
 
-def check_guess(at: guesses.Entrance, sent: Parts) -> guesses.Checked:
-    return guesses.check(sent.file(GUESS), at, question_of(at, sent))
+def check_guess(context: guesses.GuessContext, form: MultipartForm) -> guesses.GuessCheck:
+    return guesses.check(form.read_file(GUESS), context, choose_question(context, form))
 
 
-def question_of(at: guesses.Entrance, sent: Parts) -> str:
-    """The question that a guess answers; the usual one is not meant where another one came as a file."""
-    return at.question(sent.texts.get("question", "" if "question" in sent.files else None))
+def choose_question(context: guesses.GuessContext, form: MultipartForm) -> str:
+    """Return the question that a guess answers; the default only if the form has no question at all."""
+    return context.choose_question(form.texts.get("question", "" if "question" in form.files else None))
 
 
-RELEASE = Way(uploads.renewed, submitted)
-A_GUESS = Way(guesses.renewed, guessed)
+SUBMISSION_UPLOAD = UploadKind(uploads.refresh_context, accept_submission)
+GUESS_UPLOAD = UploadKind(guesses.refresh_context, accept_guess)

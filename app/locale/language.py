@@ -1,4 +1,4 @@
-"""What people read: English in code and templates, every other language in a gettext catalogue."""
+"""Translate texts and numbers. English is in code and templates, other languages in gettext catalogues."""
 
 import re
 from collections.abc import Mapping
@@ -11,133 +11,145 @@ from types import MappingProxyType
 from babel import Locale
 from babel.numbers import format_decimal
 
-from anoncup.catalogues import chained, installed
-from anoncup.messages import FIELD, Counted, Message, filled
+from anoncup.catalogues import find_package_catalogues, load_translations
+from anoncup.messages import PLACEHOLDER, Message, PluralMessage, fill_template
 
 FOLDER = Path(__file__).parent
-DOMAIN = "anoncup"
+_DOMAIN = "anoncup"
 ENGLISH = "en"
-LANGUAGES = (ENGLISH, *sorted(each.parent.parent.name for each in FOLDER.glob(f"*/LC_MESSAGES/{DOMAIN}.po")))
-COUNTS_TRIED = 200
-"""Every plural category of whole numbers that CLDR knows has one below."""
+LANGUAGES = (ENGLISH, *sorted(path.parent.parent.name for path in FOLDER.glob(f"*/LC_MESSAGES/{_DOMAIN}.po")))
+_MAX_PLURAL_COUNT = 200
+"""Every plural category of whole numbers in CLDR occurs up to this number."""
 
-NUMBER = re.compile(r"(-?)([0-9][0-9,]*)(?:\.([0-9]+))?(%?)")
-"""As ``format`` writes it."""
-ANY_NUMBER = "-1,234,567.8%"
-"""In which all signs are."""
-SENTENCE = re.compile(r"[A-Za-z]+ [a-z]+")
-"""Of what is no name."""
+NUMBER_PATTERN = re.compile(r"(-?)([0-9][0-9,]*)(?:\.([0-9]+))?(%?)")
+"""A number as written by ``format``."""
+_SAMPLE_NUMBER = "-1,234,567.8%"
+"""A number with all signs that languages write differently."""
+_SENTENCE_PATTERN = re.compile(r"[A-Za-z]+ [a-z]+")
+"""Matches a sentence, as opposed to a name."""
 
-NO_LABELS: Mapping[str, str] = MappingProxyType({})
+_NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 
-class Words:
-    """A language: called with an English text, optionally with values for its ``{names}``, it says it.
+class Translator:
+    """Translate English texts to one language and fill in values for their ``{names}``.
 
-    Numbers among the values get the language's signs, whole ones its thousands separators, too.
+    Numbers among the values are written with the signs of the language, integers also with its thousands
+    separators.
     """
 
     def __init__(
-        self, language: str, catalogue: NullTranslations, labels: Mapping[str, str] = NO_LABELS
+        self, language: str, catalogue: NullTranslations, labels: Mapping[str, str] = _NO_LABELS
     ) -> None:
         self.language = language
         self.locale = Locale.parse(language)
         self.catalogue = catalogue
         self.labels = labels
-        self.as_in_english = NUMBER.sub(self.signed, ANY_NUMBER) == ANY_NUMBER
+        self.uses_english_signs = NUMBER_PATTERN.sub(self.localize_match, _SAMPLE_NUMBER) == _SAMPLE_NUMBER
 
     def __call__(self, text: str, /, **values: object) -> str:
-        return self.filled(self.catalogue.gettext(text), values)
+        return self.fill(self.catalogue.gettext(text), values)
 
     def pgettext(self, context: str, text: str, /, **values: object) -> str:
-        """A text that has several meanings, in this one."""
-        return self.filled(self.catalogue.pgettext(context, text), values)
+        """Translate a text whose meaning depends on the context."""
+        return self.fill(self.catalogue.pgettext(context, text), values)
 
-    def ngettext(self, one: str, many: str, n: int, /, **values: object) -> str:
-        """The form for ``n`` of the thing; ``{n}`` is the number itself."""
-        return self.filled(self.catalogue.ngettext(one, many, n), {"n": n, **values})
+    def ngettext(self, singular: str, plural: str, n: int, /, **values: object) -> str:
+        """Translate to the plural form for ``n``; ``{n}`` in the text is the number."""
+        return self.fill(self.catalogue.ngettext(singular, plural, n), {"n": n, **values})
 
-    def forms(self, one: str, many: str) -> dict[str, str]:
-        """The text by plural category, for a script that counts by itself."""
-        counts = range(COUNTS_TRIED, -1, -1)
-        return {self.locale.plural_form(n): self.catalogue.ngettext(one, many, n) for n in counts}
+    def plural_forms(self, singular: str, plural: str) -> dict[str, str]:
+        """Return the text by plural category, for use in scripts."""
+        counts = range(_MAX_PLURAL_COUNT, -1, -1)
+        return {self.locale.plural_form(n): self.catalogue.ngettext(singular, plural, n) for n in counts}
 
     def label(self, name: str, default: str | None = None) -> str:
-        """What a part, a state or an act is called; KeyError if it has no name and there is no default.
+        """Return the label of a part, state or action; the default or KeyError if it has none.
 
-        What is none of ours may be in a package's catalogue by the name itself: else in its English one.
+        Labels of plug-ins are looked up by name in their catalogue of this language, then in the English one.
         """
         if (text := self.labels.get(name)) is not None:
             return self(text)
-        for texts in (self.catalogue, catalogue(ENGLISH)):
-            if (said := texts.gettext(name)) != name:
-                return said
+        for source in (self.catalogue, load_catalogue(ENGLISH)):
+            if (translation := source.gettext(name)) != name:
+                return translation
         if default is None:
             raise KeyError(name)
         return default
 
-    def say(self, message: Message) -> str:
-        """What the service says: its template translated, then its values put in."""
-        return filled(self.template(message), message.values, say=self.within, number=self.formed)
+    def translate_message(self, message: Message) -> str:
+        """Translate the template of a message and fill in its values."""
+        return fill_template(
+            self.translate_template(message),
+            message.values,
+            render_message=self.translate_value,
+            format_number=self.format_number,
+        )
 
-    def template(self, message: Message) -> str:
-        """In this language, and in the form for what it counts."""
-        if isinstance(message, Counted):
+    def translate_template(self, message: Message) -> str:
+        """Return the translated template, in the plural form for the message's count if it has one."""
+        if isinstance(message, PluralMessage):
             return self.catalogue.ngettext(*message.forms, message.count)
         return self.catalogue.gettext(message.template)
 
-    def within(self, message: Message) -> str:
-        """A message that another's value is: what a name of ours is called, else as by itself."""
-        return self.label(f"value_{message.template}", "") or self.say(message)
+    def translate_value(self, message: Message) -> str:
+        """Translate a message that is a value of another one: its label if it has one, else its text."""
+        return self.label(f"value_{message.template}", "") or self.translate_message(message)
 
-    def knows(self, message: Message) -> bool:
-        """Whether no sentence of it, nor of its values, would be English among words of another language."""
+    def is_translated(self, message: Message) -> bool:
+        """Return whether no sentence of the message or its values would stay English in this language."""
         if self.language == ENGLISH:
             return True
         template = message.template
-        said = self.template(message) != template or not SENTENCE.search(FIELD.sub("", template))
-        return said and all(self.knows(each) for each in message.values.values() if isinstance(each, Message))
+        is_known = self.translate_template(message) != template or not _SENTENCE_PATTERN.search(
+            PLACEHOLDER.sub("", template)
+        )
+        return is_known and all(
+            self.is_translated(value) for value in message.values.values() if isinstance(value, Message)
+        )
 
-    def filled(self, text: str, values: Mapping[str, object]) -> str:
-        return text.format(**{name: self.shown(value) for name, value in values.items()}) if values else text
+    def fill(self, text: str, values: Mapping[str, object]) -> str:
+        return (
+            text.format(**{name: self.localize(value) for name, value in values.items()}) if values else text
+        )
 
-    def shown(self, value: object) -> object:
-        """A number with the language's signs, a whole one by its thousands; all else as it is."""
+    def localize(self, value: object) -> object:
+        """Format a number for this language, integers with thousands separators; keep other values."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             return value
-        return self.formed(value, "," if isinstance(value, int) else "")
+        return self.format_number(value, "," if isinstance(value, int) else "")
 
-    def formed(self, value: float, form: str) -> str:
-        """A number in a form of ``format``; whole ones without one are shown."""
-        if not form and isinstance(value, int):
-            return str(self.shown(value))
-        return self.written(format(value, form))
+    def format_number(self, value: float, spec: str) -> str:
+        """Format a number by a format specification; integers without one get thousands separators."""
+        if not spec and isinstance(value, int):
+            return str(self.localize(value))
+        return self.localize_numbers(format(value, spec))
 
-    def written(self, text: str) -> str:
-        """Numbers as ``format`` writes them, with the language's signs in place of the English ones.
+    def localize_numbers(self, text: str) -> str:
+        """Replace the English signs of numbers in a text by those of the language.
 
-        Digits stay as they are; a percentage gets the sign where the language has it.
+        The digits are unchanged. The percent sign is placed as the language requires.
         """
-        return text if self.as_in_english else NUMBER.sub(self.signed, text)
+        return text if self.uses_english_signs else NUMBER_PATTERN.sub(self.localize_match, text)
 
-    def signed(self, number: re.Match[str]) -> str:
-        minus, whole, decimals, percent = number.groups(default="")
-        signs = self.locale.number_symbols["latn"]
-        if "," in whole:
-            with localcontext(prec=len(whole) + 9):  # Babel reckons with what it writes
-                whole = format_decimal(int(whole.replace(",", "")), locale=self.locale)
-        digits = f"{whole}{signs['decimal']}{decimals}" if decimals else whole
+    def localize_match(self, match: re.Match[str]) -> str:
+        minus, integer_part, decimals, percent = match.groups(default="")
+        symbols = self.locale.number_symbols["latn"]
+        if "," in integer_part:
+            with localcontext(prec=len(integer_part) + 9):  # Babel rounds to the context's precision
+                integer_part = format_decimal(int(integer_part.replace(",", "")), locale=self.locale)
+        digits = f"{integer_part}{symbols['decimal']}{decimals}" if decimals else integer_part
         if percent:
-            form = self.locale.percent_formats[None]
-            digits = f"{form.prefix[0]}{digits}{form.suffix[0]}".replace("%", signs["percentSign"])
-        return f"{signs['minusSign'] if minus else ''}{digits}"
+            pattern = self.locale.percent_formats[None]
+            digits = f"{pattern.prefix[0]}{digits}{pattern.suffix[0]}".replace("%", symbols["percentSign"])
+        return f"{symbols['minusSign'] if minus else ''}{digits}"
 
 
 @cache
-def catalogue(language: str) -> NullTranslations:
-    """A language's texts: ours, then what packages add."""
-    return chained([(DOMAIN, FOLDER), *installed()], language)
+def load_catalogue(language: str) -> NullTranslations:
+    """Return the texts of a language from our catalogue, then from those of installed plug-ins."""
+    return load_translations([(_DOMAIN, FOLDER), *find_package_catalogues()], language)
 
 
-def in_language(language: str) -> Words:
-    return Words(language, catalogue(language))
+def load_translator(language: str) -> Translator:
+    return Translator(language, load_catalogue(language))

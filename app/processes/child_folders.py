@@ -1,4 +1,7 @@
-"""Temporary folders of scoring children: gone with their owner, with the next one made, or when all end."""
+"""Temporary folders of sandboxed children.
+
+Each is removed by its owner, or as an orphan when the next one is made or when the workers end.
+"""
 
 import fcntl
 import os
@@ -10,8 +13,8 @@ from pathlib import Path
 PREFIX = "anoncup-child-"
 
 
-class OwnFolder:
-    """A new folder, which this process holds by a lock until it removes it or ends, even by kill -9."""
+class ChildFolder:
+    """A new folder, locked by this process until it removes the folder or ends, even by kill -9."""
 
     def __init__(self) -> None:
         remove_orphans()
@@ -19,7 +22,7 @@ class OwnFolder:
             self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
             self.lock = os.open(self.path, os.O_DIRECTORY | os.O_CLOEXEC)
             fcntl.flock(self.lock, fcntl.LOCK_EX)
-            if self.path.exists():  # else another took it for an orphan before it was held
+            if self.path.exists():  # else another process removed it as an orphan before it was locked
                 return
             os.close(self.lock)
 
@@ -29,9 +32,9 @@ class OwnFolder:
 
 
 def remove_orphans() -> None:
-    """Those that nobody holds any more."""
+    """Remove the folders that no process has locked."""
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with suppress(OSError):  # somebody else's, or just gone
+        with suppress(OSError):  # locked, another user's, or just removed
             lock = os.open(path, os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

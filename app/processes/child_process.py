@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import IO
 
 NAMESPACE_REFUSED = 87
-"""Exit status when the kernel does not let root put on another user's number."""
+"""Exit status when the kernel does not let root take another user id."""
 
-LARGEST_LOG = 10_000_000
-"""A log of more bytes is set aside as ``NAME.log.1`` at the next start."""
+MAX_LOG_BYTES = 10_000_000
+"""A larger log is renamed to ``NAME.log.1`` at the next start."""
 
 _PR_SET_PDEATHSIG = 1
 _CLONE_NEWUSER = 0x10000000
@@ -30,17 +30,25 @@ def start(
     *,
     log: Path | None = None,
     end_with: signal.Signals = signal.SIGTERM,
-    unroot: bool = False,
+    hide_root: bool = False,
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     pass_fds: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
     """Start ``command`` in a session of its own; it gets ``end_with`` when the calling *thread* ends.
 
-    ``unroot`` shows root to the program as an ordinary user. Output goes to ``log``, or is inherited.
+    With ``hide_root``, the program sees root as an ordinary user. Output goes to ``log``, or is inherited.
     """
-    launcher = [sys.executable, "-I", "-S", __file__, str(os.getpid()), str(int(end_with)), str(int(unroot))]
-    with opened_log(log) if log else contextlib.nullcontext() as output:
+    launcher = [
+        sys.executable,
+        "-I",
+        "-S",
+        __file__,
+        str(os.getpid()),
+        str(int(end_with)),
+        str(int(hide_root)),
+    ]
+    with open_log(log) if log else contextlib.nullcontext() as output:
         return subprocess.Popen(  # noqa: S603  no shell, and no caller passes on what a user typed
             [*launcher, *command],
             stdin=subprocess.DEVNULL,
@@ -49,63 +57,63 @@ def start(
             env=env,
             cwd=cwd,
             pass_fds=pass_fds,
-            # Else Ctrl-C in a terminal would reach it at once; the starter stops its programs in order.
+            # Otherwise Ctrl-C in a terminal would reach it at once; the parent stops its programs in order.
             start_new_session=True,
         )
 
 
-def opened_log(path: Path) -> IO[bytes]:
-    """The log, to append to."""
+def open_log(path: Path) -> IO[bytes]:
+    """Open a log for appending. One that is too large is renamed first."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and path.stat().st_size > LARGEST_LOG:
+    if path.exists() and path.stat().st_size > MAX_LOG_BYTES:
         path.replace(path.with_name(path.name + ".1"))
     return path.open("ab")
 
 
-def tail(path: Path, *, size: int = 1500) -> str:
-    """The last ``size`` bytes of a log."""
+def tail(path: Path, *, max_bytes: int = 1500) -> str:
+    """Return the last ``max_bytes`` of a log as text; empty if there is none."""
     if not path.exists():
         return ""
-    return path.read_bytes()[-size:].decode(errors="replace").strip()
+    return path.read_bytes()[-max_bytes:].decode(errors="replace").strip()
 
 
-def end_with_parent(parent: int, end_with: int) -> None:
-    """Have this process sent ``end_with`` when its ``parent`` ends; exit if it has."""
+def end_with_parent(parent_pid: int, signal_number: int) -> None:
+    """Make the kernel signal this process when its parent ends; exit if the parent has ended."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(end_with), 0, 0, 0)
-    if os.getppid() != parent:
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal_number), 0, 0, 0)
+    if os.getppid() != parent_pid:
         sys.exit(1)  # the parent ended before the line above took effect
 
 
-def _put_on_other_user(libc: ctypes.CDLL) -> None:
-    """Show this same user as an ordinary one, in a user namespace: no account, no chown, no chmod."""
-    user, group = os.geteuid(), os.getegid()
-    shown = _ordinary_user()
+def _hide_root(libc: ctypes.CDLL) -> None:
+    """Enter a user namespace that shows root as an ordinary user. Needs no account, chown or chmod."""
+    uid, gid = os.geteuid(), os.getegid()
+    visible_uid = _find_ordinary_uid()
     if libc.unshare(_CLONE_NEWUSER) != 0:
         raise OSError(ctypes.get_errno(), "unshare")
     for file, text in (
         ("setgroups", "deny"),
-        ("gid_map", f"1000 {group} 1"),
-        ("uid_map", f"{shown} {user} 1"),
+        ("gid_map", f"1000 {gid} 1"),
+        ("uid_map", f"{visible_uid} {uid} 1"),
     ):
         Path("/proc/self", file).write_text(text)
 
 
-def _ordinary_user() -> int:
-    """The lowest number from 1000 that has a name: Postgres wants to look its user up."""
-    known = {entry.pw_uid for entry in pwd.getpwall()} - {0}
-    return min((number for number in known if number >= 1000), default=max(known, default=1000))
+def _find_ordinary_uid() -> int:
+    """Return the lowest user id from 1000 on that has a name, because Postgres looks up its user."""
+    uids = {entry.pw_uid for entry in pwd.getpwall()} - {0}
+    return min((number for number in uids if number >= 1000), default=max(uids, default=1000))
 
 
-def _launch(parent: int, end_with: int, unroot: int, command: list[str]) -> None:
+def _launch(parent_pid: int, end_with: int, hide_root: int, command: list[str]) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
-    if unroot:
+    if hide_root:
         try:
-            _put_on_other_user(libc)
+            _hide_root(libc)
         except OSError:
             sys.exit(NAMESPACE_REFUSED)
-    # After the namespace: a change of credentials clears it.
-    end_with_parent(parent, end_with)
+    # After entering the namespace: a change of credentials clears the parent-death signal.
+    end_with_parent(parent_pid, end_with)
     os.execv(command[0], command)  # noqa: S606  a shell would stand between the two
 
 

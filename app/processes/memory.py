@@ -1,21 +1,21 @@
-"""Memory that a large table has taken goes back to the system when the table is gone.
+"""Return the memory of a large table to the system when the table is freed.
 
-Left to themselves the allocators keep it, in every web process, for the next large table, which comes once in
-a contest: 600 MB after a release of a million rows.
+By default the allocators keep it for reuse in every web process: 600 MB after a release of a million rows,
+although such tables are rare.
 """
 
 import ctypes
 import os
 
-M_MMAP_THRESHOLD = -3
-"""Of ``mallopt`` in glibc: a piece from this size on is mapped by itself, and unmapped when it is freed. Once
-set it grows no more; nothing of a table of ten thousand rows is as large."""
-LARGE = 1 << 20
+_M_MMAP_THRESHOLD = -3
+"""Parameter of glibc's ``mallopt``: larger blocks are mapped separately and unmapped when freed. Setting it
+also stops glibc from raising the threshold. A table of ten thousand rows has no block as large."""
+_MMAP_THRESHOLD_BYTES = 1 << 20
 
 
-def give_back() -> None:
-    """To be called before Arrow, which has an allocator of its own, is loaded."""
+def return_freed_memory() -> None:
+    """Configure the allocators to return freed memory. Call it before importing Arrow, which has its own."""
     os.environ.setdefault("MIMALLOC_PURGE_DELAY", "0")
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:  # another C library
-        mallopt(M_MMAP_THRESHOLD, LARGE)
+    if mallopt is not None:  # other C libraries lack it
+        mallopt(_M_MMAP_THRESHOLD, _MMAP_THRESHOLD_BYTES)

@@ -1,12 +1,12 @@
-"""Parsing what strangers send, in a sandboxed process beside the process that asks.
+"""Parse uploaded files in a sandboxed child process.
 
-The parser has an empty environment, no key, no database, no network and no store: it is given the stored
-files that a call names. Calls go to it as pickles. Answers come back as JSON and are validated against the
-return annotation of the function, for a parser that was taken over may say anything.
+The parser has an empty environment and no key, database, network or store: it gets only the stored files that
+a call names. Calls are sent as pickles. Answers come back as JSON and are validated against the function's
+return annotation, because a compromised parser may send anything.
 
-It also keeps numpy, pandas and Arrow, 200 MB, out of the web processes, whose other threads go on while it
-parses. A parser ends when it has been asked nothing for a while. Where ``enable`` was not called, in commands
-and most tests, functions are called in place.
+The parser also keeps numpy, pandas and Arrow (200 MB) out of the web processes, whose other threads continue
+while it parses. It ends when idle. Without ``enable``, as in commands and most tests, functions are called in
+this process.
 """
 
 import inspect
@@ -21,36 +21,41 @@ import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from anoncup import errors
-from anoncup.errors import DomainError, InvalidInput, InvalidUpload, Problem, Unavailable
+from anoncup.errors import DomainError, FileProblem, InvalidInput, InvalidUpload, Unavailable
 from anoncup.messages import Message
 from app.config import Settings
-from app.processes.sandboxed_child import ChildDied, ChildMisbehaved, OutOfTime, SandboxedChild
-from app.storage import store
+from app.processes.sandboxed_child import (
+    ChildDiedError,
+    ChildProtocolError,
+    ChildTimeoutError,
+    SandboxedChild,
+)
+from app.storage import get_store
 from workers import sandbox
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 UPLOADS, ORIGINALS = "uploads", "originals"
-"""Two processes: a large original must not delay what teams send."""
+"""Names of the two parsers: parsing a large original must not delay the uploads of teams."""
 
 PROGRAM = "workers.parser"
 
-FACTOR, ALLOWANCE = 4, 16 << 20
-"""An answer may have so many times the bytes that the parser was given, and so many more."""
-LONGEST_TRACE = 10_000
+ANSWER_FACTOR, ANSWER_ALLOWANCE_BYTES = 4, 16 << 20
+"""An answer may have at most ``ANSWER_FACTOR`` times the bytes of the input, plus the allowance."""
+_MAX_TRACE_LENGTH = 10_000
 
 log = structlog.get_logger(__name__)
 
-BYTES_AS_BASE64 = ConfigDict(
+_BYTES_AS_BASE64 = ConfigDict(
     strict=True, ser_json_bytes="base64", val_json_bytes="base64", ser_json_inf_nan="constants"
 )
 
 
-class Returned(BaseModel, Generic[T]):
+class CallResult(BaseModel, Generic[T]):
     """The result of a call."""
 
-    model_config = BYTES_AS_BASE64
+    model_config = _BYTES_AS_BASE64
 
     value: T
 
@@ -58,10 +63,10 @@ class Returned(BaseModel, Generic[T]):
         return self.value
 
 
-class Raised(BaseModel):
-    """A refusal, as it can be raised again in another process."""
+class CallError(BaseModel):
+    """A domain error in a form that can be raised again in another process."""
 
-    model_config = BYTES_AS_BASE64
+    model_config = _BYTES_AS_BASE64
 
     kind: Literal[
         "InvalidUpload",
@@ -73,12 +78,12 @@ class Raised(BaseModel):
     ]
     code: str
     message: Message
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
     total: int = 0
 
     @classmethod
-    def from_error(cls, error: DomainError) -> "Raised":
-        """ValidationError if it is of a class that a parser does not raise."""
+    def from_error(cls, error: DomainError) -> "CallError":
+        """Convert an error; raise ValidationError if a parser never raises its class."""
         kind = cast("Any", type(error).__name__)
         problems, total = (error.problems, error.total) if isinstance(error, InvalidUpload) else ((), 0)
         return cls(kind=kind, code=error.code, message=error.message, problems=problems, total=total)
@@ -90,103 +95,104 @@ class Raised(BaseModel):
         raise kind(self.message, code=self.code)
 
 
-def answer_type(function: Callable[..., T]) -> type[Returned[T]]:
-    """Return the model of the function's result, by its return annotation."""
-    return cast("type[Returned[T]]", cast("Any", Returned)[inspect.get_annotations(function)["return"]])
+def build_result_model(function: Callable[..., T]) -> type[CallResult[T]]:
+    """Return the model that validates the function's result, from its return annotation."""
+    return cast("type[CallResult[T]]", cast("Any", CallResult)[inspect.get_annotations(function)["return"]])
 
 
 class ParserProcess:
-    """One parser, asked by one thread at a time. It starts when it is first asked."""
+    """One parser, used by one thread at a time. Its child starts at the first call."""
 
     def __init__(self, settings: Settings, *, memory_mb: int, time_limit_s: float, warm: bool) -> None:
-        """``warm``: whether its children load the compiled loops; they do once a call has needed one."""
+        """``warm``: whether children load the compiled loops at start; set once a call has needed them."""
         self.settings = settings
         self.memory_mb = memory_mb
         self.time_limit_s = time_limit_s
         self.warm = warm
         self.idle_s = settings.scoring_idle_s
         self.lock = Lock()
-        """Held while it is asked."""
-        self.ending = Lock()
+        """Held during a call."""
+        self.end_lock = Lock()
         self.child: SandboxedChild | None = None
-        self.calls = 0
-        """How often this child was asked."""
+        self.call_count = 0
+        """Calls made to this child."""
         self.idle_timer: Timer | None = None
-        # A child ends with the thread that started it, so that must be one that stays.
+        # A child ends with the thread that started it, so it needs a thread that stays.
         self.starter = ThreadPoolExecutor(max_workers=1)
 
     def call(
         self,
         function: Callable[..., T],
         arguments: tuple[Any, ...],
-        named: dict[str, Any],
+        keywords: dict[str, Any],
         *,
         readable: Collection[str],
     ) -> T:
-        """Call a function of a module; ``readable``: digests of the stored files that it may ask for.
+        """Call a module's function in the child and return its result.
 
-        Raises what the function raises if that is a refusal, InvalidInput if the call takes too much time or
-        memory, and Unavailable if the parser ends: the next call starts another.
+        ``readable`` has the digests of the stored files that it may fetch. Raises the function's own domain
+        errors, InvalidInput if the call takes too much time or memory, and Unavailable if the child ends; the
+        next call starts another one.
         """
         with self.lock:
             if self.idle_timer is not None:
                 self.idle_timer.cancel()
             try:
-                answer = self.converse(function, arguments, named, readable)
-            except OutOfTime:
+                answer = self.exchange_messages(function, arguments, keywords, readable)
+            except ChildTimeoutError:
                 self.end()
                 raise InvalidInput(
                     "reading the files took longer than the limit of {limit} s",
                     code="parsing_time_limit",
                     limit=round(self.time_limit_s),
                 ) from None
-            except ChildDied:
+            except ChildDiedError:
                 self.end()
                 raise Unavailable(
                     "the process that reads files has ended; send it again in a moment"
                 ) from None
-            except (ChildMisbehaved, ValidationError):
+            except (ChildProtocolError, ValidationError):
                 self.end()
                 log.exception("parser_misbehaved")
                 raise RuntimeError("the process that reads files gave no valid answer") from None
             except BaseException:
-                self.end()  # what it would still say belongs to no later call
+                self.end()  # its later output must not be taken for the answer to another call
                 raise
-            self.rest()
+            self.start_idle_timer()
         return answer.unwrap()
 
-    def converse(
+    def exchange_messages(
         self,
         function: Callable[..., T],
         arguments: tuple[Any, ...],
-        named: dict[str, Any],
+        keywords: dict[str, Any],
         readable: Collection[str],
-    ) -> Returned[T] | Raised:
-        """Send the call and hand over the files that it asks for, until the answer comes."""
+    ) -> CallResult[T] | CallError:
+        """Send the call and hand over requested files until the answer arrives."""
         deadline = time.monotonic() + self.time_limit_s
-        request = pickle.dumps((function, arguments, named))
-        given = len(request)
-        child = self.running_child()
+        request = pickle.dumps((function, arguments, keywords))
+        sent_bytes = len(request)
+        child = self.get_running_child()
         child.send({"length": len(request)}, content=request, deadline=deadline)
         while True:
-            longest = FACTOR * given + ALLOWANCE
+            max_bytes = ANSWER_FACTOR * sent_bytes + ANSWER_ALLOWANCE_BYTES
             match child.read(max(0.0, deadline - time.monotonic())):
                 case None:
-                    raise OutOfTime
+                    raise ChildTimeoutError
                 case {"fetch": str(digest)} if digest in readable:
-                    content = store().get(digest)
-                    given += len(content)
+                    content = get_store().get(digest)
+                    sent_bytes += len(content)
                     child.send({"length": len(content)}, content=content, deadline=deadline)
-                case {"returned": int(length)} if 0 <= length <= longest:
+                case {"returned": int(length)} if 0 <= length <= max_bytes:
                     content = child.read_content(length, deadline=deadline)
-                    return answer_type(function).model_validate_json(content)
-                case {"raised": int(length)} if 0 <= length <= longest:
+                    return build_result_model(function).model_validate_json(content)
+                case {"raised": int(length)} if 0 <= length <= max_bytes:
                     content = child.read_content(length, deadline=deadline)
-                    return Raised.model_validate_json(content)
+                    return CallError.model_validate_json(content)
                 case {"failed": "cold"} if not self.warm:
                     self.end()
                     self.warm = True
-                    return self.converse(function, arguments, named, readable)
+                    return self.exchange_messages(function, arguments, keywords, readable)
                 case {"failed": "memory"}:
                     raise InvalidInput(
                         "reading the files needed more memory than the limit of {limit} MB",
@@ -194,18 +200,18 @@ class ParserProcess:
                         limit=self.memory_mb,
                     )
                 case {"failed": "crash", "trace": str(trace)}:
-                    log.error("parser_failed", trace=trace[:LONGEST_TRACE])
+                    log.error("parser_failed", trace=trace[:_MAX_TRACE_LENGTH])
                     raise RuntimeError("the files could not be read")
                 case _:
-                    raise ChildMisbehaved
+                    raise ChildProtocolError
 
-    def running_child(self) -> SandboxedChild:
-        """Return the child, replaced if it has ended, says something unasked, or was asked often enough."""
-        used_up = self.calls >= self.settings.scoring_recycle_after
-        if self.child is not None and (used_up or not self.child.is_quiet()):
+    def get_running_child(self) -> SandboxedChild:
+        """Return the child; replace one that has ended, sent unrequested output, or had enough calls."""
+        is_used_up = self.call_count >= self.settings.scoring_recycle_after
+        if self.child is not None and (is_used_up or not self.child.is_quiet()):
             self.end()
         if self.child is None:
-            require_sandbox(self.settings.sandbox)
+            _require_sandbox(self.settings.sandbox)
             self.child = self.starter.submit(
                 SandboxedChild,
                 PROGRAM,
@@ -213,29 +219,29 @@ class ParserProcess:
                 memory_mb=self.memory_mb,
                 warm=self.warm,
             ).result()
-        self.calls += 1
+        self.call_count += 1
         return self.child
 
-    def rest(self) -> None:
-        """End the child if it is asked nothing for a while."""
-        self.idle_timer = Timer(self.idle_s, self.end_idle, [self.child, self.calls])
+    def start_idle_timer(self) -> None:
+        """Start a timer that ends the child unless it is called again."""
+        self.idle_timer = Timer(self.idle_s, self.end_if_idle, [self.child, self.call_count])
         self.idle_timer.daemon = True
         self.idle_timer.start()
 
-    def end_idle(self, child: SandboxedChild, calls: int) -> None:
+    def end_if_idle(self, child: SandboxedChild, call_count: int) -> None:
         with self.lock:
-            if self.child is child and self.calls == calls:
+            if self.child is child and self.call_count == call_count:
                 self.end()
 
     def end(self) -> None:
-        """End the child once, also if the idle timer and ``disable`` want it at the same time."""
-        with self.ending:
-            child, self.child, self.calls = self.child, None, 0
+        """End the child. The idle timer and ``disable`` may call this at the same time."""
+        with self.end_lock:
+            child, self.child, self.call_count = self.child, None, 0
         if child is not None:
             child.end()
 
 
-def require_sandbox(setting: str) -> None:
+def _require_sandbox(setting: str) -> None:
     if setting == sandbox.REQUIRED and not sandbox.available().is_complete:
         log.error("reads_no_files", reason=sandbox.explain_missing())
         raise Unavailable("this service cannot read files safely right now; its operators have been told")
@@ -245,12 +251,12 @@ parsers: dict[str, ParserProcess] = {}
 
 
 def enable(settings: Settings) -> None:
-    """Call functions in parsers from now on; so do processes that are forked before the first call."""
+    """Call functions in parsers from now on, also in processes forked before the first call."""
     disable()
     parsers[UPLOADS] = ParserProcess(
         settings, memory_mb=settings.parsing_memory_mb, time_limit_s=settings.parsing_time_limit_s, warm=False
     )
-    # Scales and examples are computed as scores are, and need as much.
+    # Originals need the limits of scoring, because scales and examples are computed for them.
     parsers[ORIGINALS] = ParserProcess(
         settings, memory_mb=settings.scoring_memory_mb, time_limit_s=settings.scoring_time_limit_s, warm=True
     )
@@ -262,15 +268,19 @@ def disable() -> None:
     parsers.clear()
 
 
-def call(name: str, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-    """Call a function of a module in a parser. Its return annotation must be a type that pydantic knows."""
-    return call_reading(name, (), function, *arguments, **named)
+def call(parser_name: str, function: Callable[P, T], *arguments: P.args, **keywords: P.kwargs) -> T:
+    """Call a module's function in a parser. Its return annotation must be a type that pydantic supports."""
+    return call_with_files(parser_name, (), function, *arguments, **keywords)
 
 
-def call_reading(
-    name: str, digests: Collection[str], function: Callable[P, T], *arguments: P.args, **named: P.kwargs
+def call_with_files(
+    parser_name: str,
+    digests: Collection[str],
+    function: Callable[P, T],
+    *arguments: P.args,
+    **keywords: P.kwargs,
 ) -> T:
-    """As ``call``; the function may read these files of the store."""
-    if name not in parsers:
-        return function(*arguments, **named)
-    return parsers[name].call(function, arguments, named, readable=digests)
+    """Call a function like ``call``, and let it read the stored files with these digests."""
+    if parser_name not in parsers:
+        return function(*arguments, **keywords)
+    return parsers[parser_name].call(function, arguments, keywords, readable=digests)

@@ -1,4 +1,4 @@
-"""Who may sign in to the embedded Postgres: its owner and the processes' roles, each with a password."""
+"""Sign-in rules of the embedded Postgres: the owner and the processes' roles, each with a password."""
 
 from pathlib import Path
 
@@ -6,38 +6,43 @@ import psycopg
 
 from app.db import logins
 
-TRUSTING, LOCKED = "local all all trust\n", "local all all scram-sha-256\n"
-"""What Postgres is told of sign-ins: over its socket, whose folder lets nobody else in; over nothing else."""
-RULES = "pg_hba.conf"
+TRUST_RULES, PASSWORD_RULES = "local all all trust\n", "local all all scram-sha-256\n"
+"""Rules for the unix socket, whose folder no other user can enter. Other connections are not allowed."""
+_RULES_FILE = "pg_hba.conf"
 
 
-def kept(data: Path) -> Path:
-    """The folder of the passwords."""
+def get_passwords_folder(data: Path) -> Path:
+    """Return the folder of the password files."""
     return data / "roles"
 
 
-def owners_file(data: Path) -> Path:
-    return logins.login_file(kept(data), "owner")
+def get_owner_password_file(data: Path) -> Path:
+    return logins.get_login_path(get_passwords_folder(data), "owner")
 
 
-def let_owner_in(data: Path, cluster: Path) -> None:
-    """Before the server starts: without its password the owner could not sign in to set a new one."""
-    if not owners_file(data).exists():
-        replace(cluster / RULES, TRUSTING)
+def allow_owner(data: Path, cluster: Path) -> None:
+    """Trust all sign-ins if the owner's password file is lost, so that the owner can set a new password.
+
+    Call it before the server starts.
+    """
+    if not get_owner_password_file(data).exists():
+        replace_file(cluster / _RULES_FILE, TRUST_RULES)
 
 
-def lock(data: Path, cluster: Path, connection: "psycopg.Connection[tuple[object, ...]]") -> None:
-    """Let nobody in without a password from now on, as in a folder that an older version made."""
-    if (cluster / RULES).read_text() == LOCKED:
+def require_passwords(
+    data: Path, cluster: Path, connection: "psycopg.Connection[tuple[object, ...]]"
+) -> None:
+    """Set the owner's password and require passwords, unless the rules already do."""
+    if (cluster / _RULES_FILE).read_text() == PASSWORD_RULES:
         return
     role = connection.info.user
-    logins.let_in(connection, role, logins.password_of(owners_file(data), role))
-    replace(cluster / RULES, LOCKED)
+    logins.allow_login(connection, role, logins.load_or_create_password(get_owner_password_file(data), role))
+    replace_file(cluster / _RULES_FILE, PASSWORD_RULES)
     connection.execute("SELECT pg_reload_conf()")
 
 
-def replace(file: Path, content: str) -> None:
-    """All of it or nothing: half a file lets nobody in."""
+def replace_file(file: Path, content: str) -> None:
+    """Replace a file atomically, because with half a file nobody could sign in."""
     new = file.with_suffix(".new")
     new.write_text(content)
     new.chmod(0o600)

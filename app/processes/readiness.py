@@ -1,33 +1,33 @@
-"""Waiting for what was started: as long as it lives, however busy the machine is, and saying what for."""
+"""Wait for started programs without a time limit, and log what is being waited for."""
 
 import logging
 import time
 from collections.abc import Callable
 
-SAID_EVERY = 10.0
+LOG_INTERVAL_S = 10.0
 """Seconds."""
 
 logger = logging.getLogger(__name__)
 
 
-def until(
-    reached: Callable[[], bool],
-    what: object | None,
+def wait_until(
+    is_reached: Callable[[], bool],
+    subject: object | None,
     *,
     check: Callable[[], None] = lambda: None,
-    pause: float = 0.02,
+    interval_s: float = 0.02,
 ) -> None:
-    """Return once ``reached()``; only ``check`` ends it sooner, by raising. No time is too long.
+    """Wait until ``is_reached()`` is true. There is no time limit, since the machine may be busy.
 
-    ``check`` is called between tries, every ``pause`` seconds. ``what`` is said as ``str`` gives it then; of
-    None, nothing is said.
+    ``check`` is called every ``interval_s`` seconds and ends the wait by raising. ``subject`` is logged in
+    its current ``str`` form; None logs nothing.
     """
-    began = time.monotonic()
-    said = began
-    while not reached():
+    started_at = time.monotonic()
+    logged_at = started_at
+    while not is_reached():
         check()
         now = time.monotonic()
-        if what is not None and now - said >= SAID_EVERY:
-            logger.info("waiting for %s (%.0f s)", what, now - began)
-            said = now
-        time.sleep(pause)
+        if subject is not None and now - logged_at >= LOG_INTERVAL_S:
+            logger.info("waiting for %s (%.0f s)", subject, now - started_at)
+            logged_at = now
+        time.sleep(interval_s)

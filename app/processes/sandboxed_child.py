@@ -1,7 +1,7 @@
-"""A sandboxed child process, from its parent's side.
+"""A sandboxed child process, seen from its parent.
 
-The child gets an empty environment, its own folder, a limit of memory, and two pipes. A message is a line of
-JSON, and the bytes that belong to it may follow. What the child says is checked as an upload is.
+The child gets an empty environment, its own folder, a memory limit and two pipes. A message is a line of
+JSON, which bytes may follow. The child's output is validated like an upload.
 """
 
 import json
@@ -17,38 +17,39 @@ from typing import Any
 
 from anoncup.errors import DomainError
 from anoncup.messages import Message
-from app.processes.child_folders import OwnFolder
+from app.processes.child_folders import ChildFolder
 from workers import sandbox
 
-PASSED_ON = frozenset({"LD_LIBRARY_PATH", "PYTHONPATH"})
-"""What some interpreters need to start and to find packages; otherwise the environment is empty."""
-LONGEST_LINE = 1 << 16
-"""Bytes, unless the caller allows more."""
-DIED = Message("the scoring process was killed, perhaps because memory ran out")
+_INHERITED_VARIABLES = frozenset({"LD_LIBRARY_PATH", "PYTHONPATH"})
+"""Variables that some interpreters need to start and to find packages. No others are passed on."""
+_MAX_LINE_BYTES = 1 << 16
+"""Default limit; callers may allow more."""
+DIED_MESSAGE = Message("the scoring process was killed, perhaps because memory ran out")
 
 
-class ChildDied(DomainError):
-    """The child was killed, by the kernel for want of memory or by a person: worth another try."""
+class ChildDiedError(DomainError):
+    """The child was killed, perhaps by the kernel when memory ran out. It is worth another try."""
 
     code = "child_died"
 
 
-class ChildMisbehaved(Exception):  # the name is what happened
-    """The child said something that no child says."""
+class ChildProtocolError(Exception):
+    """The child broke the protocol, so it may be compromised."""
 
 
-class OutOfTime(Exception):  # the name is what happened
+class ChildTimeoutError(Exception):
     """The deadline has passed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChildOptions:
-    """What a child is told at its start. ``environment``: variables that libraries read, none of them secret.
+    """Options of a child, passed on its command line.
 
-    ``warm``: whether to load the compiled loops before anything is asked.
+    ``environment`` has variables that libraries read, none of them secret. ``warm`` makes it load the
+    compiled loops before the first message.
     """
 
-    parent: int
+    parent_pid: int
     memory_mb: int
     folder: str
     files: str
@@ -64,91 +65,94 @@ class SandboxedChild:
     def __init__(self, program: str, *, setting: str, memory_mb: int, warm: bool = False) -> None:
         """Start the module ``program`` under ``setting``, the value of ``ANONCUP_SANDBOX``."""
         self.warm = warm
-        self.received = bytearray()
-        self.folder = OwnFolder()
+        self.buffer = bytearray()
+        self.folder = ChildFolder()
         options = ChildOptions(
-            parent=os.getpid(),
+            parent_pid=os.getpid(),
             memory_mb=memory_mb,
             folder=str(self.folder.path),
             **asdict(sandbox.choose(setting)),
             warm=warm,
-            environment=library_variables(),
+            environment=build_environment(),
         )
         self.process = subprocess.Popen(  # noqa: S603  # our own module
-            # Without the working folder's modules (-P): it may be where the data lie.
+            # -P keeps modules of the working folder out, since the data may be there.
             [sys.executable, "-P", "-X", "utf8", "-m", "app.processes", program, json.dumps(asdict(options))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={name: os.environ[name] for name in PASSED_ON if name in os.environ},
+            env={name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ},
             bufsize=0,
         )
         assert self.process.stdin is not None  # noqa: S101  # opened as a pipe above
-        # A child that hangs must not hang its parent, which would wait for ever to write.
+        # Otherwise a hanging child would block its parent's writes for ever.
         os.set_blocking(self.process.stdin.fileno(), False)
 
     def send(self, message: Mapping[str, Any], *, content: bytes = b"", deadline: float) -> None:
-        """Send a line and ``content`` after it; OutOfTime if the child does not take it in time."""
+        """Send a message, then ``content``; raise ChildTimeoutError if the child is too slow to read it."""
         assert self.process.stdin is not None  # noqa: S101  # opened as a pipe above
         for part in (json.dumps(message).encode() + b"\n", content):
-            left = memoryview(part)
-            while left:
+            unsent = memoryview(part)
+            while unsent:
                 select.select([], [self.process.stdin], [], max(0.0, deadline - time.monotonic()))
                 try:
-                    left = left[self.process.stdin.write(left) or 0 :]
+                    unsent = unsent[self.process.stdin.write(unsent) or 0 :]
                 except BrokenPipeError:
-                    raise ChildDied(DIED) from None
+                    raise ChildDiedError(DIED_MESSAGE) from None
                 if time.monotonic() > deadline:
-                    raise OutOfTime
+                    raise ChildTimeoutError
 
-    def read(self, timeout_s: float, *, longest: int = LONGEST_LINE) -> dict[str, Any] | None:
+    def read(self, timeout_s: float, *, max_bytes: int = _MAX_LINE_BYTES) -> dict[str, Any] | None:
         """Return the next message, or None after ``timeout_s`` without one.
 
-        Raises ChildDied if the child is gone, and ChildMisbehaved if it says no message or a line of more
-        than ``longest`` bytes.
+        Raises ChildDiedError if the child has ended, and ChildProtocolError if it sends something else than a
+        message or a line of more than ``max_bytes``.
         """
-        deadline, searched, late = time.monotonic() + timeout_s, 0, False
-        # A buffered reader would hide lines from select: this class keeps its own buffer.
-        while (end := self.received.find(b"\n", searched)) < 0:
-            searched = len(self.received)
-            # A child that never ends a line, but always says more of it, must not be listened to for ever.
-            if late or not self.has_output_within(max(0.0, deadline - time.monotonic())):
+        deadline, search_start, is_late = time.monotonic() + timeout_s, 0, False
+        # This class has its own buffer because a buffered reader would hide lines from select.
+        while (end := self.buffer.find(b"\n", search_start)) < 0:
+            search_start = len(self.buffer)
+            # Stop at the deadline even if the child keeps sending parts of an endless line.
+            if is_late or not self.has_output_within(max(0.0, deadline - time.monotonic())):
                 return None
-            self.receive(longest)
-            late = time.monotonic() > deadline
-        line = self.take(end + 1)
-        return parse_message(line)
+            self.receive(max_bytes)
+            is_late = time.monotonic() > deadline
+        line = self.pop_bytes(end + 1)
+        return _parse_message(line)
 
     def read_content(self, length: int, *, deadline: float) -> bytes:
-        """Return the ``length`` bytes after a message; OutOfTime if they do not come in time."""
-        while len(self.received) < length:
+        """Return the ``length`` bytes after a message; raise ChildTimeoutError if they arrive too late."""
+        while len(self.buffer) < length:
             if not self.has_output_within(max(0.0, deadline - time.monotonic())):
-                raise OutOfTime
-            self.receive(length + LONGEST_LINE)
-        return self.take(length)
+                raise ChildTimeoutError
+            self.receive(length + _MAX_LINE_BYTES)
+        return self.pop_bytes(length)
 
-    def take(self, length: int) -> bytes:
-        """Return the first ``length`` received bytes and forget them."""
-        taken = bytes(memoryview(self.received)[:length])
-        del self.received[:length]
-        return taken
+    def pop_bytes(self, length: int) -> bytes:
+        """Remove the first ``length`` bytes from the buffer and return them."""
+        content = bytes(memoryview(self.buffer)[:length])
+        del self.buffer[:length]
+        return content
 
     def has_output_within(self, seconds: float) -> bool:
-        """Whether the child says something, or ends, so soon."""
+        """Return whether the child sends output or ends within ``seconds``."""
         assert self.process.stdout is not None  # noqa: S101  # opened as a pipe above
         return bool(select.select([self.process.stdout], [], [], seconds)[0])
 
-    def receive(self, longest: int) -> None:
+    def receive(self, max_bytes: int) -> None:
         assert self.process.stdout is not None  # noqa: S101  # opened as a pipe above
-        piece = os.read(self.process.stdout.fileno(), 1 << 20)
-        if not piece:
-            raise ChildDied(DIED)
-        self.received += piece
-        if len(self.received) > longest:
-            raise ChildMisbehaved
+        chunk = os.read(self.process.stdout.fileno(), 1 << 20)
+        if not chunk:
+            raise ChildDiedError(DIED_MESSAGE)
+        self.buffer += chunk
+        if len(self.buffer) > max_bytes:
+            raise ChildProtocolError
 
     def is_quiet(self) -> bool:
-        """Whether it waits for work. What it says unasked would be taken for an answer to what comes next."""
-        return not self.received and not self.has_output_within(0)
+        """Return whether the child waits for a message.
+
+        Unrequested output would be taken for the answer to the next message.
+        """
+        return not self.buffer and not self.has_output_within(0)
 
     def end(self) -> None:
         self.process.kill()
@@ -160,20 +164,20 @@ class SandboxedChild:
         self.folder.remove()
 
 
-def parse_message(line: bytes) -> dict[str, Any]:
+def _parse_message(line: bytes) -> dict[str, Any]:
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
         message = None
     if not isinstance(message, dict):
-        raise ChildMisbehaved
+        raise ChildProtocolError
     return message
 
 
-def library_variables() -> dict[str, str]:
-    """Return what libraries find in the child's environment: no address and no key of anything."""
-    kept = {name: os.environ[name] for name in ("HOME", "NUMBA_CACHE_DIR") if name in os.environ}
-    # Parallelism is across submissions: one thread each.
-    single = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-    # A thread that Arrow starts when it is imported would stay outside the sandbox.
-    return kept | single | {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
+def build_environment() -> dict[str, str]:
+    """Return the environment variables for libraries in the child. They hold no addresses and no keys."""
+    variables = {name: os.environ[name] for name in ("HOME", "NUMBA_CACHE_DIR") if name in os.environ}
+    # One thread for each child: submissions are scored in parallel instead.
+    single_threaded = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+    # Keep Arrow from starting a thread at import, which would stay outside the sandbox.
+    return variables | single_threaded | {"JE_ARROW_MALLOC_CONF": "background_thread:false"}

@@ -1,4 +1,4 @@
-"""A server program that is kept running: started again on the same data when it ends."""
+"""Keep a server program running: restart it on the same data when it ends."""
 
 import logging
 import signal
@@ -12,31 +12,31 @@ from pathlib import Path
 from anoncup.errors import Unavailable
 from app.processes import child_process, readiness
 
-RESTARTS = 5
-RESTARTS_WITHIN = 600.0
-"""A server that ended more often than this within so many seconds is not started again."""
+MAX_RESTARTS = 5
+RESTART_WINDOW_S = 600.0
+"""A server that ends more often than this within ``RESTART_WINDOW_S`` seconds is not restarted."""
 
-TRIES = 40
-PAUSE = 0.5
-"""How often a server is started again, and the seconds between: what the old one left must end first."""
+MAX_START_ATTEMPTS = 40
+_START_PAUSE_S = 0.5
+"""Attempts at a restart and the seconds between them: child processes of the old server must end first."""
 
-STOPPED_WITHIN = 30.0
-"""Seconds that a server has to end after each signal but the last."""
+_STOP_TIMEOUT_S = 30.0
+"""Seconds that a server has to end after each signal, except SIGKILL."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class Server:
-    """One running server program, where it writes its log, and how it is started again."""
+    """A running server program with its log and the function that restarts it."""
 
     name: str
     process: subprocess.Popen[bytes]
     log: Path
     start: Callable[[], subprocess.Popen[bytes]] | None = None
     is_ready: Callable[[], bool] = lambda: True
-    ends: list[float] = field(default_factory=list)
-    """When it has ended while it should run."""
+    end_times: list[float] = field(default_factory=list)
+    """Monotonic times at which it ended unexpectedly."""
 
     def check(self) -> None:
         """Raise Unavailable if it has ended."""
@@ -57,43 +57,46 @@ class Server:
                 tail=child_process.tail(self.log),
             )
 
-    def keep(self) -> None:
-        """Start it again on the same data if it has ended; Unavailable if that does not help."""
+    def restart_if_ended(self) -> None:
+        """Restart the server on the same data if it has ended; raise Unavailable if that fails."""
         status, now = self.process.poll(), time.monotonic()
         if status is None:
             return
-        self.ends = [*(end for end in self.ends if end > now - RESTARTS_WITHIN), now]
-        if self.start is None or len(self.ends) > RESTARTS:
+        self.end_times = [
+            *(end_time for end_time in self.end_times if end_time > now - RESTART_WINDOW_S),
+            now,
+        ]
+        if self.start is None or len(self.end_times) > MAX_RESTARTS:
             self.check()
         logger.warning("%s ended (status %s); starting it again. Its log: %s", self.name, status, self.log)
-        self._start_again()
+        self._restart()
 
-    def _start_again(self) -> None:
-        assert self.start is not None  # noqa: S101  # keep() has looked
-        for left in reversed(range(TRIES)):
+    def _restart(self) -> None:
+        assert self.start is not None  # noqa: S101  # the caller has checked
+        for attempts_left in reversed(range(MAX_START_ATTEMPTS)):
             self.process = self.start()
             try:
-                wait(self)
+                wait_until_ready(self)
                 return
             except Unavailable:
-                if not left:
+                if not attempts_left:
                     raise
-                time.sleep(PAUSE)
+                time.sleep(_START_PAUSE_S)
 
 
-def wait(server: Server) -> None:
-    """Return once the server answers; Unavailable if it has ended instead."""
-    readiness.until(server.is_ready, server.name, check=server.check)
+def wait_until_ready(server: Server) -> None:
+    """Wait until the server answers; raise Unavailable if it ends instead."""
+    readiness.wait_until(server.is_ready, server.name, check=server.check)
 
 
 @contextmanager
-def stopped_after(server: Server, *signals: signal.Signals) -> Iterator[None]:
-    """Stop the server at the end: each signal gets its time, SIGKILL is the last."""
+def stop_after(server: Server, *signals: signal.Signals) -> Iterator[None]:
+    """Stop the server at the end of the context: with each signal in turn, and at last with SIGKILL."""
     try:
         yield
     finally:
-        for number in (*signals, signal.SIGKILL):
-            server.process.send_signal(number)
+        for signal_number in (*signals, signal.SIGKILL):
+            server.process.send_signal(signal_number)
             with suppress(subprocess.TimeoutExpired):
-                server.process.wait(STOPPED_WITHIN)
+                server.process.wait(_STOP_TIMEOUT_S)
                 break

@@ -1,4 +1,4 @@
-"""Run the web server and the worker as children of one command: restart them, and leave none behind."""
+"""Run the web server, workers and clock as children of one command: restart them, and leave none behind."""
 
 import json
 import logging
@@ -21,48 +21,48 @@ from anoncup.errors import Unavailable
 from anoncup.messages import Message
 from app.processes import child_process, readiness
 
-FIRST_PAUSE = 0.2
-LONGEST_PAUSE = 10.0
-"""Seconds before a program that ended is started again; they double while it keeps ending."""
+MIN_RESTART_PAUSE_S = 0.2
+MAX_RESTART_PAUSE_S = 10.0
+"""First and longest pause in seconds before a restart. It doubles while the program keeps ending."""
 
-STOPPING_S = 5.0
-"""By how much longer than its programs a supervisor below another one may take to end."""
+_EXTRA_GRACE_S = 5.0
+"""Extra seconds that a nested supervisor gets to end, on top of the grace of its programs."""
 
-STEADY_AFTER = 30.0
-"""A program that ran this many seconds starts from the first pause again."""
+STEADY_AFTER_S = 30.0
+"""Seconds after which a program counts as steady: its next restart begins with the shortest pause."""
 
-DEATHS = 5
-"""A service whose program has ended this often before it was ready does not come up."""
+_MAX_START_FAILURES = 5
+"""The start of a service fails once one of its programs has ended this often."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """What to run. ``env`` is added to the environment; without ``log`` the output is inherited."""
+    """A program to run. ``env`` is added to the environment; without ``log`` the output is inherited."""
 
     name: str
     command: Sequence[str]
     env: Mapping[str, str] = field(default_factory=dict)
     log: Path | None = None
-    orphaned: signal.Signals = signal.SIGTERM
-    """What it gets when the supervisor is gone."""
-    grace: float = 10.0
+    orphan_signal: signal.Signals = signal.SIGTERM
+    """Signal that it gets when the supervisor has ended."""
+    grace_s: float = 10.0
     """Seconds between SIGTERM and SIGKILL."""
 
 
-def web_program(
-    *, host: str, port: int, env: Mapping[str, str], log: Path | None = None, processes: int = 1
+def build_web_program(
+    *, host: str, port: int, env: Mapping[str, str], log: Path | None = None, process_count: int = 1
 ) -> Program:
-    """The web server, in so many processes."""
+    """Return the web server's program."""
     command = [sys.executable, "-m", "app.cli.web_server", host, str(port)]
-    number = {"ANONCUP_WEB_PROCESSES": str(processes)}
-    return Program(name="web", command=command, env={**env, **number}, log=log)
+    variables = {"ANONCUP_WEB_PROCESSES": str(process_count)}
+    return Program(name="web", command=command, env={**env, **variables}, log=log)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pool:
-    """Processes for some kinds of work. ``node``: Celery's name of it."""
+class WorkerPool:
+    """A worker pool for some kinds of jobs. ``node`` is its name in Celery."""
 
     name: str
     queues: tuple[str, ...]
@@ -71,94 +71,94 @@ class Pool:
 
 
 POOLS = (
-    Pool(name="worker", queues=("scores", "guesses"), node="celery", niceness=10),
-    # Of its own, for a report takes minutes: in another's it would stand before scores.
-    Pool(name="reports", queues=("reports",), node="reports", niceness=15),
+    WorkerPool(name="worker", queues=("scores", "guesses"), node="celery", niceness=10),
+    # Reports have their own pool, because they take minutes and would delay scores.
+    WorkerPool(name="reports", queues=("reports",), node="reports", niceness=15),
 )
 QUEUES = {"scores": "celery", "guesses": "guesses", "reports": "reports"}
-"""Kinds of work, and the queues of their messages."""
+"""Celery queue of each kind of job."""
 
 
-def worker_programs(
+def build_worker_programs(
     *,
     queues: Collection[str] = tuple(QUEUES),
     jobs: int = 1,
     env: Mapping[str, str] = MappingProxyType({}),
     logs: Path | None = None,
-    grace: float = 10.0,
+    grace_s: float = 10.0,
     name: str = "",
 ) -> list[Program]:
-    """A Celery worker for each pool that serves one of the ``queues``.
+    """Return a Celery worker's program for each pool that serves one of the ``queues``.
 
-    ``jobs``: pieces of work at once; of reports, unless they are asked for alone, one. ``name`` tells the
-    workers of one host apart.
+    ``jobs`` is the number of concurrent jobs of a pool; the reports pool has one unless it is the only pool.
+    ``name`` distinguishes the workers of one host.
     """
     programs = []
     for pool in POOLS:
-        served = [QUEUES[kind] for kind in pool.queues if kind in queues]
-        if not served:
+        queue_names = [QUEUES[kind] for kind in pool.queues if kind in queues]
+        if not queue_names:
             continue
-        alone = set(queues) <= set(pool.queues)
-        at_once = jobs if alone or pool is POOLS[0] else 1
+        is_alone = set(queues) <= set(pool.queues)
+        concurrency = jobs if is_alone or pool is POOLS[0] else 1
         node = f"{pool.node}-{name}" if name else pool.node
         command = [sys.executable, "-m", "workers.pool", "--hostname", f"{node}@%h"]
-        command += ["--concurrency", str(at_once), "--queues", ",".join(served)]
+        command += ["--concurrency", str(concurrency), "--queues", ",".join(queue_names)]
         programs.append(
             Program(
                 name=pool.name,
                 command=command,
                 env={"ANONCUP_NICENESS": str(pool.niceness), **env},
                 log=logs and logs / f"{pool.name}.log",
-                # A warm shutdown waits for the running score, a cold one for the broker, which is gone too;
-                # with nobody left to wait, end now: it is delivered again.
-                orphaned=signal.SIGKILL,
-                grace=grace,
+                # Kill it: a warm shutdown waits for the running job, and a cold one for the broker, which has
+                # ended as well. The job is delivered again.
+                orphan_signal=signal.SIGKILL,
+                grace_s=grace_s,
             )
         )
     return programs
 
 
-CLOCKS_DATABASE = "ANONCUP_CLOCK_DATABASE_URL"
+CLOCK_DATABASE_VARIABLE = "ANONCUP_CLOCK_DATABASE_URL"
 
 
-def forked_program(
+def build_forked_program(
     *,
     queues: Collection[str] = tuple(QUEUES),
     jobs: int,
     env: Mapping[str, str] = MappingProxyType({}),
     logs: Path | None = None,
-    grace: float = 10.0,
+    grace_s: float = 10.0,
     name: str = "",
-    clock: str = "",
+    clock_database_url: str = "",
 ) -> Program:
-    """The workers of ``worker_programs`` as one program that shares memory; and the clock, if ``clock`` says
-    how it reaches the database.
+    """Return one program that forks all workers, which then share memory.
 
-    It is told in the environment, for everybody sees a command.
+    It also forks the clock if ``clock_database_url`` is given. The URL is passed in the environment, because
+    every user can see a command line.
     """
     command = [sys.executable, "-m", "workers.forked", "--queues", ",".join(queues), "--jobs", str(jobs)]
-    command += ["--grace", str(grace), f"--name={name}"]
+    command += ["--grace", str(grace_s), f"--name={name}"]
     command += ["--logs", str(logs)] if logs else []
-    command += ["--clock"] if clock else []
+    command += ["--clock"] if clock_database_url else []
     return Program(
         name="workers",
         command=command,
-        env={**env, **({CLOCKS_DATABASE: clock} if clock else {})},
+        env={**env, **({CLOCK_DATABASE_VARIABLE: clock_database_url} if clock_database_url else {})},
         log=logs and logs / "workers.log",
-        orphaned=signal.SIGKILL,  # each of them then gets what is its own
-        grace=grace + STOPPING_S,
+        orphan_signal=signal.SIGKILL,  # each of its programs then gets its own signal
+        grace_s=grace_s + _EXTRA_GRACE_S,
     )
 
 
-def scheduler_program(*, env: Mapping[str, str], log: Path | None = None) -> Program:
-    """The clock; one is enough, and two do no harm."""
+def build_scheduler_program(*, env: Mapping[str, str], log: Path | None = None) -> Program:
+    """Return the clock's program. One clock is enough, and two do no harm."""
     command = [sys.executable, "-m", "workers.clock"]
-    # Asked once to end, and only once, a clock that is just then deaf would go on alone for ever.
-    return Program(name="scheduler", command=command, env=env, log=log, orphaned=signal.SIGKILL)
+    # SIGKILL, because the signal comes only once: a clock that missed it would run on for ever.
+    return Program(name="scheduler", command=command, env=env, log=log, orphan_signal=signal.SIGKILL)
 
 
-class Process(Protocol):
-    """What is asked of a ``subprocess.Popen``; it leads a process group."""
+class SupervisedProcess(Protocol):
+    """The part of ``subprocess.Popen`` that a supervisor uses. The process leads a process group."""
 
     @property
     def pid(self) -> int: ...
@@ -173,89 +173,94 @@ class Process(Protocol):
     def terminate(self) -> None: ...
 
 
-Start = Callable[[Program], Process]
+_StartProgram = Callable[[Program], SupervisedProcess]
 
 
 @dataclass(kw_only=True)
 class _Child:
     program: Program
-    process: Process
-    started: float
-    ended: float | None = None
+    process: SupervisedProcess
+    started_at: float
+    ended_at: float | None = None
     pause: float = 0.0
-    deaths: int = 0
+    death_count: int = 0
 
 
 class Supervisor:
-    """Keeps programs running between ``start`` and ``stop``; all of it in one thread."""
+    """Keeps programs running between ``start`` and ``stop``. Use it from one thread."""
 
-    def __init__(self, *, also: Callable[[], None] = lambda: None, start: Start | None = None) -> None:
-        """``also`` is called at every check: ``Services.check`` ends it all when a server is gone.
+    def __init__(
+        self, *, on_check: Callable[[], None] = lambda: None, start: _StartProgram | None = None
+    ) -> None:
+        """``on_check`` is called at every check and may raise, as ``EmbeddedServices.check`` does.
 
-        ``start``: how, if not as a program of its own.
+        ``start`` replaces the function that starts a program.
         """
         self._children: dict[str, _Child] = {}
-        self._also = also
-        self._start = start or _started
+        self._on_check = on_check
+        self._start = start or _start_process
 
     def start(self, program: Program) -> None:
         self._children[program.name] = _Child(
-            program=program, process=self._start(program), started=time.monotonic()
+            program=program, process=self._start(program), started_at=time.monotonic()
         )
 
     def pids(self) -> dict[str, int]:
-        """The process number of each program."""
+        """Return the process id of each program."""
         return {name: child.process.pid for name, child in self._children.items()}
 
     def check(self) -> None:
-        """Restart what has ended and whose pause is over. Call it at least every second."""
-        self._also()
+        """Restart programs that have ended and whose pause is over. Call it at least every second."""
+        self._on_check()
         for child in self._children.values():
             self._check(child)
 
     def check_start(self) -> None:
-        """The same, while none of them is known to serve; Unavailable if one ends again and again."""
+        """Check programs that are still starting; raise Unavailable if one keeps ending."""
         self.check()
         for child in self._children.values():
-            if child.deaths >= DEATHS:
-                raise Unavailable(Message(_never_came(child)))
+            if child.death_count >= _MAX_START_FAILURES:
+                raise Unavailable(Message(_describe_failed_start(child)))
 
     def _check(self, child: _Child) -> None:
         now = time.monotonic()
-        if child.ended is None:
+        if child.ended_at is None:
             if child.process.poll() is not None:
-                child.ended, child.deaths = now, child.deaths + 1
+                child.ended_at, child.death_count = now, child.death_count + 1
                 child.pause = _next_pause(child, now)
                 _end_group(child.process)
-                logger.warning("%s", _ending(child))
-        elif now >= child.ended + child.pause:
-            child.process, child.started, child.ended = self._start(child.program), now, None
+                logger.warning("%s", _describe_end(child))
+        elif now >= child.ended_at + child.pause:
+            child.process, child.started_at, child.ended_at = self._start(child.program), now, None
 
     def wait(self) -> None:
-        """Keep checking until a signal (``owned_signals``) or an error ends it."""
+        """Keep checking until a signal (``stop_on_signals``) or an error ends it."""
         while True:
             self.check()
             time.sleep(0.1)
 
     def stop(self) -> None:
-        """End every program: SIGTERM, then SIGKILL for it and all that it started."""
-        running = [child for child in self._children.values() if child.ended is None]
+        """End every program: SIGTERM first, then SIGKILL for its whole process group."""
+        running = [child for child in self._children.values() if child.ended_at is None]
         for child in running:
             child.process.terminate()
         start = time.monotonic()
         for child in running:
             with suppress(subprocess.TimeoutExpired):
-                child.process.wait(max(0.0, start + child.program.grace - time.monotonic()))
+                child.process.wait(max(0.0, start + child.program.grace_s - time.monotonic()))
             _end_group(child.process)
         self._children.clear()
 
 
 @contextmanager
-def supervised(
-    programs: Sequence[Program], *, also: Callable[[], None] = lambda: None, start: Start | None = None
+def supervise(
+    programs: Sequence[Program],
+    *,
+    on_check: Callable[[], None] = lambda: None,
+    start: _StartProgram | None = None,
 ) -> Iterator[Supervisor]:
-    """The programs run as long as the context lasts. Enter it from the main thread."""
-    supervisor = Supervisor(also=also, start=start)
+    """Run the programs as long as the context lasts. Enter it from the main thread."""
+    supervisor = Supervisor(on_check=on_check, start=start)
     try:
         for program in programs:
             supervisor.start(program)
@@ -265,40 +270,43 @@ def supervised(
 
 
 @contextmanager
-def owned_signals() -> Iterator[None]:
-    """SIGINT, SIGTERM and SIGHUP end the body, as KeyboardInterrupt, and the context swallows that.
+def stop_on_signals() -> Iterator[None]:
+    """End the body with KeyboardInterrupt at SIGINT, SIGTERM or SIGHUP, and suppress that exception.
 
-    Only the first does: a second Ctrl-C must not break off the stopping of children and servers. Put it
-    outermost, in the main thread.
+    Only the first signal counts: a second Ctrl-C must not interrupt the stopping of children and servers.
+    Make it the outermost context, in the main thread.
     """
-    asked = False
+    is_stopping = False
 
     def stop(_number: int, _frame: FrameType | None) -> None:
-        nonlocal asked
-        if not asked:
-            asked = True
+        nonlocal is_stopping
+        if not is_stopping:
+            is_stopping = True
             raise KeyboardInterrupt
 
-    owned = [
-        number
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        if signal.getsignal(number) is not signal.SIG_IGN  # as under nohup, or in a script's background
+    signal_numbers = [
+        signal_number
+        for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(signal_number)
+        is not signal.SIG_IGN  # ignored under nohup or in a script's background
     ]
-    before = {number: signal.signal(number, stop) for number in owned}
+    previous_handlers = {
+        signal_number: signal.signal(signal_number, stop) for signal_number in signal_numbers
+    }
     try:
         with suppress(KeyboardInterrupt):
             yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for signal_number, handler in previous_handlers.items():
+            signal.signal(signal_number, handler)
 
 
 def check_port_is_free(host: str, port: int) -> None:
-    """Raise Unavailable when the web server could not listen there."""
+    """Raise Unavailable if the web server could not listen on this port."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as probe:
-            # As the web server does: connections of the last run that are still closing do not count.
+            # Like the web server, ignore connections of the last run that are still closing.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except OSError as error:
@@ -311,87 +319,92 @@ def check_port_is_free(host: str, port: int) -> None:
 
 
 def wait_until_healthy(url: str, *, check: Callable[[], None]) -> None:
-    """Return once ``url`` answers 200; ``check`` (``Supervisor.check_start``) raises if it never will."""
-    health = _Health(url)
-    readiness.until(health.is_good, health, check=check)
+    """Wait until ``url`` answers 200. ``check``, such as ``Supervisor.check_start``, raises to give up."""
+    health = _HealthProbe(url)
+    readiness.wait_until(health.is_healthy, health, check=check)
 
 
 @dataclass(slots=True)
-class _Health:
-    """What a server says of itself; as text, what is still missing."""
+class _HealthProbe:
+    """Probe of a server's health; ``str`` gives what is still missing."""
 
     url: str
     missing: str = "the web server"
 
-    def is_good(self) -> bool:
+    def is_healthy(self) -> bool:
         try:
-            status, content = _got(self.url)
+            status, content = _fetch(self.url)
         except (OSError, HTTPException):
             return False
-        self.missing = f"the web server to be ready: {_said(status, content)}"
+        self.missing = f"the web server to be ready: {_read_detail(status, content)}"
         return status == 200
 
     def __str__(self) -> str:
         return self.missing
 
 
-def _got(url: str) -> tuple[int, bytes]:
-    """Status and body; a whole client would stay in the memory of the supervisor, and obey proxies."""
-    place = urlsplit(url)
-    with closing(HTTPConnection(place.hostname or "", place.port, timeout=10.0)) as connection:
-        connection.request("GET", place.path)
-        answer = connection.getresponse()
-        return answer.status, answer.read()
+def _fetch(url: str) -> tuple[int, bytes]:
+    """Return status and body. An HTTP client library would take memory in the supervisor and use proxies."""
+    parts = urlsplit(url)
+    with closing(HTTPConnection(parts.hostname or "", parts.port, timeout=10.0)) as connection:
+        connection.request("GET", parts.path)
+        response = connection.getresponse()
+        return response.status, response.read()
 
 
-def _said(status: int, content: bytes) -> str:
+def _read_detail(status: int, content: bytes) -> str:
     try:
         return str(json.loads(content)["detail"])
-    except (ValueError, KeyError, TypeError):  # no problem of ours
+    except (ValueError, KeyError, TypeError):  # not a problem document of this service
         return str(status)
 
 
-def run(program: Program, *, check: Callable[[], None] = lambda: None, speaks: bool = False) -> None:
-    """Run a program to its end, however long that takes; ``speaks``: it says itself how far it is.
+def run(
+    program: Program, *, check: Callable[[], None] = lambda: None, reports_progress: bool = False
+) -> None:
+    """Run a program to its end, without a time limit.
 
-    Where that is not a good one it has said why, and SystemExit passes on its status.
+    With ``reports_progress``, the program prints its own progress and nothing is logged here. If it fails, it
+    has printed the reason, and SystemExit passes on its status.
     """
-    process = _started(program)
+    process = _start_process(program)
     try:
-        said = None if speaks else program.name
-        readiness.until(lambda: process.poll() is not None, said, check=check)
+        subject = None if reports_progress else program.name
+        readiness.wait_until(lambda: process.poll() is not None, subject, check=check)
     finally:
         _end_group(process)
     if process.returncode:
         raise SystemExit(process.returncode)
 
 
-def _started(program: Program) -> subprocess.Popen[bytes]:
+def _start_process(program: Program) -> subprocess.Popen[bytes]:
     return child_process.start(
-        program.command, log=program.log, end_with=program.orphaned, env=os.environ | program.env
+        program.command, log=program.log, end_with=program.orphan_signal, env=os.environ | program.env
     )
 
 
 def _next_pause(child: _Child, now: float) -> float:
-    if child.pause == 0 or now > child.started + STEADY_AFTER:
-        return FIRST_PAUSE
-    return min(2 * child.pause, LONGEST_PAUSE)
+    if child.pause == 0 or now > child.started_at + STEADY_AFTER_S:
+        return MIN_RESTART_PAUSE_S
+    return min(2 * child.pause, MAX_RESTART_PAUSE_S)
 
 
-def _ending(child: _Child) -> str:
-    where = f" Its log: {child.program.log}" if child.program.log else ""
+def _describe_end(child: _Child) -> str:
+    log_hint = f" Its log: {child.program.log}" if child.program.log else ""
     status = child.process.returncode
-    return f"{child.program.name} ended (status {status}); starting it again in {child.pause:.1f} s.{where}"
+    return (
+        f"{child.program.name} ended (status {status}); starting it again in {child.pause:.1f} s.{log_hint}"
+    )
 
 
-def _never_came(child: _Child) -> str:
+def _describe_failed_start(child: _Child) -> str:
     log = child.program.log
-    said = f" End of {log}:\n{child_process.tail(log)}" if log else ""
-    return f"{child.program.name} has ended {child.deaths} times, before it was ready.{said}"
+    log_excerpt = f" End of {log}:\n{child_process.tail(log)}" if log else ""
+    return f"{child.program.name} has ended {child.death_count} times, before it was ready.{log_excerpt}"
 
 
-def _end_group(process: Process) -> None:
-    """Kill what is left of the program: a worker that was killed leaves its pool behind."""
+def _end_group(process: SupervisedProcess) -> None:
+    """Kill what remains of the program's group: a killed worker leaves its pool behind."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -1,8 +1,8 @@
-"""Public files by their SHA-256: written once, never changed, checked whenever they are read.
+"""Content-addressed storage: files are named by their SHA-256, written once and verified at every read.
 
-Where they lie, a local folder or an S3-compatible store, is known in here only.
+The backend is a local folder or an S3-compatible store; other packages do not depend on which.
 """
 
-from app.storage.store import Store, digest_of, opened, store, use
+from app.storage.store import Store, compute_digest, get_store, open_store, use_backend
 
-__all__ = ["Store", "digest_of", "opened", "store", "use"]
+__all__ = ["Store", "compute_digest", "get_store", "open_store", "use_backend"]

@@ -1,4 +1,4 @@
-"""A bucket of any S3-compatible store, found by the usual ``AWS_…`` variables."""
+"""Storage backend for S3-compatible stores, configured by the usual ``AWS_…`` variables."""
 
 import os
 import re
@@ -23,54 +23,57 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-IN_MEMORY = 8 << 20
-"""Larger files wait on the disk while they are checked."""
+MAX_MEMORY_BYTES = 8 << 20
+"""Larger files are spooled to disk while they are verified."""
 
-# A store that does not answer is given up after some seconds, also if it accepts connections and then hangs;
-# a large file may take as long as its bytes keep coming. While it is sent one the store says nothing, so the
-# time between two signs of life has to do for 64 MB.
-CLIENT: "ClientConfig" = {
+# Give up after some seconds on a store that does not respond, also if it accepts connections and then hangs.
+# A download may take as long as bytes keep arriving. During an upload the store sends nothing, so the read
+# timeout must be long enough to upload 64 MB.
+CLIENT_OPTIONS: "ClientConfig" = {
     "connect_timeout": timedelta(seconds=2),
     "read_timeout": timedelta(seconds=15),
     "timeout": timedelta(seconds=300),
 }
-RETRIES: "RetryConfig" = {
+_RETRY_OPTIONS: "RetryConfig" = {
     "max_retries": 2,
     "retry_timeout": timedelta(seconds=10),
     "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=1), "base": 2},
 }
 
-NO_BUCKET = "NoSuchBucket"
-"""A 404 that says nothing about the file: the store's name is wrong."""
-CODE = re.compile(r"<Code>(\w+)</Code>")
+_NO_BUCKET = "NoSuchBucket"
+"""Error code of a 404 for a bucket that does not exist, as opposed to a missing file."""
+_ERROR_CODE_PATTERN = re.compile(r"<Code>(\w+)</Code>")
 
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """The objects of a bucket, below a prefix."""
+    """The objects of a bucket below a prefix."""
 
     objects: S3Store
 
     @classmethod
-    def named(cls, bucket: str, *, prefix: str) -> "Bucket":
-        """Endpoint, region and credentials are read from the environment."""
-        client: ClientConfig = {**CLIENT, "allow_http": is_plain(os.environ.get("AWS_ENDPOINT_URL", ""))}
-        return cls(S3Store(bucket, prefix=prefix or None, client_options=client, retry_config=RETRIES))
+    def connect(cls, bucket: str, *, prefix: str) -> "Bucket":
+        """Return the bucket. Endpoint, region and credentials are read from the environment."""
+        client: ClientConfig = {
+            **CLIENT_OPTIONS,
+            "allow_http": _uses_http(os.environ.get("AWS_ENDPOINT_URL", "")),
+        }
+        return cls(S3Store(bucket, prefix=prefix or None, client_options=client, retry_config=_RETRY_OPTIONS))
 
     def open(self, name: str) -> IO[bytes]:
-        file = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  # whoever asks closes it
+        file = SpooledTemporaryFile(max_size=MAX_MEMORY_BYTES)  # noqa: SIM115  # the caller closes it
         try:
-            with told_as(NOT_READ):
-                for piece in obstore.get(self.objects, name).stream():
-                    file.write(piece)
+            with _translate_errors(NOT_READ):
+                for chunk in obstore.get(self.objects, name).stream():
+                    file.write(chunk)
         except BaseException:
             file.close()
             raise
         return file
 
-    def holds(self, name: str) -> bool:
+    def contains(self, name: str) -> bool:
         try:
-            with told_as(NOT_READ):
+            with _translate_errors(NOT_READ):
                 obstore.head(self.objects, name)
         except NotFound:
             return False
@@ -87,39 +90,41 @@ class Bucket:
         self.write(name, content, mode="overwrite")
 
     def remove(self, name: str) -> None:
-        with told_as(NOT_REMOVED):
+        with _translate_errors(NOT_REMOVED):
             obstore.delete(self.objects, name)
 
-    def names(self, folder: str) -> list[str]:
-        with told_as(NOT_READ):
-            return sorted(one["path"] for some in obstore.list(self.objects, prefix=folder) for one in some)
+    def list_names(self, folder: str) -> list[str]:
+        with _translate_errors(NOT_READ):
+            return sorted(
+                entry["path"] for batch in obstore.list(self.objects, prefix=folder) for entry in batch
+            )
 
-    def check(self) -> None:
-        # Whoever may not write is told so before whether the name is taken.
+    def check_writable(self) -> None:
+        # The store checks the permission to write before it checks whether the name is taken.
         self.create("check", BytesIO(b"anoncup"))
 
     def write(self, name: str, content: IO[bytes], *, mode: Literal["create", "overwrite"]) -> None:
-        # Not in parts: those know no create-if-absent, and a broken upload would leave them behind.
+        # Multipart uploads do not support create-if-absent, and interrupted ones would leave parts behind.
         content.seek(0)
-        with told_as(NOT_STORED):
+        with _translate_errors(NOT_STORED):
             obstore.put(self.objects, name, content.read(), mode=mode, use_multipart=False)
 
 
-def is_plain(endpoint: str) -> bool:
-    """Whether the operator asked for http, as is usual on one's own network."""
+def _uses_http(endpoint: str) -> bool:
+    """Return whether the endpoint uses plain http, as is usual in private networks."""
     return endpoint.startswith("http://")
 
 
 @contextmanager
-def told_as(failure: str) -> Iterator[None]:
-    """Errors of the store in the words of the service; endpoint and names are for the log only."""
+def _translate_errors(failure: str) -> Iterator[None]:
+    """Convert errors of the store to domain errors. Endpoint and names appear in the log only."""
     try:
         yield
     except AlreadyExistsError:
         raise
     except (BaseError, OSError) as problem:
-        code = CODE.search(str(problem))
-        if isinstance(problem, FileNotFoundError) and (code is None or code[1] != NO_BUCKET):
+        code = _ERROR_CODE_PATTERN.search(str(problem))
+        if isinstance(problem, FileNotFoundError) and (code is None or code[1] != _NO_BUCKET):
             raise NotFound("the file is not in the store", code="file_lost") from None
         reason = code[1] if code else str(problem).partition("\n")[0]
         log.warning("storage_unavailable", problem=type(problem).__name__, reason=reason)

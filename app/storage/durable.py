@@ -1,4 +1,4 @@
-"""Files of this machine that are there whole, also after a power cut."""
+"""Atomic file writes that survive a power cut."""
 
 import os
 import shutil
@@ -7,8 +7,8 @@ from tempfile import NamedTemporaryFile
 from typing import IO
 
 
-def write_whole(path: Path, content: IO[bytes], *, mode: int = 0o600) -> None:
-    """All of it under its name or nothing: written aside, flushed, renamed."""
+def write_atomically(path: Path, content: IO[bytes], *, mode: int = 0o600) -> None:
+    """Write all of ``content`` to ``path`` or nothing: write a temporary file, flush and rename it."""
     content.seek(0)
     path.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=path.parent, delete=False) as file:
@@ -21,13 +21,13 @@ def write_whole(path: Path, content: IO[bytes], *, mode: int = 0o600) -> None:
         except BaseException:
             Path(file.name).unlink(missing_ok=True)
             raise
-    sync_folder(path.parent)
+    fsync_folder(path.parent)
 
 
-def sync_folder(folder: Path) -> None:
-    """A rename survives a power cut only once its folder is flushed too."""
-    handle = os.open(folder, os.O_RDONLY)
+def fsync_folder(folder: Path) -> None:
+    """Flush a folder, without which a rename in it may not survive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        os.fsync(descriptor)
     finally:
-        os.close(handle)
+        os.close(descriptor)

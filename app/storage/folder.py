@@ -1,5 +1,8 @@
-"""A local folder. Not obstore's: that one flushes neither a file nor its folder, and a power cut would take
-what a receipt has promised (strace shows open, write, link and no fsync)."""
+"""Storage backend for a local folder.
+
+obstore's local store is not used because it calls fsync on neither files nor folders (strace shows open,
+write and link), so that a power cut could lose files whose receipt was issued.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +15,7 @@ import structlog
 
 from anoncup.errors import NotFound, Unavailable
 from anoncup.messages import N_
-from app.storage.durable import write_whole
+from app.storage.durable import write_atomically
 
 log = structlog.get_logger(__name__)
 
@@ -23,16 +26,16 @@ NOT_REMOVED = N_("the file could not be removed")
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """Files below ``root``, which is made when the first comes."""
+    """Files below ``root``, which is created with the first file."""
 
     root: Path
 
     def open(self, name: str) -> IO[bytes]:
-        with told_as(NOT_READ):
+        with _translate_errors(NOT_READ):
             return (self.root / name).open("rb")
 
-    def holds(self, name: str) -> bool:
-        with told_as(NOT_READ):
+    def contains(self, name: str) -> bool:
+        with _translate_errors(NOT_READ):
             try:
                 (self.root / name).stat()
             except FileNotFoundError:
@@ -40,27 +43,27 @@ class Folder:
             return True
 
     def create(self, name: str, content: IO[bytes]) -> bool:
-        if self.holds(name):
+        if self.contains(name):
             return False
         self.replace(name, content)
         return True
 
     def replace(self, name: str, content: IO[bytes]) -> None:
-        with told_as(NOT_STORED):
-            # Web, workers and clock may be different users, who share the folder by its group.
-            write_whole(self.root / name, content, mode=0o640)
+        with _translate_errors(NOT_STORED):
+            # Web, workers and clock may run as different users of one group.
+            write_atomically(self.root / name, content, mode=0o640)
 
     def remove(self, name: str) -> None:
-        with told_as(NOT_REMOVED):
+        with _translate_errors(NOT_REMOVED):
             (self.root / name).unlink(missing_ok=True)
 
-    def names(self, folder: str) -> list[str]:
-        with told_as(NOT_READ):
-            files = [one for one in (self.root / folder).rglob("*") if one.is_file()]
-        return sorted(one.relative_to(self.root).as_posix() for one in files)
+    def list_names(self, folder: str) -> list[str]:
+        with _translate_errors(NOT_READ):
+            paths = [path for path in (self.root / folder).rglob("*") if path.is_file()]
+        return sorted(path.relative_to(self.root).as_posix() for path in paths)
 
-    def check(self) -> None:
-        with told_as(NOT_STORED):
+    def check_writable(self) -> None:
+        with _translate_errors(NOT_STORED):
             self.root.mkdir(parents=True, exist_ok=True)
             with NamedTemporaryFile(dir=self.root, prefix=".check-") as file:
                 file.write(b"anoncup")
@@ -68,8 +71,8 @@ class Folder:
 
 
 @contextmanager
-def told_as(failure: str) -> Iterator[None]:
-    """Errors of the disk in the words of the service; the path is for the log only."""
+def _translate_errors(failure: str) -> Iterator[None]:
+    """Convert errors of the disk to domain errors. The path appears in the log only."""
     try:
         yield
     except FileNotFoundError:

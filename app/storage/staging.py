@@ -1,5 +1,7 @@
-"""Files that wait until somebody decides about them: each stands under the day on which it came, and those of
-days before yesterday are taken away, whoever forgot them."""
+"""Staging area for files that await a decision.
+
+Files are stored by the day of their arrival; those from before yesterday are removed.
+"""
 
 import re
 from collections.abc import Iterator
@@ -7,48 +9,50 @@ from datetime import UTC, datetime, timedelta
 from io import BytesIO
 
 from anoncup.errors import NotFound
-from app.storage.store import digest_of, store
+from app.storage.store import compute_digest, get_store
 
-KEY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}/[0-9a-f]{64}")
+_KEY_PATTERN = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}/[0-9a-f]{64}")
 FOLDER = "waiting"
 
 
-def keep(content: bytes) -> str:
-    """Keep a file for a day at least; returns what it is asked back by."""
-    key = f"{datetime.now(UTC).date()}/{digest_of(content)}"
-    store().place.create(f"{FOLDER}/{key}", BytesIO(content))
+def save(content: bytes) -> str:
+    """Store a file for at least one day and return the key to load it with."""
+    key = f"{datetime.now(UTC).date()}/{compute_digest(content)}"
+    get_store().backend.create(f"{FOLDER}/{key}", BytesIO(content))
     return key
 
 
-def kept(key: str) -> bytes | None:
-    """The file, while it is kept."""
-    if not KEY.fullmatch(key):
+def load(key: str) -> bytes | None:
+    """Return the file; None if the key is invalid or the file is missing, expired or damaged."""
+    if not _KEY_PATTERN.fullmatch(key):
         return None
     try:
-        with store().place.open(f"{FOLDER}/{key}") as file:
+        with get_store().backend.open(f"{FOLDER}/{key}") as file:
             file.seek(0)
             content = file.read()
     except NotFound:
         return None
-    return content if digest_of(content) == key.rpartition("/")[2] else None
+    return content if compute_digest(content) == key.rpartition("/")[2] else None
 
 
 def remove(key: str) -> None:
-    if KEY.fullmatch(key):
-        store().place.remove(f"{FOLDER}/{key}")
+    if _KEY_PATTERN.fullmatch(key):
+        get_store().backend.remove(f"{FOLDER}/{key}")
 
 
-def remove_old() -> int:
-    """Take away what waits since before yesterday; how many files that were. Safe to do twice at once."""
-    oldest = str(datetime.now(UTC).date() - timedelta(days=1))
-    old = [name for name in names() if name.split("/")[1] < oldest]
-    for name in old:
-        store().place.remove(name)
-    return len(old)
+def remove_expired() -> int:
+    """Remove files from before yesterday and return how many. Safe to run concurrently."""
+    cutoff_date = str(datetime.now(UTC).date() - timedelta(days=1))
+    expired = [name for name in _list_names() if name.split("/")[1] < cutoff_date]
+    for name in expired:
+        get_store().backend.remove(name)
+    return len(expired)
 
 
-def names() -> Iterator[str]:
-    """Of all files that wait; others below are none of ours."""
+def _list_names() -> Iterator[str]:
+    """Return the names of all staged files and ignore other files in the folder."""
     return (
-        name for name in store().place.names(f"{FOLDER}/") if KEY.fullmatch(name.removeprefix(f"{FOLDER}/"))
+        name
+        for name in get_store().backend.list_names(f"{FOLDER}/")
+        if _KEY_PATTERN.fullmatch(name.removeprefix(f"{FOLDER}/"))
     )

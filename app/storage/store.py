@@ -1,4 +1,4 @@
-"""Content by its own SHA-256, in any place."""
+"""Content-addressed store on top of a storage backend."""
 
 import hashlib
 from collections.abc import Iterator
@@ -13,69 +13,69 @@ import structlog
 
 from anoncup.errors import InvalidInput, NotFound, Unavailable
 from app.config import get_settings
+from app.storage.backend import StorageBackend
 from app.storage.folder import NOT_READ, Folder
-from app.storage.place import Place
 
 log = structlog.get_logger(__name__)
 
-PIECE = 1 << 18
+CHUNK_BYTES = 1 << 18
 
-in_use: list["Store"] = []
-"""The store of this process, if it is not that of the settings."""
+_override: list["Store"] = []
+"""Holds the store of this process if it differs from that of the settings."""
 
 
-def digest_of(content: bytes) -> str:
+def compute_digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Files that never change, each named by its SHA-256.
+    """Immutable files, each named by its SHA-256.
 
-    A store may be far away, so nothing of it belongs under a lock. Every method raises Unavailable
+    A store may be remote and slow, so do not call it while holding a lock. Every method raises Unavailable
     (``storage_unavailable``) while the store cannot be reached.
     """
 
-    place: Place
+    backend: StorageBackend
 
-    def put(self, content: bytes) -> str:
-        """Keep ``content`` and return its SHA-256; it is safe when this returns."""
-        return self.put_file(BytesIO(content))
+    def save(self, content: bytes) -> str:
+        """Store ``content`` durably and return its SHA-256."""
+        return self.save_file(BytesIO(content))
 
-    def put_file(self, file: IO[bytes]) -> str:
-        """Keep all of ``file``, from its start, without holding it in memory; returns its SHA-256."""
-        digest = measured(file)
-        if not self.place.create(name_of(digest), file) and not self.has_whole(digest):
-            self.place.replace(name_of(digest), file)
+    def save_file(self, file: IO[bytes]) -> str:
+        """Store all of ``file``, from its start, without reading it into memory; return its SHA-256."""
+        digest = _hash_file(file)
+        if not self.backend.create(_build_name(digest), file) and not self.is_intact(digest):
+            self.backend.replace(_build_name(digest), file)
             log.warning("damaged_file_replaced", digest=digest)
         return digest
 
     def get(self, digest: str) -> bytes:
-        """All of a file; NotFound (``file_lost``) or Unavailable (``file_damaged``) if it is no more."""
+        """Return the content; raise NotFound (``file_lost``) or Unavailable (``file_damaged``)."""
         with self.open(digest) as file:
             return file.read()
 
     def open(self, digest: str) -> IO[bytes]:
-        """A file, read to its end and found to be what its name says; whoever asks closes it. As ``get``."""
-        file = self.found(digest)
-        if measured(file) != digest:
+        """Return the open file after verifying its SHA-256. The caller closes it. Raises as ``get``."""
+        file = self.open_unchecked(digest)
+        if _hash_file(file) != digest:
             file.close()
             log.error("file_damaged", digest=digest)
             raise Unavailable("a stored file is damaged", code="file_damaged")
         file.seek(0)
         return file
 
-    def pieces(self, digest: str) -> Iterator[bytes]:
-        """A file bit by bit, for what is too large to hold; it is checked before the first. As ``get``."""
+    def read_chunks(self, digest: str) -> Iterator[bytes]:
+        """Yield a large file in chunks. It is verified before the first chunk. Raises as ``get``."""
         with closing(self.open(digest)) as file:
-            yield from read(file)
+            yield from _iterate_chunks(file)
 
-    def holds(self, digest: str) -> bool:
-        """Whether the file is there; it is not read."""
-        return self.place.holds(name_of(digest))
+    def contains(self, digest: str) -> bool:
+        """Return whether the file exists, without reading it."""
+        return self.backend.contains(_build_name(digest))
 
-    def has_whole(self, digest: str) -> bool:
-        """Whether the file is there and is what its name says."""
+    def is_intact(self, digest: str) -> bool:
+        """Return whether the file exists and has the right SHA-256."""
         try:
             self.open(digest).close()
         except NotFound:
@@ -87,61 +87,61 @@ class Store:
         return True
 
     def remove(self, digest: str) -> None:
-        """Take a file back that nothing names."""
-        self.place.remove(name_of(digest))
+        """Remove a file that nothing refers to."""
+        self.backend.remove(_build_name(digest))
 
-    def check(self) -> None:
-        """Return if the store can be reached and written to."""
-        self.place.check()
+    def check_writable(self) -> None:
+        """Raise Unavailable unless the store can be reached and written to."""
+        self.backend.check_writable()
 
-    def found(self, digest: str) -> IO[bytes]:
+    def open_unchecked(self, digest: str) -> IO[bytes]:
         try:
-            return self.place.open(name_of(digest))
+            return self.backend.open(_build_name(digest))
         except NotFound:
             log.error("file_lost", digest=digest)
             raise
 
 
-def name_of(digest: str) -> str:
+def _build_name(digest: str) -> str:
     return f"blobs/{digest[:2]}/{digest}"
 
 
-def measured(file: IO[bytes]) -> str:
-    """The SHA-256 of all of ``file``."""
+def _hash_file(file: IO[bytes]) -> str:
+    """Return the SHA-256 of all of ``file`` in hexadecimal."""
     file.seek(0)
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     try:
-        for piece in read(file):
-            found.update(piece)
+        for chunk in _iterate_chunks(file):
+            sha256.update(chunk)
     except OSError as problem:
         raise Unavailable(NOT_READ, code="storage_unavailable") from problem
-    return found.hexdigest()
+    return sha256.hexdigest()
 
 
-def read(file: IO[bytes]) -> Iterator[bytes]:
-    while piece := file.read(PIECE):
-        yield piece
+def _iterate_chunks(file: IO[bytes]) -> Iterator[bytes]:
+    while chunk := file.read(CHUNK_BYTES):
+        yield chunk
 
 
-def store() -> Store:
-    """The one that the settings name."""
-    return in_use[0] if in_use else opened(get_settings().files)
+def get_store() -> Store:
+    """Return the store of this process."""
+    return _override[0] if _override else open_store(get_settings().storage_location)
 
 
-def use(place: Place) -> None:
-    """Make ``place`` the store of this process, whatever the settings name."""
-    in_use[:] = [Store(place)]
+def use_backend(backend: StorageBackend) -> None:
+    """Use the backend for this process instead of the one in the settings."""
+    _override[:] = [Store(backend)]
 
 
 @lru_cache(maxsize=8)
-def opened(place: str) -> Store:
-    """The store in a folder, or in ``s3://bucket/prefix``."""
-    scheme, separator, rest = place.partition("://")
+def open_store(location: str) -> Store:
+    """Return the store at a location: a folder, or ``s3://bucket/prefix``."""
+    scheme, separator, rest = location.partition("://")
     if not separator:
-        return Store(Folder(Path(place)))
+        return Store(Folder(Path(location)))
     bucket, _, prefix = rest.partition("/")
     if scheme != "s3" or not bucket:
         raise InvalidInput("ANONCUP_STORE must be a folder or s3://bucket/prefix")
-    from app.storage.bucket import Bucket  # noqa: PLC0415  # 16 MB that a local folder does not need
+    from app.storage.bucket import Bucket  # noqa: PLC0415  # uses 16 MB that a local folder does not need
 
-    return Store(Bucket.named(bucket, prefix=prefix))
+    return Store(Bucket.connect(bucket, prefix=prefix))

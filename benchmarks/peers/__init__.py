@@ -1,6 +1,6 @@
-"""Our functions beside what people would otherwise use: ``python -m benchmarks.peers [--large]``.
+"""Compare our functions with common alternatives: ``python -m benchmarks.peers [--large]``.
 
-One thread each: what is imported from here on must find these set.
+All use one thread. The variables must be set before other packages are imported.
 """
 
 import os

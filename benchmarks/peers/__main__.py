@@ -1,7 +1,7 @@
-"""The table: ``python -m benchmarks.peers [--large] [--only WORD]``.
+"""Print the comparison table: ``python -m benchmarks.peers [--large] [--only WORD]``.
 
-Short, under three minutes: 8,333 rows, 100,000 for k-anonymity and the cross-tables. ``--large``: a million
-for these, and slow peers get all rows.
+By default it takes under three minutes, with 8,333 rows, and 100,000 for k-anonymity and the cross-tables.
+``--large`` uses a million for these, and gives slow peers all rows.
 """
 
 import argparse
@@ -23,24 +23,27 @@ from anoncup.tracks.microdata.example import ROWS, household_table
 from anoncup.tracks.transactions.baskets import distance_matrix
 from anoncup.tracks.transactions.release import TransactionTarget
 from benchmarks.peers import baskets, linkage, tables
-from benchmarks.peers.duel import HEAD, Duel, Outcome, fought
+from benchmarks.peers.duel import HEAD, Duel, DuelOutcome, run_duel
 from benchmarks.peers.inputs import (
     Microdata,
-    customers,
-    hostile_customers,
-    hostile_targets,
-    microdata,
-    reference_data,
-    retail,
-    shipped,
-    unmatched,
+    get_reference_folder,
+    load_retail,
+    make_customer_target,
+    make_hostile_customers,
+    make_hostile_targets,
+    make_microdata,
+    make_shipped_target,
+    make_unmatched,
 )
-from benchmarks.peers.inputs import tables as real_and_generated
+from benchmarks.peers.inputs import list_microdata as real_and_generated
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
-    """``rows`` of the tables, and ``many`` of those only grouped; ``part``: slow peers get one in so many."""
+class SuiteSize:
+    """Sizes of the inputs: ``rows`` of most tables, and ``many`` of those that are only grouped.
+
+    A slow peer gets one row in ``…_part``.
+    """
 
     rows: int = ROWS
     many: int = 100_000
@@ -51,105 +54,110 @@ class Size:
     turns: int = 5
 
 
-SHORT = Size()
-LARGE = Size(many=1_000_000, dict_part=1, loop_part=1, multiset_part=10)
+SHORT = SuiteSize()
+LARGE = SuiteSize(many=1_000_000, dict_part=1, loop_part=1, multiset_part=10)
 
-Bout = tuple[Duel, str, Any, list[Any]]
-"""A duel, the name of the data, the case, and the hostile ones."""
+DuelCase = tuple[Duel, str, Any, list[Any]]
+"""A duel, the name of the data, the case, and hostile cases."""
 
 
-def bouts(size: Size) -> Iterator[Bout]:
-    """All there are; what a case is made of is made when its turn comes."""
-    hostile: list[Any] = list(hostile_targets())
+def _list_cases(size: SuiteSize) -> Iterator[DuelCase]:
+    """Yield all duels with their data, which is created when needed."""
+    hostile: list[Any] = list(make_hostile_targets())
     for table in real_and_generated(size.rows):
-        yield from linked(table, size, hostile)
-    yield from grouped(size, hostile)
-    yield from of_customers(size)
+        yield from _list_linkage_cases(table, size, hostile)
+    yield from _list_grouping_cases(size, hostile)
+    yield from _list_customer_cases(size)
 
 
-def linked(table: Microdata, size: Size, hostile: list[Any]) -> Iterator[Bout]:
-    for duel in linkage.euc1_duels(size.dict_part):
+def _list_linkage_cases(table: Microdata, size: SuiteSize, hostile: list[Any]) -> Iterator[DuelCase]:
+    for duel in linkage.build_euc1_duels(size.dict_part):
         yield duel, table.name, table.matched, hostile
-    for duel in linkage.euc2_duels(size.loop_part):
-        yield duel, table.name, table.unmatched, list(map(unmatched, hostile))
-    yield tables.cross_duel(8), table.name, table.matched, hostile
-    whole = tables.uploaded(table.rules, table.table, table.files, table.source)
+    for duel in linkage.build_euc2_duels(size.loop_part):
+        yield duel, table.name, table.unmatched, list(map(make_unmatched, hostile))
+    yield tables.build_cross_duel(8), table.name, table.matched, hostile
+    whole = tables.prepare_upload(table.rules, table.table, table.files, table.source)
     for upload, name in ((whole, ""), (replace(whole, files=table.unmatched_files), ", none matched")):
-        for duel in tables.csv_duels():
+        for duel in tables.build_csv_duels():
             yield duel, f"{table.name}{name}", upload, []
 
 
-def grouped(size: Size, hostile: list[Any]) -> Iterator[Bout]:
-    many = microdata(f"generated, {size.many:,} rows", household_table(size.many))
-    for duel in tables.k_duels():
+def _list_grouping_cases(size: SuiteSize, hostile: list[Any]) -> Iterator[DuelCase]:
+    many = make_microdata(f"generated, {size.many:,} rows", household_table(size.many))
+    for duel in tables.build_k_duels():
         yield duel, many.name, many.matched, hostile
-    yield tables.cross_duel(2.5), many.name, many.matched, []
+    yield tables.build_cross_duel(2.5), many.name, many.matched, []
 
 
-def of_customers(size: Size) -> Iterator[Bout]:
-    hostile: list[Any] = list(hostile_customers())
-    name, target = shipped(size.customers)
-    for duel in baskets.small_duels():
+def _list_customer_cases(size: SuiteSize) -> Iterator[DuelCase]:
+    hostile: list[Any] = list(make_hostile_customers())
+    name, target = make_shipped_target(size.customers)
+    for duel in baskets.build_small_duels():
         yield duel, name, target, hostile
-    yield baskets.bounds_duel(), name, distance_matrix(target.original, "jaccard_quantity"), []
-    upload = uploaded_customers(target)
-    for duel in tables.csv_duels(some=False):
+    yield baskets.build_bounds_duel(), name, distance_matrix(target.original, "jaccard_quantity"), []
+    upload = _prepare_customer_upload(target)
+    for duel in tables.build_csv_duels(include_small_task=False):
         yield duel, name, upload, []
-    folder = reference_data()
+    folder = get_reference_folder()
     if folder is None:
         print("ANONCUP_REFERENCE_DATA names no folder: the real table and Online Retail are left out")
         return
-    name, target = customers("Online Retail, 4,334", retail(folder))
-    for duel in baskets.large_duels(size.multiset_part):
+    name, target = make_customer_target("Online Retail, 4,334", load_retail(folder))
+    for duel in baskets.build_large_duels(size.multiset_part):
         yield duel, name, target, hostile
 
 
-def uploaded_customers(target: TransactionTarget) -> tables.Upload:
-    """TC400's release as files. Whose it is makes no difference to the time."""
+def _prepare_customer_upload(target: TransactionTarget) -> tables.PreparedUpload:
+    """Return a transaction release as an upload. Its secret does not affect the time and is arbitrary."""
     rules, track = parse_competition(template(2016)), TRACKS["transactions"]
-    return tables.uploaded(
+    return tables.prepare_upload(
         rules, target.original.tables, track.files_of(target.tables), np.arange(target.rows)
     )
 
 
-def machine() -> str:
+def _describe_machine() -> str:
     models = [
         line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")
     ]
     model = models[0].partition(":")[2].strip() if models else platform.machine()
-    load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     return f"{model}, {os.cpu_count()} cores, load {load}; Python {platform.python_version()}"
 
 
-def row(cells: tuple[str, ...]) -> str:
+def format_row(cells: tuple[str, ...]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def report(size: Size, only: str = "") -> list[Outcome]:
+def run_duels(size: SuiteSize, only: str = "") -> list[DuelOutcome]:
     print(
-        f"{time.strftime('%Y-%m-%d', time.gmtime())}, {machine()}; median of {size.turns} turns, one thread"
+        f"{time.strftime('%Y-%m-%d', time.gmtime())}, {_describe_machine()}; "
+        f"median of {size.turns} turns, one thread"
     )
-    print(row(HEAD), row(tuple("---" for _ in HEAD)), sep="\n", flush=True)
-    found = []
-    for duel, data, case, hostile in bouts(size):
+    print(format_row(HEAD), format_row(tuple("---" for _ in HEAD)), sep="\n", flush=True)
+    outcomes = []
+    for duel, data, case, hostile in _list_cases(size):
         if only not in f"{duel.task} {duel.peer} {data}":
             continue
-        found.append(fought(duel, data, case, hostile, turns=size.turns))
-        print(row(found[-1].cells()), flush=True)
-    return found
+        outcomes.append(run_duel(duel, data, case, hostile, turns=size.turns))
+        print(format_row(outcomes[-1].cells()), flush=True)
+    return outcomes
 
 
-def summary(found: Iterable[Outcome]) -> list[str]:
-    """A row for each goal: the ratio on each data, and how many times better it would have to be."""
-    by_goal: dict[tuple[str, str, str], list[Outcome]] = {}
-    for each in found:
-        if each.duel.goal is not None:
-            by_goal.setdefault((each.duel.task, each.duel.peer, str(each.duel.goal)), []).append(each)
-    rows = [row(("task", "beside", "goal", "measured")), row(("---",) * 4)]
-    return rows + [row((*goal, "; ".join(map(_said, those)))) for goal, those in by_goal.items()]
+def summarize(outcomes: Iterable[DuelOutcome]) -> list[str]:
+    """Return a table with the ratios and the verdict for each goal."""
+    by_goal: dict[tuple[str, str, str], list[DuelOutcome]] = {}
+    for outcome in outcomes:
+        if outcome.duel.goal is not None:
+            by_goal.setdefault((outcome.duel.task, outcome.duel.peer, str(outcome.duel.goal)), []).append(
+                outcome
+            )
+    rows = [format_row(("task", "beside", "goal", "measured")), format_row(("---",) * 4)]
+    return rows + [
+        format_row((*goal, "; ".join(map(_describe_outcome, group)))) for goal, group in by_goal.items()
+    ]
 
 
-def _said(outcome: Outcome) -> str:
+def _describe_outcome(outcome: DuelOutcome) -> str:
     return f"{outcome.data}: {outcome.ratio:.3g}x, {outcome.verdict}"
 
 
@@ -157,15 +165,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--only", default="", metavar="WORD", help="rows that have it in task, peer or data")
-    given = parser.parse_args()
+    options = parser.parse_args()
     kernels.load()
     start = time.perf_counter()
-    found = report(LARGE if given.large else SHORT, given.only)
-    print("", *summary(found), sep="\n")
-    goals = [each for each in found if each.duel.goal is not None]
-    met = sum(each.met for each in goals)
+    outcomes = run_duels(LARGE if options.large else SHORT, options.only)
+    print("", *summarize(outcomes), sep="\n")
+    outcomes_with_goal = [outcome for outcome in outcomes if outcome.duel.goal is not None]
+    met_count = sum(outcome.is_met for outcome in outcomes_with_goal)
     print(
-        f"{met} of {len(goals)} goals met; {time.perf_counter() - start:.0f} s, load {os.getloadavg()[0]:.1f}"
+        f"{met_count} of {len(outcomes_with_goal)} goals met; "
+        f"{time.perf_counter() - start:.0f} s, load {os.getloadavg()[0]:.1f}"
     )
 
 

@@ -1,7 +1,7 @@
-"""One of our functions and a peer's, on the same data: whether they agree, and how much faster which is.
+"""Compare the answers and speed of one of our functions and a peer's on the same data.
 
-They take turns, so that whatever else the machine does meets both, and neither finds the cache as it left it.
-The ratio is the median of those of the turns.
+The functions alternate, so that other load affects both, and neither finds the CPU cache as it left it. The
+reported ratio is the median over the turns.
 """
 
 import gc
@@ -14,88 +14,93 @@ from typing import Any
 
 import numpy as np
 
-TURNS = 5
-MOST_TURNS = 101
-LEAST_S = 0.3
-"""What is done sooner takes more turns, until then."""
+_DEFAULT_TURNS = 5
+_MAX_TURNS = 101
+MIN_SECONDS = 0.3
+"""Fast functions get more turns until this much time has passed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
-    """To be ``times`` faster than the peer, or, ``at_most``, no more than so many times slower."""
+class SpeedGoal:
+    """At least ``factor`` times faster than the peer or, with ``at_most``, at most that much slower."""
 
-    times: float
+    factor: float
     at_most: bool = False
 
     def __str__(self) -> str:
-        return f"{'<=' if self.at_most else '>='} {self.times:g}x"
+        return f"{'<=' if self.at_most else '>='} {self.factor:g}x"
 
     def missed_by(self, ratio: float) -> float:
-        """How many times better it would have to be; 1 or less: it is met."""
-        return ratio / self.times if self.at_most else self.times / ratio
+        """Return how many times better the ratio would have to be; 1 or less if the goal is met."""
+        return ratio / self.factor if self.at_most else self.factor / ratio
 
 
-def same_answers(ours: Any, theirs: Any) -> int:
-    """How many answers of two arrays differ; floats, by more than 1e-9 of the larger (absolute below 1)."""
-    mine, other = np.atleast_1d(ours), np.atleast_1d(theirs)
-    if mine.shape != other.shape:
-        return max(mine.size, other.size)
-    if mine.dtype.kind != "f":
-        return int((mine != other).sum())
-    return int((~np.isclose(mine, other, rtol=1e-9, atol=1e-9)).sum())
+def count_differences(our_answers: Any, peer_answers: Any) -> int:
+    """Return how many entries of two arrays differ; floats by more than 1e-9, relative or absolute."""
+    our_array, peer_array = np.atleast_1d(our_answers), np.atleast_1d(peer_answers)
+    if our_array.shape != peer_array.shape:
+        return max(our_array.size, peer_array.size)
+    if our_array.dtype.kind != "f":
+        return int((our_array != peer_array).sum())
+    return int((~np.isclose(our_array, peer_array, rtol=1e-9, atol=1e-9)).sum())
 
 
-def no_answer(ours: Any, theirs: Any) -> int:  # noqa: ARG001 - it is one only of the time
-    """Of a peer that answers nothing."""
+def ignore_answers(our_answers: Any, peer_answers: Any) -> int:  # noqa: ARG001 - only the time is compared
+    """Return 0, for a peer without comparable answers."""
     return 0
 
 
 @dataclass(frozen=True, slots=True)
 class Duel:
-    """``ours`` and ``theirs`` answer the same question about a case.
+    """Two functions that answer the same question about a case.
 
-    ``part``: the peer is slow and gets every so many-th row of a case, as ``cut`` takes them. What it needs
-    for no row at all counts once, the rest so many times.
+    A slow peer gets every ``part``-th row of a case, selected by ``select_rows``. Its time is extrapolated:
+    the time for no rows counts once, and the rest ``part`` times.
     """
 
     task: str
     peer: str
-    ours: Callable[[Any], Any]
-    theirs: Callable[[Any], Any]
-    goal: Goal | None = None
+    our_function: Callable[[Any], Any]
+    peer_function: Callable[[Any], Any]
+    goal: SpeedGoal | None = None
     part: int = 1
-    cut: Callable[[Any, slice], Any] | None = None
-    differing: Callable[[Any, Any], int] = same_answers
+    select_rows: Callable[[Any, slice], Any] | None = None
+    count_differing: Callable[[Any, Any], int] = count_differences
 
-    def differences(self, case: Any, part: int = 1) -> int:
-        """How many answers differ, of every ``part``-th row of a case."""
-        if self.cut is None or part == 1:
-            return self.differing(self.ours(case), self.theirs(case))
+    def compare_answers(self, case: Any, part: int = 1) -> int:
+        """Return how many answers differ, comparing every ``part``-th row of a case."""
+        if self.select_rows is None or part == 1:
+            return self.count_differing(self.our_function(case), self.peer_function(case))
         rows = slice(None, None, part)
-        return self.differing(self.ours(case)[rows], self.theirs(self.cut(case, rows)))
+        return self.count_differing(
+            self.our_function(case)[rows], self.peer_function(self.select_rows(case, rows))
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """``ratio``: how many times faster we are; where the goal is a bound, slower. Times in milliseconds."""
+class DuelOutcome:
+    """The result of a duel. Times are in milliseconds.
+
+    ``ratio`` says how many times faster our function is, or slower if the goal is an upper bound.
+    """
 
     duel: Duel
     data: str
-    ours: float
-    theirs: float
+    our_ms: float
+    peer_ms: float
     ratio: float
     differing: int
     differing_hostile: int
 
     @property
-    def met(self) -> bool:
+    def is_met(self) -> bool:
         return self.duel.goal is None or self.duel.goal.missed_by(self.ratio) <= 1
 
     @property
     def verdict(self) -> str:
         if self.duel.goal is None:
             return ""
-        return "met" if self.met else f"missed {self.duel.goal.missed_by(self.ratio):.3g}x"
+        return "met" if self.is_met else f"missed {self.duel.goal.missed_by(self.ratio):.3g}x"
 
     def cells(self) -> tuple[str, ...]:
         goal = self.duel.goal
@@ -103,9 +108,9 @@ class Outcome:
         return (
             self.duel.task,
             self.data,
-            f"{self.ours:.4g}",
+            f"{self.our_ms:.4g}",
             f"{self.duel.peer}{sampled}",
-            f"{self.theirs:.4g}",
+            f"{self.peer_ms:.4g}",
             f"{self.ratio:.3g}x",
             str(goal or ""),
             self.verdict,
@@ -116,46 +121,48 @@ class Outcome:
 HEAD = ("task", "data", "ours ms", "peer", "peer ms", "ratio", "goal", "", "differ: data / hostile")
 
 
-def fought(duel: Duel, data: str, case: Any, hostile: Iterable[Any] = (), *, turns: int = TURNS) -> Outcome:
-    """Compare the answers first, then the times, in turn."""
-    differing = duel.differences(case, duel.part)
-    among_hostile = sum(duel.differences(each) for each in hostile)
-    times = _turns(duel, case, turns)
-    slower = duel.goal is not None and duel.goal.at_most
-    ratios = [ours / theirs if slower else theirs / ours for ours, theirs in times]
-    ours, theirs = (1000 * statistics.median(each) for each in zip(*times, strict=True))
-    return Outcome(duel, data, ours, theirs, statistics.median(ratios), differing, among_hostile)
+def run_duel(
+    duel: Duel, data: str, case: Any, hostile: Iterable[Any] = (), *, turns: int = _DEFAULT_TURNS
+) -> DuelOutcome:
+    """Compare the answers of both functions, then their times in alternating turns."""
+    differing = duel.compare_answers(case, duel.part)
+    differing_hostile = sum(duel.compare_answers(hostile_case) for hostile_case in hostile)
+    times = _time_turns(duel, case, turns)
+    is_slowdown = duel.goal is not None and duel.goal.at_most
+    ratios = [our_ms / peer_ms if is_slowdown else peer_ms / our_ms for our_ms, peer_ms in times]
+    our_ms, peer_ms = (1000 * statistics.median(hostile_case) for hostile_case in zip(*times, strict=True))
+    return DuelOutcome(duel, data, our_ms, peer_ms, statistics.median(ratios), differing, differing_hostile)
 
 
-def _turns(duel: Duel, case: Any, least: int) -> list[tuple[float, float]]:
-    """Seconds of us and of the peer, in each turn; as in timeit, without collection of garbage."""
+def _time_turns(duel: Duel, case: Any, min_turns: int) -> list[tuple[float, float]]:
+    """Return the seconds of both functions in each turn, without garbage collection, as in timeit."""
     times: list[tuple[float, float]] = []
-    theirs = _whole(duel, case)
+    time_peer = _make_peer_timer(duel, case)
     gc.disable()
     try:
-        end = time.perf_counter() + LEAST_S
-        while len(times) < least or (len(times) < MOST_TURNS and time.perf_counter() < end):
-            times.append((seconds(duel.ours, case), theirs()))
+        end = time.perf_counter() + MIN_SECONDS
+        while len(times) < min_turns or (len(times) < _MAX_TURNS and time.perf_counter() < end):
+            times.append((measure_seconds(duel.our_function, case), time_peer()))
     finally:
         gc.enable()
     return times
 
 
-def _whole(duel: Duel, case: Any) -> Callable[[], float]:
-    """What measures the seconds that the peer needs for a whole case."""
-    if duel.cut is None:
-        return partial(seconds, duel.theirs, case)
-    some, none = duel.cut(case, slice(None, None, duel.part)), duel.cut(case, slice(0))
+def _make_peer_timer(duel: Duel, case: Any) -> Callable[[], float]:
+    """Return a function that measures or extrapolates the peer's seconds for a whole case."""
+    if duel.select_rows is None:
+        return partial(measure_seconds, duel.peer_function, case)
+    sample, empty = duel.select_rows(case, slice(None, None, duel.part)), duel.select_rows(case, slice(0))
 
-    def extrapolated() -> float:
-        fixed = seconds(duel.theirs, none)
-        return fixed + duel.part * max(seconds(duel.theirs, some) - fixed, 0.0)
+    def extrapolate() -> float:
+        fixed = measure_seconds(duel.peer_function, empty)
+        return fixed + duel.part * max(measure_seconds(duel.peer_function, sample) - fixed, 0.0)
 
-    return extrapolated
+    return extrapolate
 
 
-def seconds(work: Callable[[Any], Any], case: Any) -> float:
-    """Of the processor: who waits for it longer, for others' sake, is not slower."""
+def measure_seconds(work: Callable[[Any], Any], case: Any) -> float:
+    """Return the CPU seconds of a call, which do not include waiting for other processes."""
     start = time.process_time()
     work(case)
     return time.process_time() - start

@@ -1,4 +1,4 @@
-"""What the duels are fought on: generated and shipped data, and the real in ``ANONCUP_REFERENCE_DATA``."""
+"""Inputs of the duels: generated and shipped data, and the real data in ``ANONCUP_REFERENCE_DATA``."""
 
 import os
 from collections.abc import Iterator
@@ -13,51 +13,51 @@ from anoncup.competition.templates import template
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tables.csv_text import table_csv
+from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.microdata.example import ROWS, household_columns, household_table
-from anoncup.tracks.microdata.release import Target, prepare, target_of
+from anoncup.tracks.microdata.release import MicrodataTarget, prepare, target_of
 from anoncup.tracks.transactions import release
-from anoncup.tracks.transactions.example import derive, tables_of, tc400
+from anoncup.tracks.transactions.example import derive_tc400, split_tables, tc400
 from anoncup.tracks.transactions.release import TransactionTarget
 from anoncup.tracks.transactions.tables import TransactionTables
 
-REAL = "microdata_8333x25.csv"
-RETAIL = "online_retail.parquet"
-NOISE = 0.1
-SHARE_KEPT = 0.9
+_REAL_FILE = "microdata_8333x25.csv"
+_RETAIL_FILE = "online_retail.parquet"
+_NOISE = 0.1
+_KEPT_SHARE = 0.9
 
 
-def reference_data() -> Path | None:
-    """The folder of real data, if it is given."""
+def get_reference_folder() -> Path | None:
+    """Return the folder of real data, or None."""
     folder = os.environ.get("ANONCUP_REFERENCE_DATA")
     return Path(folder) if folder else None
 
 
 @dataclass(frozen=True, slots=True)
 class Microdata:
-    """A table and two releases of it: with quasi-identifiers of X's, and with ones that no row of X has."""
+    """A table X and two releases: one with quasi-identifiers of X, and one with values that X lacks."""
 
     name: str
     rules: Rules
     table: pd.DataFrame
     source: IntArray
-    matched: Target
-    unmatched: Target
+    matched: MicrodataTarget
+    unmatched: MicrodataTarget
 
     @property
     def files(self) -> dict[str, bytes]:
-        return {"anonymized": table_csv(self.matched.anonymized)}
+        return {"anonymized": write_csv(self.matched.anonymized)}
 
     @property
     def unmatched_files(self) -> dict[str, bytes]:
-        return {"anonymized": table_csv(self.unmatched.anonymized)}
+        return {"anonymized": write_csv(self.unmatched.anonymized)}
 
 
-def microdata(name: str, table: pd.DataFrame) -> Microdata:
-    """Released with noise on the sensitive cells, and shuffled."""
+def make_microdata(name: str, table: pd.DataFrame) -> Microdata:
+    """Release a table with noise on the sensitive columns, shuffled."""
     rules, track, rng = parse_competition(template(2015)), TRACKS["microdata"], np.random.default_rng(0)
     method = track.methods["add_noise"]
-    noisy = track.anonymize(method, table, rules, rng, {"strength": NOISE})
+    noisy = track.anonymize(method, table, rules, rng, {"strength": _NOISE})
     released, source = track.shuffle(*noisy, rng=rng)
     target = target_of(prepare(table, household_columns()), released)
     return Microdata(
@@ -66,50 +66,54 @@ def microdata(name: str, table: pd.DataFrame) -> Microdata:
         table,
         source,
         target,
-        unmatched(target),
+        make_unmatched(target),
     )
 
 
-def real_table(folder: Path) -> pd.DataFrame:
-    """The real table under the template's names: 13 quasi-identifiers, 12 sensitive columns."""
-    table = pd.read_csv(folder / REAL, dtype=str, keep_default_na=False)
+def load_real_table(folder: Path) -> pd.DataFrame:
+    """Load the real table under the template's names: 13 quasi-identifiers, 12 sensitive columns."""
+    table = pd.read_csv(folder / _REAL_FILE, dtype=str, keep_default_na=False)
     roles = household_columns()
     table.columns = pd.Index([*roles.quasi_identifiers, *roles.sensitive])
     return table.astype(dict.fromkeys(roles.sensitive, float))
 
 
-def tables(rows: int = ROWS) -> Iterator[Microdata]:
-    """The real table where there is one, and the generated one."""
-    folder = reference_data()
+def list_microdata(rows: int = ROWS) -> Iterator[Microdata]:
+    """Yield the real table, if there is one, and the generated one."""
+    folder = get_reference_folder()
     if folder is not None:
-        yield microdata("real", real_table(folder).head(rows))
-    yield microdata("generated", household_table(rows))
+        yield make_microdata("real", load_real_table(folder).head(rows))
+    yield make_microdata("generated", household_table(rows))
 
 
-def retail(folder: Path) -> TransactionTables:
-    """All 4,334 customers of Online Retail that the recipe of TC400 knows."""
-    return tables_of(derive(pd.read_parquet(folder / RETAIL), customers=None))
+def load_retail(folder: Path) -> TransactionTables:
+    """Load all 4,334 customers of Online Retail that the recipe of TC400 accepts."""
+    return split_tables(derive_tc400(pd.read_parquet(folder / _RETAIL_FILE), customers=None))
 
 
-def customers(name: str, tables: TransactionTables) -> tuple[str, TransactionTarget]:
-    """Released with a tenth of the records deleted, and shuffled."""
+def make_customer_target(name: str, tables: TransactionTables) -> tuple[str, TransactionTarget]:
+    """Return the name and a shuffled release with a tenth of the records deleted."""
     track, rng = TRACKS["transactions"], np.random.default_rng(0)
-    kept = np.sort(rng.permutation(len(tables.transactions))[: int(SHARE_KEPT * len(tables.transactions))])
-    records = tables.transactions.iloc[kept].reset_index(drop=True)
+    row_positions = np.sort(
+        rng.permutation(len(tables.transactions))[: int(_KEPT_SHARE * len(tables.transactions))]
+    )
+    records = tables.transactions.iloc[row_positions].reset_index(drop=True)
     whole = np.arange(len(tables.customers))
     released, _ = track.shuffle(replace(tables, transactions=records), whole, rng=rng)
     return name, release.target_of(release.prepare(tables), released)
 
 
-def shipped(most: int) -> tuple[str, TransactionTarget]:
-    """TC400, or its first customers."""
-    whole = tc400()
-    people = whole.customers.head(most)
-    theirs = whole.transactions["customer_id"].isin(people["customer_id"])
-    return customers("TC400", TransactionTables(people, whole.transactions[theirs].reset_index(drop=True)))
+def make_shipped_target(max_customers: int) -> tuple[str, TransactionTarget]:
+    """Return a release of TC400's first ``max_customers`` customers."""
+    all_tables = tc400()
+    people = all_tables.customers.head(max_customers)
+    is_theirs = all_tables.transactions["customer_id"].isin(people["customer_id"])
+    return make_customer_target(
+        "TC400", TransactionTables(people, all_tables.transactions[is_theirs].reset_index(drop=True))
+    )
 
 
-HOSTILE: dict[str, tuple[float, ...]] = {
+_HOSTILE: dict[str, tuple[float, ...]] = {
     "ties": (0.0, 1.0, 2.0),
     "duplicates": (3.5, 1e6),
     "constant": (7.0,),
@@ -117,48 +121,58 @@ HOSTILE: dict[str, tuple[float, ...]] = {
     "huge": (-1.7e308, -1e200, 0.0, 1e200),
     "cancelling": (0.0, 1e16, 1e16 + 2, 0.1, 0.3, 1.0),
 }
-"""The values that the cells of a hostile table are drawn from."""
+"""Values for the cells of hostile tables."""
 
 
-def hostile_targets(rows: int = 60) -> Iterator[Target]:
-    """Equal rows and distances everywhere, and cells of any size; tables of one row."""
+def make_hostile_targets(rows: int = 60) -> Iterator[MicrodataTarget]:
+    """Yield targets with many equal rows and distances, extreme values, and tables of one row."""
     rng = np.random.default_rng(7)
-    for values in HOSTILE.values():
-        yield _target(_hostile(values, rows, rng), _hostile(values, rows, rng))
-    for before, after in ((1, 1), (1, 5), (5, 1)):
-        yield _target(_hostile((0.0, 1.0), before, rng), _hostile((0.0, 1.0), after, rng))
+    for values in _HOSTILE.values():
+        yield _make_target(_make_hostile_table(values, rows, rng), _make_hostile_table(values, rows, rng))
+    for original_rows, anonymized_rows in ((1, 1), (1, 5), (5, 1)):
+        yield _make_target(
+            _make_hostile_table((0.0, 1.0), original_rows, rng),
+            _make_hostile_table((0.0, 1.0), anonymized_rows, rng),
+        )
 
 
-def unmatched(target: Target) -> Target:
-    """The same with quasi-identifiers that no row of X has."""
+def make_unmatched(target: MicrodataTarget) -> MicrodataTarget:
+    """Return the target with quasi-identifiers that no row of X has."""
     return target_of(target.original, target.anonymized.assign(SetaiKubun="unknown"))
 
 
-def _hostile(values: tuple[float, ...], rows: int, rng: np.random.Generator) -> pd.DataFrame:
+def _make_hostile_table(values: tuple[float, ...], rows: int, rng: np.random.Generator) -> pd.DataFrame:
     roles = household_columns()
-    # Few classes, but not one: the first columns have two values each, the others one.
+    # Several classes, but few: the first three columns have two values each, the others one.
     texts = {
-        name: rng.choice(["a", "b"], rows) if place < 3 else ["c"] * rows
-        for place, name in enumerate(roles.quasi_identifiers)
+        name: rng.choice(["a", "b"], rows) if position < 3 else ["c"] * rows
+        for position, name in enumerate(roles.quasi_identifiers)
     }
     numbers: dict[str, FloatArray] = {name: rng.choice(values, rows) for name in roles.sensitive}
     return pd.DataFrame({**texts, **numbers}).astype(dict.fromkeys(roles.quasi_identifiers, "str"))
 
 
-def _target(before: pd.DataFrame, after: pd.DataFrame) -> Target:
-    return target_of(prepare(before, household_columns()), after)
+def _make_target(original: pd.DataFrame, anonymized: pd.DataFrame) -> MicrodataTarget:
+    return target_of(prepare(original, household_columns()), anonymized)
 
 
-def hostile_customers() -> Iterator[TransactionTarget]:
-    """Equal baskets, baskets without goods, goods of one side only; one customer; quantities of any size."""
+def make_hostile_customers() -> Iterator[TransactionTarget]:
+    """Yield targets with equal or empty baskets, goods in one table only, one customer, large quantities."""
     rng = np.random.default_rng(8)
-    for before, after, most in ((40, 40, 1), (40, 30, 3), (1, 1, 2), (6, 2, 10**9)):
-        original = release.prepare(_purchases(before, 12, most, rng))
-        yield release.target_of(original, _purchases(after, 14, most, rng))
+    for original_count, anonymized_count, max_quantity in (
+        (40, 40, 1),
+        (40, 30, 3),
+        (1, 1, 2),
+        (6, 2, 10**9),
+    ):
+        original = release.prepare(_make_purchases(original_count, 12, max_quantity, rng))
+        yield release.target_of(original, _make_purchases(anonymized_count, 14, max_quantity, rng))
 
 
-def _purchases(customers: int, goods: int, most: int, rng: np.random.Generator) -> TransactionTables:
-    """About four records each; every fifth customer has none."""
+def _make_purchases(
+    customers: int, goods: int, max_quantity: int, rng: np.random.Generator
+) -> TransactionTables:
+    """Generate about four records for each customer; every fifth customer has none."""
     count = 4 * customers
     names = [f"c{number}" for number in range(customers)]
     buyers = rng.integers(0, customers, count)
@@ -172,12 +186,12 @@ def _purchases(customers: int, goods: int, most: int, rng: np.random.Generator) 
             "time": "08:45",
             "goods": [f"g{number}" for number in rng.integers(0, goods, count)],
             "unit_price": 1.0,
-            "quantity": rng.integers(1, most + 1, count),
+            "quantity": rng.integers(1, max_quantity + 1, count),
         }
     )
     return TransactionTables(people.astype("str"), records)
 
 
-def some_baskets(target: TransactionTarget, rows: slice) -> TransactionTarget:
-    """Those baskets of M', and all of M; the attackers by baskets read nothing else."""
-    return replace(target, baskets=target.baskets[rows], kept={})
+def select_baskets(target: TransactionTarget, rows: slice) -> TransactionTarget:
+    """Return a target with some baskets of M' and all of M. Basket attackers read nothing else."""
+    return replace(target, baskets=target.baskets[rows], memo={})

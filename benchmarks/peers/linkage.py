@@ -1,4 +1,4 @@
-"""EUC1 and EUC2 beside a dict, a merge, a loop over rows, a matrix product and scipy's tree."""
+"""Compare EUC1 and EUC2 with a dict, a merge, a loop over rows, a matrix product and scipy's k-d tree."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,162 +12,186 @@ from scipy.spatial import cKDTree
 
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.tracks.microdata.attackers.euclidean import euc1, euc2
-from anoncup.tracks.microdata.release import Target
-from benchmarks.peers.duel import Duel, Goal, no_answer
+from anoncup.tracks.microdata.release import MicrodataTarget
+from benchmarks.peers.duel import Duel, SpeedGoal, ignore_answers
 
-BLOCK = 512
+_BLOCK = 512
 Cells = npt.NDArray[Any]
 Attack = Callable[..., IntArray]
 
 
-def new(target: Target) -> Target:
-    """The same with nothing derived from it yet."""
-    return replace(target, kept={})
+def _copy_without_target_cache(target: MicrodataTarget) -> MicrodataTarget:
+    """Return the target without cached values of the release."""
+    return replace(target, memo={})
 
 
-def all_new(target: Target) -> Target:
-    """The same with nothing derived from either table yet."""
-    return replace(target, original=replace(target.original, kept={}), kept={})
+def copy_without_caches(target: MicrodataTarget) -> MicrodataTarget:
+    """Return the target without cached values of either table."""
+    return replace(target, original=replace(target.original, memo={}), memo={})
 
 
-def some_rows(target: Target, rows: slice) -> Target:
-    """Those rows of Y, and all of X."""
+def select_rows(target: MicrodataTarget, rows: slice) -> MicrodataTarget:
+    """Return a target with some rows of Y and all of X."""
     table = target.anonymized.iloc[rows].reset_index(drop=True)
-    return replace(target, anonymized=table, codes=target.codes[rows], values=target.values[rows], kept={})
+    return replace(target, anonymized=table, codes=target.codes[rows], values=target.values[rows], memo={})
 
 
-def names(target: Target, columns: int) -> tuple[str, ...]:
+def _list_quasi_identifiers(target: MicrodataTarget, columns: int) -> tuple[str, ...]:
     return tuple(target.original.columns.quasi_identifiers[:columns])
 
 
-def ours_by_codes(target: Target, columns: int) -> IntArray:
-    return euc1(all_new(target), quasi_identifiers=names(target, columns))
+def attack_by_codes(target: MicrodataTarget, columns: int) -> IntArray:
+    return euc1(copy_without_caches(target), quasi_identifiers=_list_quasi_identifiers(target, columns))
 
 
-def ours_prepared(target: Target) -> IntArray:
-    return euc1(new(target))
+def _attack_prepared(target: MicrodataTarget) -> IntArray:
+    return euc1(_copy_without_target_cache(target))
 
 
-def dict_by_codes(target: Target, columns: int) -> IntArray:
-    return _by_dict(target, target.original.codes[:, :columns], target.codes[:, :columns])
+def _attack_with_dict(target: MicrodataTarget, columns: int) -> IntArray:
+    return _link_with_dict(target, target.original.codes[:, :columns], target.codes[:, :columns])
 
 
-def _by_dict(target: Target, before: Cells, after: Cells) -> IntArray:
-    """A dict from quasi-identifiers to rows, and a loop over those of each row of Y."""
+def _link_with_dict(target: MicrodataTarget, original: Cells, anonymized: Cells) -> IntArray:
+    """Link each row of Y by a loop over the rows of X with equal quasi-identifiers, found in a dict."""
     rows_of: dict[tuple[object, ...], list[int]] = {}
-    for row, key in enumerate(map(tuple, before.tolist())):
+    for row, key in enumerate(map(tuple, original.tolist())):
         rows_of.setdefault(key, []).append(row)
-    points, found = target.original.values.tolist(), []
-    for key, query in zip(map(tuple, after.tolist()), target.values.tolist(), strict=True):
-        nearest, least = -1, None
+    points, rows = target.original.values.tolist(), []
+    for key, query in zip(map(tuple, anonymized.tolist()), target.values.tolist(), strict=True):
+        nearest, least_distance = -1, None
         for row in rows_of.get(key, ()):
             total = 0.0
             for x, y in zip(points[row], query, strict=True):
                 total += (x - y) * (x - y)
-            if least is None or total < least:
-                nearest, least = row, total
-        found.append(nearest)
-    return np.array(found, dtype=np.int64)
+            if least_distance is None or total < least_distance:
+                nearest, least_distance = row, total
+        rows.append(nearest)
+    return np.array(rows, dtype=np.int64)
 
 
-def merge_by_codes(target: Target, columns: int) -> IntArray:
-    chosen = list(names(target, columns))
-    before = pd.DataFrame(target.original.codes[:, :columns], columns=chosen)
-    after = pd.DataFrame(target.codes[:, :columns], columns=chosen)
-    return _by_merge(target, before, after)
+def _attack_with_merge(target: MicrodataTarget, columns: int) -> IntArray:
+    columns_used = list(_list_quasi_identifiers(target, columns))
+    original = pd.DataFrame(target.original.codes[:, :columns], columns=columns_used)
+    anonymized = pd.DataFrame(target.codes[:, :columns], columns=columns_used)
+    return _link_with_merge(target, original, anonymized)
 
 
-def _by_merge(target: Target, before: pd.DataFrame, after: pd.DataFrame) -> IntArray:
-    """All pairs with equal quasi-identifiers, their distances, and the least of each row of Y."""
-    left, right = after.assign(j=np.arange(len(after))), before.assign(i=np.arange(len(before)))
-    pairs = left.merge(right, on=list(before.columns))
+def _link_with_merge(target: MicrodataTarget, original: pd.DataFrame, anonymized: pd.DataFrame) -> IntArray:
+    """Link each row of Y to the nearest of all pairs with equal quasi-identifiers."""
+    anonymized_rows, original_rows = (
+        anonymized.assign(j=np.arange(len(anonymized))),
+        original.assign(i=np.arange(len(original))),
+    )
+    pairs = anonymized_rows.merge(original_rows, on=list(original.columns))
     j, i = pairs["j"].to_numpy(), pairs["i"].to_numpy()
-    total = _squares(target.original.values.T[:, i], target.values.T[:, j])
+    total = _sum_squared_differences(target.original.values.T[:, i], target.values.T[:, j])
     order = np.lexsort((i, total, j))
     j, i = j[order], i[order]
     first = np.diff(j, prepend=-1) > 0
-    found = np.full(len(after), -1, dtype=np.int64)
-    found[j[first]] = i[first]
-    return found
+    rows = np.full(len(anonymized), -1, dtype=np.int64)
+    rows[j[first]] = i[first]
+    return rows
 
 
-def _squares(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Squared differences added in column order; columns first."""
+def _sum_squared_differences(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Return the sums of squared differences over the first axis, added in column order."""
     with np.errstate(over="ignore"):
         total: FloatArray = ((x - y) ** 2).sum(axis=0)
     return total
 
 
-def memcpy(target: Target) -> None:
-    """Y, 8 bytes a cell."""
+def _copy_target(target: MicrodataTarget) -> None:
+    """Copy Y, 8 bytes for each cell."""
     target.codes.copy(order="K")
     target.values.copy(order="K")
 
 
-def one_shot(target: Target) -> IntArray:
-    return euc2(all_new(target))
+def attack_uncached(target: MicrodataTarget) -> IntArray:
+    return euc2(copy_without_caches(target))
 
 
-def prepared(target: Target) -> IntArray:
-    return euc2(new(target))
+def _attack_with_prepared_original(target: MicrodataTarget) -> IntArray:
+    return euc2(_copy_without_target_cache(target))
 
 
-def by_row(target: Target) -> IntArray:
-    """Each row of Y beside all of X, as it is mostly written. numpy adds up in an order of its own."""
+def _attack_row_by_row(target: MicrodataTarget) -> IntArray:
+    """Link each row of Y by its distances to all of X, the usual way. numpy sums in its own order."""
     points = target.original.values
     with np.errstate(over="ignore"):
-        found = [int(((points - query) ** 2).sum(axis=1).argmin()) for query in target.values]
-    return np.array(found, dtype=np.int64)
+        rows = [int(((points - query) ** 2).sum(axis=1).argmin()) for query in target.values]
+    return np.array(rows, dtype=np.int64)
 
 
-def by_product(target: Target) -> IntArray:
-    """|x|^2 - 2 x.y by a matrix product, in blocks of rows."""
-    points, found = target.original.values, []
+def _attack_with_product(target: MicrodataTarget) -> IntArray:
+    """Link by the smallest |x|^2 - 2 x.y, from a matrix product in blocks of rows."""
+    points, blocks = target.original.values, []
     with np.errstate(over="ignore", invalid="ignore"):
         lengths = (points * points).sum(axis=1)
-        for first in range(0, target.rows, BLOCK):
-            found.append((lengths - 2 * (target.values[first : first + BLOCK] @ points.T)).argmin(axis=1))
-    return np.concatenate([np.zeros(0, dtype=np.int64), *found])
+        for first in range(0, target.rows, _BLOCK):
+            blocks.append((lengths - 2 * (target.values[first : first + _BLOCK] @ points.T)).argmin(axis=1))
+    return np.concatenate([np.zeros(0, dtype=np.int64), *blocks])
 
 
-def by_tree(target: Target) -> IntArray:
-    """scipy's kd-tree: of equally near rows any."""
+def _attack_with_tree(target: MicrodataTarget) -> IntArray:
+    """Link by scipy's k-d tree, which returns any of equally near rows."""
     with np.errstate(over="ignore"):
         return np.asarray(cKDTree(target.original.values).query(target.values)[1], dtype=np.int64)
 
 
-def euc1_duels(part: int) -> list[Duel]:
-    """``part``: of how many rows the dict gets one at 6 quasi-identifiers, where classes are large."""
+def build_euc1_duels(part: int) -> list[Duel]:
+    """Return the duels of EUC1. With 6 quasi-identifiers classes are large, so the dict gets a sample."""
     codes = "EUC1, {} QIs, of coded columns"
     return [
-        _by_columns(codes, "dict", (ours_by_codes, dict_by_codes), 13, Goal(60)),
-        _by_columns(codes, "pandas merge", (ours_by_codes, merge_by_codes), 13, Goal(10)),
-        _by_columns(codes, "dict", (ours_by_codes, dict_by_codes), 6, Goal(140), part=part, cut=some_rows),
+        _build_duel(codes, "dict", (attack_by_codes, _attack_with_dict), 13, SpeedGoal(60)),
+        _build_duel(codes, "pandas merge", (attack_by_codes, _attack_with_merge), 13, SpeedGoal(10)),
+        _build_duel(
+            codes,
+            "dict",
+            (attack_by_codes, _attack_with_dict),
+            6,
+            SpeedGoal(140),
+            part=part,
+            select_rows=select_rows,
+        ),
         Duel(
             "EUC1, 13 QIs, X prepared",
             "memcpy of Y",
-            ours_prepared,
-            memcpy,
-            Goal(4, at_most=True),
-            differing=no_answer,
+            _attack_prepared,
+            _copy_target,
+            SpeedGoal(4, at_most=True),
+            count_differing=ignore_answers,
         ),
     ]
 
 
-def _by_columns(
-    task: str, peer: str, both: tuple[Attack, Attack], columns: int, goal: Goal, **others: Any
+def _build_duel(
+    task: str, peer: str, functions: tuple[Attack, Attack], columns: int, goal: SpeedGoal, **options: Any
 ) -> Duel:
-    ours, theirs = (partial(each, columns=columns) for each in both)
-    return Duel(task.format(columns), peer, ours, theirs, goal, **others)
+    ours, peer_function = (partial(function, columns=columns) for function in functions)
+    return Duel(task.format(columns), peer, ours, peer_function, goal, **options)
 
 
-def euc2_duels(part: int) -> list[Duel]:
-    """``part``: of how many rows the loop over rows gets one."""
-    loop = partial(Duel, peer="row loop", theirs=by_row, part=part, cut=some_rows)
+def build_euc2_duels(part: int) -> list[Duel]:
+    """Return the duels of EUC2. The loop over rows gets one row in ``part``."""
+    loop = partial(
+        Duel, peer="row loop", peer_function=_attack_row_by_row, part=part, select_rows=select_rows
+    )
     return [
-        loop("EUC2, none matched, one shot", ours=one_shot, goal=Goal(140)),
-        loop("EUC2, none matched, X prepared", ours=prepared),
-        Duel("EUC2, none matched, one shot", "float64 GEMM", one_shot, by_product, Goal(9)),
-        Duel("EUC2, none matched, X prepared", "float64 GEMM", prepared, by_product),
-        Duel("EUC2, none matched, one shot", "cKDTree", one_shot, by_tree),
+        loop("EUC2, none matched, one shot", our_function=attack_uncached, goal=SpeedGoal(140)),
+        loop("EUC2, none matched, X prepared", our_function=_attack_with_prepared_original),
+        Duel(
+            "EUC2, none matched, one shot",
+            "float64 GEMM",
+            attack_uncached,
+            _attack_with_product,
+            SpeedGoal(9),
+        ),
+        Duel(
+            "EUC2, none matched, X prepared",
+            "float64 GEMM",
+            _attack_with_prepared_original,
+            _attack_with_product,
+        ),
+        Duel("EUC2, none matched, one shot", "cKDTree", attack_uncached, _attack_with_tree),
     ]

@@ -1,4 +1,4 @@
-"""k-anonymity beside pandas and pycanon, the cross-tables beside pandas, parsing and scoring beside csv."""
+"""Compare k-anonymity with pandas and pycanon, cross-tables with pandas, and parsing and scoring with csv."""
 
 import csv
 import io
@@ -17,85 +17,108 @@ from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.microdata.anonymity import k_mean, k_min
-from anoncup.tracks.microdata.release import Release, Target
+from anoncup.tracks.microdata.release import MicrodataRelease, MicrodataTarget
 from anoncup.tracks.microdata.utility import cross_count, cross_mean
 from anoncup.tracks.model import Track
-from benchmarks.peers.duel import Duel, Goal
-from benchmarks.peers.linkage import all_new
+from benchmarks.peers.duel import Duel, SpeedGoal
+from benchmarks.peers.linkage import copy_without_caches
 
-CROSSED = 6
-TASKS = ("id_rand", "id_sa", "sort", "sa_rank", "sa_nearest", "euc1", "euc2")
-"""The attackers of the smaller task: EUC1, EUC2 and E1 to E4."""
-UNDEMANDING = frozenset({"l_diversity", "t_closeness"})
-"""Measures that are no part of it: U1 to U6, S1 and S2 are."""
+_CROSSED_COLUMNS = 6
+_SMALL_TASK_ATTACKERS = ("id_rand", "id_sa", "sort", "sa_rank", "sa_nearest", "euc1", "euc2")
+"""Attackers of the smaller task: EUC1, EUC2 and E1 to E4."""
+_LARGE_TASK_MEASURES = frozenset({"l_diversity", "t_closeness"})
+"""Measures that the smaller task leaves out. It has U1 to U6, S1 and S2."""
 
 
-def our_k(target: Target) -> FloatArray:
-    release = Release(all_new(target), np.arange(0))
+def _compute_k(target: MicrodataTarget) -> FloatArray:
+    release = MicrodataRelease(copy_without_caches(target), np.arange(0))
     return np.array([k_min(release), k_mean(release)])
 
 
-def pandas_k(target: Target) -> FloatArray:
+def _compute_k_with_pandas(target: MicrodataTarget) -> FloatArray:
     columns = list(target.original.columns.quasi_identifiers)
     sizes = pd.DataFrame(target.codes, columns=columns).groupby(columns, sort=False).size()
     return np.array([sizes.min(), sizes.mean()]) if len(sizes) else np.array([0.0, np.nan])
 
 
-def pycanon_k(target: Target) -> FloatArray:
-    k_anonymity = import_module("pycanon.anonymity").k_anonymity  # an extra package, here or not
+def _compute_k_with_pycanon(target: MicrodataTarget) -> FloatArray:
+    k_anonymity = import_module("pycanon.anonymity").k_anonymity  # an optional package
 
     columns = list(target.original.columns.quasi_identifiers)
     table = pd.DataFrame(target.codes, columns=columns)
     return np.array([k_anonymity(table, columns)])
 
 
-def our_k_min(target: Target) -> FloatArray:
-    return np.array([k_min(Release(all_new(target), np.arange(0)))])
+def _compute_k_min(target: MicrodataTarget) -> FloatArray:
+    return np.array([k_min(MicrodataRelease(copy_without_caches(target), np.arange(0)))])
 
 
-def our_cross(target: Target) -> FloatArray:
-    """U2 of the first sensitive column and U3, over the template's six columns."""
-    release = Release(all_new(target), np.arange(0))
-    columns = target.original.columns.quasi_identifiers[:CROSSED]
+def _compute_cross_tables(target: MicrodataTarget) -> FloatArray:
+    """Compute U2 of the first sensitive column, and U3, over the template's six columns."""
+    release = MicrodataRelease(copy_without_caches(target), np.arange(0))
+    columns = target.original.columns.quasi_identifiers[:_CROSSED_COLUMNS]
     return np.array([cross_mean(release, columns=columns), cross_count(release, columns=columns)])
 
 
-def pandas_cross(target: Target) -> FloatArray:
-    """Cross-tables of counts and means before and after; what one of them lacks is 0."""
+def _compute_cross_tables_with_pandas(target: MicrodataTarget) -> FloatArray:
+    """Compare cross-tables of counts and means of both tables; missing cells count as 0."""
     counts, means = zip(
         _crosstab(target.original.codes, target.original.values[:, 0]),
         _crosstab(target.codes, target.values[:, 0]),
         strict=True,
     )
-    cells = float(np.prod([float(width) for width in target.widths[:CROSSED]]))
+    cells = float(np.prod([float(width) for width in target.widths[:_CROSSED_COLUMNS]]))
     gaps = [
-        float(before.sub(after, fill_value=0).abs().to_numpy().sum()) for before, after in (means, counts)
+        float(original.sub(anonymized, fill_value=0).abs().to_numpy().sum())
+        for original, anonymized in (means, counts)
     ]
     return np.array(gaps) / cells
 
 
 def _crosstab(codes: IntArray, values: FloatArray) -> tuple[pd.DataFrame, pd.DataFrame]:
-    columns = [pd.Series(column, name=f"q{place}") for place, column in enumerate(codes[:, :CROSSED].T)]
+    columns = [
+        pd.Series(column, name=f"q{position}")
+        for position, column in enumerate(codes[:, :_CROSSED_COLUMNS].T)
+    ]
     counts = pd.crosstab(columns[:-1], columns[-1])
     means = pd.crosstab(columns[:-1], columns[-1], values=pd.Series(values), aggfunc="mean")
     return counts, means.fillna(0.0)
 
 
-def k_duels() -> list[Duel]:
-    duels = [Duel("k-anonymity, of coded columns", "pandas groupby", our_k, pandas_k, Goal(2.5))]
+def build_k_duels() -> list[Duel]:
+    duels = [
+        Duel(
+            "k-anonymity, of coded columns",
+            "pandas groupby",
+            _compute_k,
+            _compute_k_with_pandas,
+            SpeedGoal(2.5),
+        )
+    ]
     if find_spec("pycanon") is None:
         print("pycanon is not installed: left out")
         return duels
-    return [*duels, Duel("k-anonymity, of coded columns", "pycanon", our_k_min, pycanon_k, Goal(75))]
+    return [
+        *duels,
+        Duel(
+            "k-anonymity, of coded columns", "pycanon", _compute_k_min, _compute_k_with_pycanon, SpeedGoal(75)
+        ),
+    ]
 
 
-def cross_duel(goal: float) -> Duel:
-    return Duel("U2 + U3, of coded columns", "pandas crosstab", our_cross, pandas_cross, Goal(goal))
+def build_cross_duel(goal: float) -> Duel:
+    return Duel(
+        "U2 + U3, of coded columns",
+        "pandas crosstab",
+        _compute_cross_tables,
+        _compute_cross_tables_with_pandas,
+        SpeedGoal(goal),
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Upload:
-    """A release as files, and the original as a service keeps it: prepared, its scales in the rules."""
+class PreparedUpload:
+    """A release as files, and the original as the service caches it: prepared, with scales in the rules."""
 
     rules: Rules
     track: Track
@@ -105,47 +128,47 @@ class Upload:
     source: IntArray
 
 
-def uploaded(rules: Rules, tables: Any, files: Mapping[str, bytes], source: IntArray) -> Upload:
+def prepare_upload(rules: Rules, tables: Any, files: Mapping[str, bytes], source: IntArray) -> PreparedUpload:
     track = TRACKS[rules.track]
     original = track.prepare(tables, rules)
-    upload = Upload(
+    upload = PreparedUpload(
         replace(rules, scales=scales(track, original, rules.measures)), track, tables, original, files, source
     )
-    score_all(upload)  # what is derived from the original is kept from the first submission on
+    score_all(upload)  # fills the caches of the original, as the first submission does
     return upload
 
 
-def score_some(upload: Upload) -> Any:
-    """Parse, and U1-U6, S1, S2, E1-E4, EUC1 and EUC2."""
+def _score_some(upload: PreparedUpload) -> Any:
+    """Parse the release and compute U1-U6, S1, S2, E1-E4, EUC1 and EUC2."""
     parsed, _ = upload.track.parse_release(upload.files, upload.tables, upload.rules)
-    release = upload.track.release_of(upload.original, parsed, upload.source)
+    release = upload.track.measure_view(upload.original, parsed, upload.source)
     for name, measure in upload.track.measures.items():
-        if name not in UNDEMANDING:
-            measure.compute(release, **upload.rules.measure(name).parameters)
-    for name in TASKS:
-        upload.track.attackers[name].attack(release.target, **upload.rules.attacker(name).parameters)
+        if name not in _LARGE_TASK_MEASURES:
+            measure.compute(release, **upload.rules.measure_settings(name).parameters)
+    for name in _SMALL_TASK_ATTACKERS:
+        upload.track.attackers[name].attack(release.target, **upload.rules.attacker_settings(name).parameters)
     return parsed
 
 
-def score_all(upload: Upload) -> Any:
-    """Parse, and everything in the template."""
+def score_all(upload: PreparedUpload) -> Any:
+    """Parse the release and compute everything in the template."""
     parsed, _ = upload.track.parse_release(upload.files, upload.tables, upload.rules)
     evaluate(upload.rules, upload.original, parsed, upload.source)
     return parsed
 
 
-def read_csv(upload: Upload) -> list[list[list[str]]]:
-    """The rows of each file, the header first."""
+def _read_csv(upload: PreparedUpload) -> list[list[list[str]]]:
+    """Return the rows of each file, starting with the header."""
     return [list(csv.reader(io.StringIO(content.decode()))) for content in upload.files.values()]
 
 
-def differing_cells(parsed: Any, read: list[list[list[str]]]) -> int:
-    """Cells that were parsed to something else than their text says."""
+def _count_differing_cells(parsed: Any, read: list[list[list[str]]]) -> int:
+    """Return how many cells have another value than their text."""
     frames = [parsed] if isinstance(parsed, pd.DataFrame) else [parsed.customers, parsed.transactions]
-    return sum(map(_differing, frames, read))
+    return sum(map(_count_differing, frames, read))
 
 
-def _differing(frame: pd.DataFrame, rows: list[list[str]]) -> int:
+def _count_differing(frame: pd.DataFrame, rows: list[list[str]]) -> int:
     texts = pd.DataFrame(rows[1:], columns=rows[0])
     if texts.shape != frame.shape or list(texts.columns) != list(frame.columns):
         return frame.size
@@ -153,10 +176,17 @@ def _differing(frame: pd.DataFrame, rows: list[list[str]]) -> int:
     return int((exact.to_numpy(dtype=object) != frame.to_numpy(dtype=object)).sum())
 
 
-def csv_duels(*, some: bool = True) -> list[Duel]:
-    """``some``: the smaller task, too."""
-    tasks = [("parse + EUC1, EUC2, E1-E4, U, S", score_some, 3.0)] if some else []
+def build_csv_duels(*, include_small_task: bool = True) -> list[Duel]:
+    """Return the duels with a CSV reader. ``include_small_task`` adds the smaller task."""
+    tasks = [("parse + EUC1, EUC2, E1-E4, U, S", _score_some, 3.0)] if include_small_task else []
     return [
-        Duel(task, "one csv read", score, read_csv, Goal(most, at_most=True), differing=differing_cells)
-        for task, score, most in [*tasks, ("parse + whole evaluation", score_all, 6.0)]
+        Duel(
+            task,
+            "one csv read",
+            score,
+            _read_csv,
+            SpeedGoal(max_factor, at_most=True),
+            count_differing=_count_differing_cells,
+        )
+        for task, score, max_factor in [*tasks, ("parse + whole evaluation", score_all, 6.0)]
     ]

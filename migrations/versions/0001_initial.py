@@ -1,7 +1,7 @@
 """the initial schema
 
-Roles, privileges, row security and guards are not part of it: ``migrations.granting`` puts them in force at
-the end of every migration to the newest schema.
+Roles, privileges, row security and guards are not part of it: ``migrations.role_grants`` applies them at the
+end of every migration to the newest schema.
 """
 
 from datetime import datetime
@@ -53,18 +53,18 @@ TABLES = (
     "audit_entries",
     "heartbeats",
 )
-"""All tables, each after those that it refers to."""
+"""All tables, each after the tables that it references."""
 
 
 def upgrade() -> None:
-    create_accounts()
-    create_competitions()
-    create_teams()
-    create_draws()
-    create_submissions()
-    create_attacks()
-    create_rehearsals()
-    create_records()
+    _create_accounts()
+    _create_competitions()
+    _create_teams()
+    _create_allocations()
+    _create_submissions()
+    _create_attacks()
+    _create_rehearsals()
+    _create_records()
 
 
 def downgrade() -> None:
@@ -72,16 +72,16 @@ def downgrade() -> None:
         op.drop_table(table)
     for guard in GUARDS:
         op.execute(f"DROP FUNCTION IF EXISTS {guard.name}()")
-    # The comment says which privileges are in force. They are gone with the tables.
+    # The comment has the digest of the applied privileges, which are dropped with the tables.
     op.execute("COMMENT ON TABLE alembic_version IS NULL")
 
 
-def moment_of_insert(name: str) -> sa.Column[datetime]:
+def _moment_of_insert(name: str) -> sa.Column[datetime]:
     return sa.Column(name, MOMENT, server_default=sa.text("clock_timestamp()"), nullable=False)
 
 
-def job_columns() -> tuple[sa.Column[Any], ...]:
-    """Return the columns of what a worker does under a lease and finishes once."""
+def _job_columns() -> tuple[sa.Column[Any], ...]:
+    """Return the columns of a job, which a worker does under a lease and finishes once."""
     return (
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("state", sa.Text(), nullable=False),
@@ -90,15 +90,15 @@ def job_columns() -> tuple[sa.Column[Any], ...]:
         sa.Column("not_before", MOMENT),
         sa.Column("missing_since", MOMENT),
         sa.Column("leased_until", MOMENT),
-        moment_of_insert("created_at"),
+        _moment_of_insert("created_at"),
         sa.Column("started_at", MOMENT),
         sa.Column("finished_at", MOMENT),
         sa.Column("failure", sa.JSON()),
     )
 
 
-def create_accounts() -> None:
-    """Create people and what they sign in with."""
+def _create_accounts() -> None:
+    """Create users and their credentials."""
     op.create_table(
         "users",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -108,7 +108,7 @@ def create_accounts() -> None:
         sa.Column("name_capitals", sa.Text(), nullable=False),
         sa.Column("password_hash", sa.Text(), nullable=False),
         sa.Column("role", sa.Text(), nullable=False),
-        moment_of_insert("created_at"),
+        _moment_of_insert("created_at"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_users")),
         sa.UniqueConstraint("name_capitals", name=op.f("uq_users_name_capitals")),
         sa.UniqueConstraint("name_key", name=op.f("uq_users_name_key")),
@@ -119,7 +119,7 @@ def create_accounts() -> None:
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("user_id", sa.Uuid(), nullable=False),
         sa.Column("digest", sa.LargeBinary(), nullable=False),
-        moment_of_insert("created_at"),
+        _moment_of_insert("created_at"),
         sa.Column("expires_at", MOMENT, nullable=False),
         sa.Column("used_at", MOMENT),
         sa.ForeignKeyConstraint(
@@ -137,7 +137,7 @@ def create_accounts() -> None:
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("digest", sa.LargeBinary(), nullable=False),
         sa.Column("scopes", sa.ARRAY(sa.Text()), nullable=False),
-        moment_of_insert("created_at"),
+        _moment_of_insert("created_at"),
         sa.Column("expires_at", MOMENT, nullable=False),
         sa.Column("revoked_at", MOMENT),
         sa.ForeignKeyConstraint(
@@ -149,8 +149,8 @@ def create_accounts() -> None:
     op.create_index(op.f("ix_tokens_user_id"), "tokens", ["user_id"])
 
 
-def create_competitions() -> None:
-    """Create competitions and what their organizers do."""
+def _create_competitions() -> None:
+    """Create competitions and the tables of their organizers' actions."""
     op.create_table(
         "competitions",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -162,7 +162,7 @@ def create_competitions() -> None:
         sa.Column("drawn", sa.JSON(), server_default=EMPTY, nullable=False),
         sa.Column("drawing", sa.JSON(), server_default=EMPTY, nullable=False),
         sa.Column("original_rows", sa.Integer()),
-        moment_of_insert("created_at"),
+        _moment_of_insert("created_at"),
         sa.Column("paused_at", MOMENT),
         sa.Column("drawn_at", MOMENT),
         sa.Column("frozen_at", MOMENT),
@@ -198,7 +198,7 @@ def create_competitions() -> None:
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("competition_id", sa.Uuid(), nullable=False),
         sa.Column("user_id", sa.Uuid()),
-        moment_of_insert("at"),
+        _moment_of_insert("at"),
         sa.Column("text", sa.JSON(), nullable=False),
         sa.Column("said", sa.JSON()),
         sa.ForeignKeyConstraint(
@@ -216,7 +216,7 @@ def create_competitions() -> None:
         sa.Column("original", sa.JSON(), nullable=False),
         sa.Column("question", sa.JSON(), nullable=False),
         sa.Column("report", sa.JSON()),
-        *job_columns(),
+        *_job_columns(),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_threshold_reports_competition_id")
         ),
@@ -245,7 +245,7 @@ def create_competitions() -> None:
         sa.Column("replaces", sa.Text(), nullable=False),
         sa.Column("replaced_file", sa.Text()),
         sa.Column("replaced_scored_by", sa.JSON(), server_default=EMPTY, nullable=False),
-        moment_of_insert("created_at"),
+        _moment_of_insert("created_at"),
         sa.Column("applied_at", MOMENT),
         sa.Column("cancelled_at", MOMENT),
         sa.ForeignKeyConstraint(
@@ -280,8 +280,8 @@ def create_competitions() -> None:
     op.create_index(op.f("ix_witnessed_ends_competition_id"), "witnessed_ends", ["competition_id"])
 
 
-def create_teams() -> None:
-    """Create teams, their invites, grants and clarifications, and the attempts that count for caps."""
+def _create_teams() -> None:
+    """Create teams, invites, grants, clarifications, and the attempts that count towards caps."""
     op.create_table(
         "teams",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -290,7 +290,7 @@ def create_teams() -> None:
         sa.Column("name_key", sa.Text(), nullable=False),
         sa.Column("name_look", sa.Text(), nullable=False),
         sa.Column("name_capitals", sa.Text(), nullable=False),
-        moment_of_insert("created_at"),
+        _moment_of_insert("created_at"),
         sa.Column("disqualified_at", MOMENT),
         sa.Column("disqualified_for", sa.Text()),
         sa.Column("approach", sa.Text()),
@@ -326,7 +326,7 @@ def create_teams() -> None:
         sa.Column("digest", sa.LargeBinary(), nullable=False),
         sa.Column("uses_left", sa.Integer(), nullable=False),
         sa.Column("expires_at", MOMENT, nullable=False),
-        moment_of_insert("created_at"),
+        _moment_of_insert("created_at"),
         sa.CheckConstraint("uses_left >= 0", name=op.f("ck_invites_uses_left")),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_invites_competition_id")
@@ -342,7 +342,7 @@ def create_teams() -> None:
         sa.Column("team_id", sa.Uuid(), nullable=False),
         sa.Column("cap", sa.Text(), nullable=False),
         sa.Column("amount", sa.Integer(), nullable=False),
-        moment_of_insert("at"),
+        _moment_of_insert("at"),
         sa.ForeignKeyConstraint(["team_id"], ["teams.id"], name=op.f("fk_grants_team_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_grants")),
     )
@@ -353,7 +353,7 @@ def create_teams() -> None:
         sa.Column("team_id", sa.Uuid(), nullable=False),
         sa.Column("user_id", sa.Uuid(), nullable=False),
         sa.Column("phase", sa.Text(), nullable=False),
-        moment_of_insert("at"),
+        _moment_of_insert("at"),
         sa.Column("ended_at", MOMENT),
         sa.Column("key", sa.Text()),
         sa.Column("senders", sa.Integer(), nullable=False),
@@ -372,7 +372,7 @@ def create_teams() -> None:
         sa.Column("competition_id", sa.Uuid(), nullable=False),
         sa.Column("team_id", sa.Uuid(), nullable=False),
         sa.Column("user_id", sa.Uuid(), nullable=False),
-        moment_of_insert("asked_at"),
+        _moment_of_insert("asked_at"),
         sa.Column("question", sa.Text(), nullable=False),
         sa.Column("answer", sa.Text()),
         sa.Column("answered_at", MOMENT),
@@ -387,15 +387,15 @@ def create_teams() -> None:
     op.create_index(op.f("ix_clarifications_competition_id"), "clarifications", ["competition_id"])
 
 
-def create_draws() -> None:
-    """Create sealed seeds, what the service draws by them, and data that only organizers have."""
+def _create_allocations() -> None:
+    """Create sealed seeds, the allocations drawn from them, and data that only organizers have."""
     op.create_table(
         "seeds",
         sa.Column("competition_id", sa.Uuid(), nullable=False),
         sa.Column("key_id", sa.Text(), nullable=False),
         sa.Column("sealed", sa.LargeBinary(), nullable=False),
         sa.Column("commitment", sa.Text(), nullable=False),
-        moment_of_insert("created_at"),
+        _moment_of_insert("created_at"),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_seeds_competition_id")
         ),
@@ -418,7 +418,7 @@ def create_draws() -> None:
         sa.Column("sealed", sa.LargeBinary(), nullable=False),
         sa.Column("commitment", sa.Text(), nullable=False),
         sa.Column("size", sa.Integer(), nullable=False),
-        moment_of_insert("at"),
+        _moment_of_insert("at"),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_truths_competition_id")
         ),
@@ -431,7 +431,7 @@ def create_draws() -> None:
         sa.Column("team_id", sa.Uuid()),
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("files", sa.JSON(), nullable=False),
-        moment_of_insert("made_at"),
+        _moment_of_insert("made_at"),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_draws_competition_id")
         ),
@@ -441,7 +441,7 @@ def create_draws() -> None:
     )
 
 
-def create_submissions() -> None:
+def _create_submissions() -> None:
     """Create submissions with the terms that limit them, their sealed secrets and their evaluations."""
     op.create_table(
         "submissions",
@@ -497,7 +497,7 @@ def create_submissions() -> None:
         sa.Column("step_name", sa.Text(), nullable=False),
         sa.Column("scorer", sa.Text()),
         sa.Column("verdict", sa.JSON()),
-        *job_columns(),
+        *_job_columns(),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_evaluations_competition_id")
         ),
@@ -543,7 +543,7 @@ def create_submissions() -> None:
     )
 
 
-def create_attacks() -> None:
+def _create_attacks() -> None:
     """Create targets, their opened secrets, and guesses with the terms that limit them."""
     op.create_table(
         "targets",
@@ -598,7 +598,7 @@ def create_attacks() -> None:
         sa.Column("guesses_left", sa.Integer(), nullable=False),
         sa.Column("idempotency_key", sa.Text()),
         sa.Column("fingerprint", sa.Text()),
-        *job_columns(),
+        *_job_columns(),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_guesses_competition_id")
         ),
@@ -619,7 +619,7 @@ def create_attacks() -> None:
     op.create_index("ix_guesses_unfinished", "guesses", ["created_at"], postgresql_where=UNFINISHED)
 
 
-def create_rehearsals() -> None:
+def _create_rehearsals() -> None:
     """Create the moves of the sample teams in rehearsals."""
     op.create_table(
         "rehearsal_moves",
@@ -630,7 +630,7 @@ def create_rehearsals() -> None:
         sa.Column("number", sa.Integer(), nullable=False),
         sa.Column("method", sa.Text(), nullable=False),
         sa.Column("share", sa.Float(), nullable=False),
-        *job_columns(),
+        *_job_columns(),
         sa.ForeignKeyConstraint(
             ["competition_id"], ["competitions.id"], name=op.f("fk_rehearsal_moves_competition_id")
         ),
@@ -658,12 +658,12 @@ def create_rehearsals() -> None:
     )
 
 
-def create_records() -> None:
+def _create_records() -> None:
     """Create the audit log and the heartbeats."""
     op.create_table(
         "audit_entries",
         sa.Column("number", sa.BigInteger(), sa.Identity(always=False), nullable=False),
-        moment_of_insert("at"),
+        _moment_of_insert("at"),
         sa.Column("competition_id", sa.Uuid()),
         sa.Column("user_id", sa.Uuid()),
         sa.Column("actor", sa.Text(), nullable=False),

@@ -1,4 +1,4 @@
-"""Signing up by invite, and names, as people and attackers use them."""
+"""Sign-ups by invite, and names as ordinary users and attackers choose them."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,52 +9,63 @@ from sqlalchemy import update
 
 from app.db.models import Invite, Member, Team, User
 from app.db.transaction import transaction
-from tests.support.accounts import AT_ONCE, at_once, counted, invite, me, sign_up, token_for, uses_left
-from tests.support.arena import PASSWORD, Arena, competition_file
+from tests.support.accounts import (
+    PARALLEL_CALLS,
+    call_in_parallel,
+    count_rows,
+    create_invite,
+    get_me,
+    list_uses_left,
+    request_token,
+    sign_up,
+)
+from tests.support.arena import PASSWORD, Arena, build_competition_toml
 
 
 def test_a_sign_up_makes_a_person_a_team_and_a_token(arena: Arena) -> None:
-    answer = sign_up(arena.client, invite(arena), team="red", name="Rei")
-    assert answer.status_code == 201
-    made = answer.json()
-    assert (made["team"], made["competition"]) == ("red", arena.slug)
-    found = me(arena.client, made["token"]).json()
-    assert found == {
-        "user_id": made["user_id"],
+    response = sign_up(arena.client, create_invite(arena), team="red", name="Rei")
+    assert response.status_code == 201
+    account = response.json()
+    assert (account["team"], account["competition"]) == ("red", arena.slug)
+    profile = get_me(arena.client, account["token"]).json()
+    assert profile == {
+        "user_id": account["user_id"],
         "name": "Rei",
         "role": "participant",
         "scopes": ["read", "submit"],
-        "teams": [{"competition": arena.slug, "team_id": made["team_id"], "team": "red"}],
+        "teams": [{"competition": arena.slug, "team_id": account["team_id"], "team": "red"}],
         "organizes": [],
     }
 
 
 @pytest.mark.full
-def test_of_ten_sign_ups_at_once_with_one_invite_exactly_one_wins(arena: Arena) -> None:
-    code = invite(arena)
-    answers = at_once(lambda _: sign_up(arena.client, code))
-    assert sorted(answer.status_code for answer in answers) == [201] + [422] * 9
-    assert {answer.json()["code"] for answer in answers if answer.status_code == 422} == {"invalid_invite"}
-    assert counted(Team) == counted(Member) == 1
-    assert counted(User) == 2  # the organizer and the winner
-    assert uses_left() == [0]
+def test_one_of_ten_parallel_sign_ups_with_one_invite_succeeds(arena: Arena) -> None:
+    code = create_invite(arena)
+    responses = call_in_parallel(lambda _: sign_up(arena.client, code))
+    assert sorted(response.status_code for response in responses) == [201] + [422] * 9
+    assert {response.json()["code"] for response in responses if response.status_code == 422} == {
+        "invalid_invite"
+    }
+    assert count_rows(Team) == count_rows(Member) == 1
+    assert count_rows(User) == 2  # the organizer and the winner
+    assert list_uses_left() == [0]
 
 
 def test_an_invite_for_three_lets_three_in(arena: Arena) -> None:
-    code = invite(arena, uses=3)
+    code = create_invite(arena, uses=3)
     assert [sign_up(arena.client, code).status_code for _ in range(4)] == [201, 201, 201, 422]
 
 
 def test_an_expired_an_unknown_and_a_used_invite_get_the_same_answer(arena: Arena) -> None:
-    used, expired = invite(arena), invite(arena)
+    used, expired = create_invite(arena), create_invite(arena)
     assert sign_up(arena.client, used).status_code == 201
     with transaction() as session:
-        past = datetime.now(UTC) - timedelta(seconds=1)
-        session.execute(update(Invite).where(Invite.uses_left > 0).values(expires_at=past))
-    answers = [sign_up(arena.client, code) for code in (used, expired, "unknown", "")]
-    assert {answer.status_code for answer in answers} == {422}
-    assert len({answer.content for answer in answers}) == 1
-    assert counted(Team) == 1
+        expired_at = datetime.now(UTC) - timedelta(seconds=1)
+        session.execute(update(Invite).where(Invite.uses_left > 0).values(expires_at=expired_at))
+    responses = [sign_up(arena.client, code) for code in (used, expired, "unknown", "")]
+    assert {response.status_code for response in responses} == {422}
+    assert len({response.content for response in responses}) == 1
+    assert count_rows(Team) == 1
 
 
 @pytest.mark.parametrize("uses", [0, -1, 1001, 1.5, "many", None, 10**30])
@@ -62,7 +73,7 @@ def test_an_invite_has_one_to_a_thousand_uses(arena: Arena, uses: object) -> Non
     assert arena.post(f"/competitions/{arena.slug}/invites", json={"uses": uses}).status_code == 422
 
 
-FREE_NAMES = [
+VALID_NAMES = [
     "匿名化工房",
     'The "Quoted", with, commas',
     "O'Brien & <b>Sons</b>",
@@ -80,15 +91,15 @@ FREE_NAMES = [
 
 @pytest.mark.full
 def test_a_team_and_a_person_may_have_any_name(arena: Arena) -> None:
-    code = invite(arena, uses=len(FREE_NAMES))
-    for name in FREE_NAMES:
-        answer = sign_up(arena.client, code, team=name, name=name)
-        assert answer.status_code == 201, name
-        assert answer.json()["team"] == name
-        assert token_for(arena.client, name=name, password=PASSWORD).status_code == 201
+    code = create_invite(arena, uses=len(VALID_NAMES))
+    for name in VALID_NAMES:
+        response = sign_up(arena.client, code, team=name, name=name)
+        assert response.status_code == 201, name
+        assert response.json()["team"] == name
+        assert request_token(arena.client, name=name, password=PASSWORD).status_code == 201
 
 
-SAME_NAMES = [
+EQUIVALENT_NAMES = [
     ("Team A", "TEAM a"),
     ("Team A", "Ｔｅａｍ　Ａ"),
     ("ガギグ", "ｶﾞｷﾞｸﾞ"),
@@ -109,31 +120,31 @@ SAME_NAMES = [
 
 
 @pytest.mark.full
-def test_names_that_read_alike_are_the_same_name(arena: Arena) -> None:
-    code = invite(arena, uses=100)
-    for first, second in SAME_NAMES:
-        sign_up(arena.client, code, team=first, name=first)  # some of the first names are alike, too
-        answer = sign_up(arena.client, code, team=second)
-        assert (answer.status_code, answer.json()["code"]) == (409, "team_name_taken"), second
-        answer = sign_up(arena.client, code, name=second)
-        assert (answer.status_code, answer.json()["code"]) == (409, "name_taken"), second
+def test_names_that_look_alike_are_the_same_name(arena: Arena) -> None:
+    code = create_invite(arena, uses=100)
+    for first, second in EQUIVALENT_NAMES:
+        sign_up(arena.client, code, team=first, name=first)  # fails for repeated names
+        response = sign_up(arena.client, code, team=second)
+        assert (response.status_code, response.json()["code"]) == (409, "team_name_taken"), second
+        response = sign_up(arena.client, code, name=second)
+        assert (response.status_code, response.json()["code"]) == (409, "name_taken"), second
 
 
 @pytest.mark.full
 def test_two_competitions_may_each_have_a_team_of_the_same_name(client: TestClient) -> None:
     for slug in ("one", "two"):
-        assert sign_up(client, invite(Arena.opened(client, slug=slug)), team="red").status_code == 201
+        assert sign_up(client, create_invite(Arena.create(client, slug=slug)), team="red").status_code == 201
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("field", ["team", "name"])
-def test_of_ten_sign_ups_at_once_with_the_same_name_exactly_one_wins(arena: Arena, field: str) -> None:
-    """Each with an invite of its own, so that nothing but the name stands between them."""
-    codes = [invite(arena) for _ in range(AT_ONCE)]
-    answers = at_once(lambda number: sign_up(arena.client, codes[number], **{field: "The same"}))
-    assert sorted(answer.status_code for answer in answers) == [201] + [409] * 9
-    assert sorted(uses_left()) == [0] + [1] * 9
-    assert counted(Team) == 1
+def test_one_of_ten_parallel_sign_ups_with_the_same_name_succeeds(arena: Arena, field: str) -> None:
+    """Each sign-up has its own invite, so that only the name is contested."""
+    codes = [create_invite(arena) for _ in range(PARALLEL_CALLS)]
+    responses = call_in_parallel(lambda number: sign_up(arena.client, codes[number], **{field: "The same"}))
+    assert sorted(response.status_code for response in responses) == [201] + [409] * 9
+    assert sorted(list_uses_left()) == [0] + [1] * 9
+    assert count_rows(Team) == 1
 
 
 @pytest.mark.full
@@ -156,36 +167,36 @@ def test_of_ten_sign_ups_at_once_with_the_same_name_exactly_one_wins(arena: Aren
         ({"name": "a\u2800b"}, 422),
     ],
 )
-def test_a_sign_up_that_fails_uses_no_invite_up(arena: Arena, fields: dict[str, str], status: int) -> None:
-    assert sign_up(arena.client, invite(arena), team="red", name="Rei").status_code == 201
-    code = invite(arena)
-    users = counted(User)
+def test_a_failed_sign_up_does_not_use_the_invite(arena: Arena, fields: dict[str, str], status: int) -> None:
+    assert sign_up(arena.client, create_invite(arena), team="red", name="Rei").status_code == 201
+    code = create_invite(arena)
+    users = count_rows(User)
     assert sign_up(arena.client, code, **fields).status_code == status
-    assert (sorted(uses_left()), counted(User), counted(Team)) == ([0, 1], users, 1)
+    assert (sorted(list_uses_left()), count_rows(User), count_rows(Team)) == ([0, 1], users, 1)
     assert sign_up(arena.client, code).status_code == 201
 
 
 @pytest.mark.parametrize(
     ("method", "part", "content"),
     [
-        ("PUT", "competition.toml", {"content": competition_file("small", threshold=0.5)}),
+        ("PUT", "competition.toml", {"content": build_competition_toml("small", threshold=0.5)}),
         ("PUT", "original/original.csv", {"content": b"sex,age,income,rent\nf,20,1,2\n"}),
         ("POST", "invites", {"json": {}}),
     ],
 )
-def test_an_organizer_cannot_touch_another_organizers_competition(
+def test_an_organizer_cannot_change_another_organizers_competition(
     arena: Arena, method: str, part: str, content: dict[str, Any]
 ) -> None:
-    stranger = Arena.opened(arena.client, slug="elsewhere").organizer
-    before = arena.get(f"/competitions/{arena.slug}/competition.toml").content
-    answer = arena.call(method, f"/competitions/{arena.slug}/{part}", token=stranger, **content)
-    assert (answer.status_code, answer.json()["code"]) == (403, "not_organizer")
-    assert arena.get(f"/competitions/{arena.slug}/competition.toml").content == before
+    other_organizer = Arena.create(arena.client, slug="elsewhere").organizer
+    file_before = arena.get(f"/competitions/{arena.slug}/competition.toml").content
+    response = arena.call(method, f"/competitions/{arena.slug}/{part}", token=other_organizer, **content)
+    assert (response.status_code, response.json()["code"]) == (403, "not_organizer")
+    assert arena.get(f"/competitions/{arena.slug}/competition.toml").content == file_before
 
 
-def test_an_invite_leads_into_its_own_competition_only(client: TestClient) -> None:
-    here, there = (Arena.opened(client, slug=slug) for slug in ("here", "there"))
-    made = sign_up(client, invite(here)).json()
-    assert made["competition"] == "here"
-    assert here.get("/competitions/here/submissions", token=made["token"]).status_code == 200
-    assert there.get("/competitions/there/submissions", token=made["token"]).status_code == 403
+def test_an_invite_is_valid_for_its_own_competition_only(client: TestClient) -> None:
+    home, elsewhere = (Arena.create(client, slug=slug) for slug in ("here", "there"))
+    account = sign_up(client, create_invite(home)).json()
+    assert account["competition"] == "here"
+    assert home.get("/competitions/here/submissions", token=account["token"]).status_code == 200
+    assert elsewhere.get("/competitions/there/submissions", token=account["token"]).status_code == 403

@@ -1,4 +1,4 @@
-"""Baselines: sample releases beside the teams' rows, outside of ranks, finals and targets."""
+"""Baselines: sample releases on the board without rank, final or target."""
 
 import pytest
 from fastapi.testclient import TestClient
@@ -6,7 +6,7 @@ from sqlalchemy import update
 
 from app.db.models import Competition
 from app.db.transaction import transaction
-from tests.support.baselines import add
+from tests.support.baselines import add_baseline
 from tests.support.contest import Contest
 from tests.support.uploads import score_everything
 
@@ -15,57 +15,57 @@ pytestmark = pytest.mark.full
 
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
-    return Contest.opened(client)
+    return Contest.create(client)
 
 
-def test_a_baseline_stands_below_without_a_rank_and_moves_nobody(contest: Contest) -> None:
+def test_a_baseline_is_listed_last_without_a_rank(contest: Contest) -> None:
     contest.submit("red")
     contest.submit("blue")
-    before = contest.board()["rows"]
-    assert add(contest).status_code == 202
+    rows_before = contest.get_board()["rows"]
+    assert add_baseline(contest).status_code == 202
     score_everything()
-    rows = contest.board()["rows"]
-    assert rows[:2] == before
+    rows = contest.get_board()["rows"]
+    assert rows[:2] == rows_before
     (baseline,) = rows[2:]
     assert (baseline["team"], baseline["baseline"], baseline["rank"]) == ("add_noise", True, None)
     assert baseline["overall"] is not None
-    assert not any(row["baseline"] for row in before)
+    assert not any(row["baseline"] for row in rows_before)
 
 
 def test_a_baseline_is_no_target_and_stays_on_the_board_of_the_finals(contest: Contest) -> None:
     contest.submit("red")
-    add(contest)
+    add_baseline(contest)
     score_everything()
-    contest.attack()
+    contest.open_attacks()
     assert [target["team"] for target in contest.arena.get(f"{contest.path}/targets").json()] == ["red"]
-    assert [row["baseline"] for row in contest.board()["rows"]] == [False, True]
-    assert contest.board()["rows"][1]["overall"] is not None
-    assert "add_noise" not in {row["team"] for row in contest.board("reidentification")["rows"]}
+    assert [row["baseline"] for row in contest.get_board()["rows"]] == [False, True]
+    assert contest.get_board()["rows"][1]["overall"] is not None
+    assert "add_noise" not in {row["team"] for row in contest.get_board("reidentification")["rows"]}
 
 
-def test_a_baseline_can_be_taken_away_and_its_name_used_again(contest: Contest) -> None:
+def test_a_baseline_can_be_removed_and_its_name_used_again(contest: Contest) -> None:
     contest.submit("red")
-    team = add(contest).json()["team_id"]
+    team = add_baseline(contest).json()["team_id"]
     score_everything()
-    assert add(contest).json()["code"] == "team_name_taken"
+    assert add_baseline(contest).json()["code"] == "team_name_taken"
     assert contest.arena.call("DELETE", f"{contest.path}/baselines/{team}").status_code == 204
-    assert [row["team"] for row in contest.board()["rows"]] == ["red"]
-    assert add(contest).status_code == 202
+    assert [row["team"] for row in contest.get_board()["rows"]] == ["red"]
+    assert add_baseline(contest).status_code == 202
 
 
 def test_a_malformed_baseline_changes_nothing(contest: Contest) -> None:
     files = {"anonymized": ("a.csv", b"x\n1\n"), "secret": ("s.csv", b"original_row\n1\n")}
     for data, code in (({"name": "a"}, "malformed_upload"), ({}, "name_length")):
-        refused = contest.arena.post(f"{contest.path}/baselines", files=files, data=data)
-        assert (refused.status_code, refused.json()["code"]) == (422, code)
+        refusal = contest.arena.post(f"{contest.path}/baselines", files=files, data=data)
+        assert (refusal.status_code, refusal.json()["code"]) == (422, code)
     assert contest.arena.get(f"{contest.path}/teams").json() == []
 
 
 def test_a_baseline_needs_data_and_a_contest_that_has_not_closed(contest: Contest) -> None:
     contest.submit("red")
-    contest.attack()
-    contest.close()
-    assert (add(contest).status_code, add(contest).json()["code"]) == (409, "phase_closed")
+    contest.open_attacks()
+    contest.close_attacks()
+    assert (add_baseline(contest).status_code, add_baseline(contest).json()["code"]) == (409, "phase_closed")
     with transaction() as session:
         session.execute(update(Competition).values(original_rows=None, original={}))
-    assert (add(contest).status_code, add(contest).json()["code"]) == (409, "no_original")
+    assert (add_baseline(contest).status_code, add_baseline(contest).json()["code"]) == (409, "no_original")

@@ -1,4 +1,4 @@
-"""The anonymization board: JSON and CSV of one query, for each audience."""
+"""The anonymization board as JSON and CSV, for each audience."""
 
 import csv
 import io
@@ -12,118 +12,123 @@ from httpx2 import Response
 from sqlalchemy import select, text, update
 
 from anoncup.schemas.roles import Role
-from anoncup.tables.csv_text import table_csv
+from anoncup.tables.csv_text import write_csv
 from app.db import engine
 from app.db.models import Submission, User
 from app.db.transaction import transaction
 from app.services.accounts import accounts
 from app.services.boards import anonymization, verdicts
 from app.services.contests import visibility
-from app.services.contests.contest import parsed
-from tests.support.arena import API, PASSWORD, Arena, competition_file, numbers
-from tests.support.contest import dated
+from app.services.contests.contest import parse_rules
+from tests.support.arena import API, PASSWORD, Arena, build_competition_toml, serial_numbers
+from tests.support.contest import set_times
 from tests.support.uploads import score_everything
 
 
-def board(arena: Arena, *, token: str | None = None, **headers: str) -> Response:
-    return asked(arena, "anonymization", token=token, headers=headers)
+def get_board_json(arena: Arena, *, token: str | None = None, **headers: str) -> Response:
+    return request_board(arena, "anonymization", token=token, headers=headers)
 
 
-def board_csv(arena: Arena, *, token: str | None = None) -> Response:
-    return asked(arena, "anonymization.csv", token=token, headers={})
+def get_board_csv(arena: Arena, *, token: str | None = None) -> Response:
+    return request_board(arena, "anonymization.csv", token=token, headers={})
 
 
-def asked(arena: Arena, name: str, *, token: str | None, headers: dict[str, str]) -> Response:
+def request_board(arena: Arena, name: str, *, token: str | None, headers: dict[str, str]) -> Response:
     if token:
         headers = headers | {"Authorization": f"Bearer {token}"}
-    answer: Response = arena.client.get(f"{API}/competitions/{arena.slug}/boards/{name}", headers=headers)
-    return answer
+    response: Response = arena.client.get(f"{API}/competitions/{arena.slug}/boards/{name}", headers=headers)
+    return response
 
 
-def rows_of(answer: Response) -> list[dict[str, Any]]:
-    assert answer.status_code == 200, answer.text
-    found: list[dict[str, Any]] = answer.json()["rows"]
-    return found
+def read_rows(response: Response) -> list[dict[str, Any]]:
+    assert response.status_code == 200, response.text
+    rows: list[dict[str, Any]] = response.json()["rows"]
+    return rows
 
 
-def administrator() -> str:
+def create_administrator() -> str:
     with transaction() as session:
-        name = f"administrator {next(numbers)}"
+        name = f"administrator {next(serial_numbers)}"
         user = accounts.create_user(session, name=name, password=PASSWORD, role=Role.ADMINISTRATOR)
         return accounts.issue_token(session, user, name="test")
 
 
 @pytest.fixture
-def played(arena: Arena) -> Arena:
-    """Three teams: two ranked, one of them with two entries, one rejected."""
+def scored_arena(arena: Arena) -> Arena:
+    """An arena of three teams: two ranked, one of these with two entries, and one rejected."""
     for team, seed in (("red", 1), ("red", 2), ("=blue", 3)):
         assert arena.submit(team, seed=seed).status_code == 202
-    turned = arena.table.iloc[::-1].reset_index(drop=True)
-    secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(len(turned)))
-    arena.submit("green", anonymized=table_csv(turned), secret=secret.encode())
+    reversed_table = arena.table.iloc[::-1].reset_index(drop=True)
+    secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(len(reversed_table)))
+    arena.submit("green", anonymized=write_csv(reversed_table), secret=secret.encode())
     score_everything()
     return arena
 
 
-def test_json_and_csv_say_the_same_in_full_precision(played: Arena) -> None:
-    answer = board(played)
-    found = answer.json()
-    table = list(csv.DictReader(io.StringIO(board_csv(played).text)))
-    assert [row["team"] for row in found["rows"]] == [row["team"].removeprefix("'") for row in table]
+def test_json_and_csv_agree_in_full_precision(scored_arena: Arena) -> None:
+    response = get_board_json(scored_arena)
+    content = response.json()
+    table = list(csv.DictReader(io.StringIO(get_board_csv(scored_arena).text)))
+    assert [row["team"] for row in content["rows"]] == [row["team"].removeprefix("'") for row in table]
     assert len(table) == 3
-    for row, line in zip(found["rows"], table, strict=True):
+    for row, line in zip(content["rows"], table, strict=True):
         for key in ("rank", "entries", "overall", "utility", "security"):
-            assert number(line[key]) == row[key]
-        received = row["received_at"]
-        assert (received is None) == (line["received_at"] == "")
-        if received:
-            assert datetime.fromisoformat(line["received_at"]) == datetime.fromisoformat(received)
-        for name in found["measures"]:
-            assert number(line[name]) == row["measures"].get(name)
-        for name in found["attackers"]:
-            assert number(line[name]) == row["attackers"].get(name)
+            assert parse_number(line[key]) == row[key]
+        received_at = row["received_at"]
+        assert (received_at is None) == (line["received_at"] == "")
+        if received_at:
+            assert datetime.fromisoformat(line["received_at"]) == datetime.fromisoformat(received_at)
+        for name in content["measures"]:
+            assert parse_number(line[name]) == row["measures"].get(name)
+        for name in content["attackers"]:
+            assert parse_number(line[name]) == row["attackers"].get(name)
 
 
-def number(cell: str) -> float | None:
+def parse_number(cell: str) -> float | None:
     return float(cell) if cell else None
 
 
-def test_the_board_shows_the_numbers_of_the_best_submission_to_the_last_digit(played: Arena) -> None:
-    token = played.team("red")
-    own = played.get(f"/competitions/{played.slug}/submissions", token=token).json()
-    best = min(own, key=lambda one: one["result"]["overall"])
-    (row,) = [row for row in rows_of(board(played, token=token)) if row["team"] == "red"]
+def test_the_board_shows_the_numbers_of_the_best_submission_to_the_last_digit(scored_arena: Arena) -> None:
+    token = scored_arena.get_team_token("red")
+    submissions = scored_arena.get(f"/competitions/{scored_arena.slug}/submissions", token=token).json()
+    best = min(submissions, key=lambda item: item["result"]["overall"])
+    (row,) = [row for row in read_rows(get_board_json(scored_arena, token=token)) if row["team"] == "red"]
     assert row["overall"] == best["result"]["overall"]
     assert row["received_at"] == best["received_at"]
-    assert row["measures"] == {name: one["value"] for name, one in best["result"]["measures"].items()}
-    assert row["attackers"] == {name: one["rate"] for name, one in best["result"]["attackers"].items()}
+    assert row["measures"] == {name: item["value"] for name, item in best["result"]["measures"].items()}
+    assert row["attackers"] == {name: item["rate"] for name, item in best["result"]["attackers"].items()}
 
 
-def test_every_scored_submission_of_a_team_counts_as_an_entry(played: Arena) -> None:
-    entries = {row["team"]: row["entries"] for row in rows_of(board(played))}
+def test_every_scored_submission_of_a_team_counts_as_an_entry(scored_arena: Arena) -> None:
+    entries = {row["team"]: row["entries"] for row in read_rows(get_board_json(scored_arena))}
     assert entries == {"red": 2, "=blue": 1, "green": 1}
-    played.submit("=blue", seed=8)
-    assert rows_of(board(played)) == rows_of(board(played))
-    assert {row["team"]: row["entries"] for row in rows_of(board(played))}["=blue"] == 1  # not scored yet
+    scored_arena.submit("=blue", seed=8)
+    assert read_rows(get_board_json(scored_arena)) == read_rows(get_board_json(scored_arena))
+    assert {row["team"]: row["entries"] for row in read_rows(get_board_json(scored_arena))}[
+        "=blue"
+    ] == 1  # not scored yet
     score_everything()
-    assert {row["team"]: row["entries"] for row in rows_of(board(played))}["=blue"] == 2
+    assert {row["team"]: row["entries"] for row in read_rows(get_board_json(scored_arena))}["=blue"] == 2
 
 
-def test_a_team_with_rejected_submissions_only_comes_last_without_numbers(played: Arena) -> None:
-    last = rows_of(board(played))[-1]
+def test_a_team_with_rejected_submissions_only_comes_last_without_numbers(scored_arena: Arena) -> None:
+    last = read_rows(get_board_json(scored_arena))[-1]
     assert last["team"] == "green"
     assert [last[key] for key in ("rank", "overall", "utility", "security", "received_at")] == [None] * 5
     assert (last["measures"], last["attackers"]) == ({}, {})
 
 
-def test_each_team_sees_its_own_row_marked_and_no_other(played: Arena) -> None:
-    assert {row["team"]: row["own"] for row in rows_of(board(played, token=played.team("red")))} == {
+def test_each_team_sees_its_own_row_marked_and_no_other(scored_arena: Arena) -> None:
+    assert {
+        row["team"]: row["own"]
+        for row in read_rows(get_board_json(scored_arena, token=scored_arena.get_team_token("red")))
+    } == {
         "red": True,
         "=blue": False,
         "green": False,
     }
-    for token in (None, played.organizer):
-        assert not any(row["own"] for row in rows_of(board(played, token=token)))
+    for token in (None, scored_arena.organizer):
+        assert not any(row["own"] for row in read_rows(get_board_json(scored_arena, token=token)))
 
 
 @pytest.mark.full
@@ -131,9 +136,9 @@ def test_each_team_sees_its_own_row_marked_and_no_other(played: Arena) -> None:
 def test_a_team_name_starts_no_formula_in_a_spreadsheet(arena: Arena, name: str) -> None:
     arena.submit(name)
     score_everything()
-    (line,) = csv.DictReader(io.StringIO(board_csv(arena).text))
+    (line,) = csv.DictReader(io.StringIO(get_board_csv(arena).text))
     assert line["team"] == "'" + name
-    (row,) = rows_of(board(arena))
+    (row,) = read_rows(get_board_json(arena))
     assert row["team"] == name
 
 
@@ -142,60 +147,69 @@ def test_a_team_name_starts_no_formula_in_a_spreadsheet(arena: Arena, name: str)
 def test_any_team_name_comes_whole_out_of_the_csv(arena: Arena, name: str) -> None:
     arena.submit(name)
     score_everything()
-    content = board_csv(arena)
+    content = get_board_csv(arena)
     assert content.headers["content-type"] == "text/csv; charset=utf-8"
     (line,) = csv.DictReader(io.StringIO(content.content.decode(), newline=""))
     assert line["team"] == name
 
 
-@pytest.mark.parametrize("ask", [board, board_csv], ids=["json", "csv"])
-def test_a_board_that_has_not_changed_is_not_sent_again(played: Arena, ask: Callable[..., Response]) -> None:
-    name = "anonymization" if ask is board else "anonymization.csv"
-    first = ask(played)
+@pytest.mark.parametrize("fetch", [get_board_json, get_board_csv], ids=["json", "csv"])
+def test_a_board_that_has_not_changed_is_not_sent_again(
+    scored_arena: Arena, fetch: Callable[..., Response]
+) -> None:
+    name = "anonymization" if fetch is get_board_json else "anonymization.csv"
+    first = fetch(scored_arena)
     tag = first.headers["etag"]
-    for known in (tag, tag.removeprefix("W/"), f"W/{tag.removeprefix('W/')}", f'"other", {tag}'):
-        again = asked(played, name, token=None, headers={"If-None-Match": known})
-        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
-    other = asked(played, name, token=None, headers={"If-None-Match": '"other"'})
-    assert (other.status_code, other.content) == (200, first.content)
+    for known_tag in (tag, tag.removeprefix("W/"), f"W/{tag.removeprefix('W/')}", f'"other", {tag}'):
+        cached = request_board(scored_arena, name, token=None, headers={"If-None-Match": known_tag})
+        assert (cached.status_code, cached.content, cached.headers["etag"]) == (304, b"", tag)
+    fresh = request_board(scored_arena, name, token=None, headers={"If-None-Match": '"other"'})
+    assert (fresh.status_code, fresh.content) == (200, first.content)
     assert "private" in first.headers["cache-control"]
     assert {"Authorization", "Cookie"} <= set(first.headers["vary"].replace(" ", "").split(","))
-    played.submit("red", seed=9)
+    scored_arena.submit("red", seed=9)
     score_everything()
-    changed = asked(played, name, token=None, headers={"If-None-Match": tag})
-    assert (changed.status_code, changed.headers["etag"] != tag) == (200, True)
+    changed_response = request_board(scored_arena, name, token=None, headers={"If-None-Match": tag})
+    assert (changed_response.status_code, changed_response.headers["etag"] != tag) == (200, True)
 
 
-def test_the_tag_of_one_audience_fits_no_other_whose_board_differs(played: Arena) -> None:
-    tag = board(played, token=played.team("red")).headers["etag"]
+def test_the_etag_of_one_audience_matches_no_other_audience(scored_arena: Arena) -> None:
+    tag = get_board_json(scored_arena, token=scored_arena.get_team_token("red")).headers["etag"]
     headers = {"If-None-Match": tag}
-    assert asked(played, "anonymization", token=played.team("=blue"), headers=headers).status_code == 200
+    assert (
+        request_board(
+            scored_arena, "anonymization", token=scored_arena.get_team_token("=blue"), headers=headers
+        ).status_code
+        == 200
+    )
 
 
 @pytest.mark.full
-def test_a_board_rebuilt_from_nothing_has_the_same_bytes(played: Arena) -> None:
-    before = board(played), board_csv(played)
-    parsed.cache_clear()
-    verdicts.kept.clear()
+def test_a_board_rendered_with_empty_caches_has_the_same_bytes(scored_arena: Arena) -> None:
+    responses_before = get_board_json(scored_arena), get_board_csv(scored_arena)
+    parse_rules.cache_clear()
+    verdicts.numbers_cache.clear()
     engine.get_engine().dispose()
     with transaction() as session:  # rows in another physical order
         session.execute(update(Submission).values(comment="touched"))
         session.execute(text("UPDATE evaluations SET failure = failure"))
-    after = board(played), board_csv(played)
-    assert [one.content for one in before] == [one.content for one in after]
-    assert before[0].headers["etag"] == after[0].headers["etag"]
+    responses_after = get_board_json(scored_arena), get_board_csv(scored_arena)
+    assert [response.content for response in responses_before] == [
+        response.content for response in responses_after
+    ]
+    assert responses_before[0].headers["etag"] == responses_after[0].headers["etag"]
 
 
 @pytest.mark.full
-def test_the_clock_of_the_database_connection_does_not_show_in_the_board(played: Arena) -> None:
-    before = board_csv(played).content
+def test_the_time_zone_of_the_connection_does_not_change_the_board(scored_arena: Arena) -> None:
+    csv_before = get_board_csv(scored_arena).content
     with transaction() as session:
         session.execute(text("SET LOCAL TIME ZONE 'Asia/Tokyo'"))
-        sight = visibility.boards(session, None, played.slug)
-        assert anonymization.as_csv(anonymization.board(session, sight)).encode() == before
+        sight = visibility.authorize_boards(session, None, scored_arena.slug)
+        assert anonymization.render_csv(anonymization.build_board(session, sight)).encode() == csv_before
 
 
-OPEN_TO = {
+STATUSES_BY_AUDIENCE = {
     # publication.board: visitor, team, other competition's team, organizer, other organizer, administrator
     "public": (200, 200, 200, 200, 200, 200),
     "teams": (403, 200, 403, 200, 403, 200),
@@ -203,90 +217,100 @@ OPEN_TO = {
 }
 
 
-@pytest.mark.parametrize("setting", OPEN_TO)
-def test_the_board_is_open_to_whom_the_competition_says(client: TestClient, setting: str) -> None:
-    elsewhere = Arena.opened(client, slug="elsewhere")
-    file = competition_file(more=f'[publication]\nboard = "{setting}"')
-    arena = Arena.opened(client, file=file)
+@pytest.mark.parametrize("setting", STATUSES_BY_AUDIENCE)
+def test_the_board_is_open_to_the_audience_of_the_competition(client: TestClient, setting: str) -> None:
+    elsewhere = Arena.create(client, slug="elsewhere")
+    file = build_competition_toml(extra_toml=f'[publication]\nboard = "{setting}"')
+    arena = Arena.create(client, file=file)
     arena.submit("red")
     score_everything()
     tokens = (
         None,
-        arena.team("red"),
-        elsewhere.team("blue"),
+        arena.get_team_token("red"),
+        elsewhere.get_team_token("blue"),
         arena.organizer,
         elsewhere.organizer,
-        administrator(),
+        create_administrator(),
     )
-    answers = [(board(arena, token=token), board_csv(arena, token=token)) for token in tokens]
-    assert tuple(answer.status_code for answer, _ in answers) == OPEN_TO[setting]
-    assert tuple(answer.status_code for _, answer in answers) == OPEN_TO[setting]
-    for answer in (answer for pair in answers for answer in pair if answer.status_code == 403):
-        assert answer.json()["code"] == "board_not_open"
-        assert "red" not in answer.text
-        assert "etag" not in answer.headers
+    responses = [(get_board_json(arena, token=token), get_board_csv(arena, token=token)) for token in tokens]
+    assert tuple(response.status_code for response, _ in responses) == STATUSES_BY_AUDIENCE[setting]
+    assert tuple(response.status_code for _, response in responses) == STATUSES_BY_AUDIENCE[setting]
+    for response in (response for pair in responses for response in pair if response.status_code == 403):
+        assert response.json()["code"] == "board_not_open"
+        assert "red" not in response.text
+        assert "etag" not in response.headers
 
 
-def test_a_known_tag_opens_no_closed_board(client: TestClient) -> None:
-    arena = Arena.opened(client, file=competition_file(more='[publication]\nboard = "organizers"'))
-    tag = board(arena, token=arena.organizer).headers["etag"]
-    assert asked(arena, "anonymization", token=None, headers={"If-None-Match": tag}).status_code == 403
+def test_a_known_etag_opens_no_closed_board(client: TestClient) -> None:
+    arena = Arena.create(
+        client, file=build_competition_toml(extra_toml='[publication]\nboard = "organizers"')
+    )
+    tag = get_board_json(arena, token=arena.organizer).headers["etag"]
+    assert (
+        request_board(arena, "anonymization", token=None, headers={"If-None-Match": tag}).status_code == 403
+    )
 
 
-def frozen(client: TestClient, at: datetime) -> Arena:
-    file = competition_file(more=f"[publication]\nfrozen_from = {at.isoformat()}")
-    return Arena.opened(client, file=file)
+def open_frozen_arena(client: TestClient, frozen_from: datetime) -> Arena:
+    file = build_competition_toml(extra_toml=f"[publication]\nfrozen_from = {frozen_from.isoformat()}")
+    return Arena.create(client, file=file)
 
 
 @pytest.mark.full
 def test_a_frozen_board_hides_later_submissions_from_all_but_organizers(client: TestClient) -> None:
     now = datetime.now(UTC)
-    arena = frozen(client, now)
+    arena = open_frozen_arena(client, now)
     early = arena.submit("red", seed=1).json()["id"]
     arena.submit("red", seed=2)
     arena.submit("blue", seed=3)
     score_everything()
-    dated(early, now - timedelta(hours=1))
-    everything = {row["team"]: row["entries"] for row in rows_of(board(arena, token=arena.organizer))}
+    set_times(early, now - timedelta(hours=1))
+    everything = {
+        row["team"]: row["entries"] for row in read_rows(get_board_json(arena, token=arena.organizer))
+    }
     assert everything == {"red": 2, "blue": 1}
-    assert rows_of(board(arena, token=administrator())) == rows_of(board(arena, token=arena.organizer))
-    stranger = Arena.opened(client, slug="elsewhere").organizer
-    for token in (None, arena.team("red"), arena.team("blue"), stranger):
-        assert [(row["team"], row["entries"]) for row in rows_of(board(arena, token=token))] == [("red", 1)]
-        assert "blue" not in board_csv(arena, token=token).text
-        shown = datetime.fromisoformat(board(arena, token=token).json()["frozen_from"])
-        assert shown == now
+    assert read_rows(get_board_json(arena, token=create_administrator())) == read_rows(
+        get_board_json(arena, token=arena.organizer)
+    )
+    other_organizer = Arena.create(client, slug="elsewhere").organizer
+    for token in (None, arena.get_team_token("red"), arena.get_team_token("blue"), other_organizer):
+        assert [(row["team"], row["entries"]) for row in read_rows(get_board_json(arena, token=token))] == [
+            ("red", 1)
+        ]
+        assert "blue" not in get_board_csv(arena, token=token).text
+        frozen_from = datetime.fromisoformat(get_board_json(arena, token=token).json()["frozen_from"])
+        assert frozen_from == now
 
 
 @pytest.mark.full
 def test_a_submission_scored_at_the_very_moment_of_freezing_is_hidden(client: TestClient) -> None:
     now = datetime.now(UTC)
-    arena = frozen(client, now)
+    arena = open_frozen_arena(client, now)
     identifier = arena.submit("red").json()["id"]
     score_everything()
-    for ended, visible in ((now, 0), (now - timedelta(microseconds=1), 1)):
-        dated(identifier, now - timedelta(hours=1), ended=ended)
-        assert len(rows_of(board(arena))) == visible
+    for finished_at, visible in ((now, 0), (now - timedelta(microseconds=1), 1)):
+        set_times(identifier, now - timedelta(hours=1), finished_at=finished_at)
+        assert len(read_rows(get_board_json(arena))) == visible
 
 
 @pytest.mark.full
 def test_a_board_that_will_be_frozen_later_shows_everything_until_then(client: TestClient) -> None:
-    arena = frozen(client, datetime.now(UTC) + timedelta(hours=1))
+    arena = open_frozen_arena(client, datetime.now(UTC) + timedelta(hours=1))
     arena.submit("red")
     score_everything()
-    assert len(rows_of(board(arena))) == 1
+    assert len(read_rows(get_board_json(arena))) == 1
 
 
 @pytest.mark.full
 def test_the_board_of_another_competition_shows_nothing_of_this_one(client: TestClient) -> None:
-    here, there = (Arena.opened(client, slug=slug) for slug in ("here", "there"))
-    here.submit("red")
+    home, elsewhere = (Arena.create(client, slug=slug) for slug in ("here", "there"))
+    home.submit("red")
     score_everything()
-    assert (len(rows_of(board(here))), rows_of(board(there))) == (1, [])
+    assert (len(read_rows(get_board_json(home))), read_rows(get_board_json(elsewhere))) == (1, [])
 
 
-def test_no_board_names_a_person(played: Arena) -> None:
+def test_no_board_names_a_person(scored_arena: Arena) -> None:
     with transaction() as session:
         names = [user.name for user in session.scalars(select(User))]
-    shown = board(played).text + board_csv(played).text
-    assert not [name for name in names if name in shown]
+    content = get_board_json(scored_arena).text + get_board_csv(scored_arena).text
+    assert not [name for name in names if name in content]

@@ -1,4 +1,4 @@
-"""What teams ask the organizers: who reads it, who answers, and what is refused."""
+"""Clarifications: who may ask, read and answer, and which texts are refused."""
 
 from typing import Any
 
@@ -6,108 +6,129 @@ import pytest
 
 from app.services.contests import clarifications
 from tests.support.arena import Arena
-from tests.web.reader import page, send
+from tests.web.reader import get_page, post_form
 
 pytestmark = pytest.mark.full
 
 QUESTION = "May a release have\r\nfewer rows?"
-KEPT = "May a release have\nfewer rows?"
+STORED_QUESTION = "May a release have\nfewer rows?"
 
 
-def path(arena: Arena) -> str:
+def build_path(arena: Arena) -> str:
     return f"/competitions/{arena.slug}/clarifications"
 
 
 def ask(arena: Arena, question: str = QUESTION, team: str = "red") -> Any:
-    return arena.post(path(arena), token=arena.team(team), json={"question": question})
+    return arena.post(build_path(arena), token=arena.get_team_token(team), json={"question": question})
 
 
 def answer(arena: Arena, identifier: str, text: str = "Yes.", **more: bool) -> Any:
     return arena.put(f"/clarifications/{identifier}/answer", json={"answer": text, **more})
 
 
-def read_by(arena: Arena, token: str | None) -> list[dict[str, Any]]:
+def list_clarifications(arena: Arena, token: str | None) -> list[dict[str, Any]]:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    found = arena.client.get(f"/api/v1{path(arena)}", headers=headers)
-    assert found.status_code == 200, found.text
-    listed: list[dict[str, Any]] = found.json()
-    return listed
+    response = arena.client.get(f"/api/v1{build_path(arena)}", headers=headers)
+    assert response.status_code == 200, response.text
+    rows: list[dict[str, Any]] = response.json()
+    return rows
 
 
 def test_the_team_and_the_organizers_read_a_question_and_nobody_else(arena: Arena) -> None:
-    asked = ask(arena).json()
-    assert (asked["question"], asked["answer"], asked["own"], asked["team"]) == (KEPT, None, True, "red")
-    red, blue = arena.team("red"), arena.team("blue")
-    answer(arena, asked["id"])
-    for token, seen in ((red, ["red"]), (arena.organizer, ["red"]), (blue, []), (None, [])):
-        assert [each["team"] for each in read_by(arena, token)] == seen
-    assert [each["answer"] for each in read_by(arena, red)] == ["Yes."]
+    question = ask(arena).json()
+    assert (question["question"], question["answer"], question["own"], question["team"]) == (
+        STORED_QUESTION,
+        None,
+        True,
+        "red",
+    )
+    red, blue = arena.get_team_token("red"), arena.get_team_token("blue")
+    answer(arena, question["id"])
+    for token, teams in ((red, ["red"]), (arena.organizer, ["red"]), (blue, []), (None, [])):
+        assert [clarification["team"] for clarification in list_clarifications(arena, token)] == teams
+    assert [clarification["answer"] for clarification in list_clarifications(arena, red)] == ["Yes."]
 
 
-def test_what_is_answered_to_everybody_does_not_name_the_team(arena: Arena) -> None:
-    asked = ask(arena).json()["id"]
-    assert answer(arena, asked, public=True).json()["team"] == "red"
-    for token in (None, arena.team("blue")):
-        (seen,) = read_by(arena, token)
-        assert (seen["question"], seen["answer"], seen["own"], seen["team"]) == (KEPT, "Yes.", False, None)
-    answer(arena, asked, "Only you need to know: yes.")
-    assert read_by(arena, None) == []
+def test_a_public_answer_does_not_name_the_team(arena: Arena) -> None:
+    question_id = ask(arena).json()["id"]
+    assert answer(arena, question_id, public=True).json()["team"] == "red"
+    for token in (None, arena.get_team_token("blue")):
+        (clarification,) = list_clarifications(arena, token)
+        assert (
+            clarification["question"],
+            clarification["answer"],
+            clarification["own"],
+            clarification["team"],
+        ) == (STORED_QUESTION, "Yes.", False, None)
+    answer(arena, question_id, "Only you need to know: yes.")
+    assert list_clarifications(arena, None) == []
 
 
-def test_answers_are_in_the_audit_log_with_what_stood_before(arena: Arena) -> None:
-    asked = ask(arena).json()["id"]
-    answer(arena, asked)
-    answer(arena, asked, "No.", public=True)
+def test_answers_are_in_the_audit_log_with_the_previous_answer(arena: Arena) -> None:
+    question_id = ask(arena).json()["id"]
+    answer(arena, question_id)
+    answer(arena, question_id, "No.", public=True)
     last, first = arena.get(f"/competitions/{arena.slug}/audit").json()[:2]
     assert (first["action"], first["before"]) == ("clarification.answer", None)
     assert first["after"] == last["before"] == {"answer": "Yes.", "public": False}
     assert last["after"] == {"answer": "No.", "public": True}
 
 
-@pytest.mark.parametrize("text", ["", " \n ", "a\x00b", "x" * (clarifications.LONGEST + 1)])
+@pytest.mark.parametrize("text", ["", " \n ", "a\x00b", "x" * (clarifications.MAX_LENGTH + 1)])
 def test_a_text_that_cannot_be_read_is_refused(arena: Arena, text: str) -> None:
-    asked = ask(arena).json()["id"]
-    for refused in (ask(arena, text), answer(arena, asked, text)):
-        assert refused.status_code == 422
-        assert refused.json()["code"] in ("clarification_text", "invalid_request")
-    assert len(read_by(arena, arena.organizer)) == 1
+    question_id = ask(arena).json()["id"]
+    for response in (ask(arena, text), answer(arena, question_id, text)):
+        assert response.status_code == 422
+        assert response.json()["code"] in ("clarification_text", "invalid_request")
+    assert len(list_clarifications(arena, arena.organizer)) == 1
 
 
-def test_a_team_asks_on_when_it_has_answers(arena: Arena) -> None:
-    asked = [ask(arena, f"question {number}").json()["id"] for number in range(clarifications.MOST_OPEN)]
-    refused = ask(arena, "one more")
-    assert (refused.status_code, refused.json()["code"]) == (409, "questions_wait")
+def test_a_team_may_ask_again_after_an_answer(arena: Arena) -> None:
+    question_ids = [
+        ask(arena, f"question {number}").json()["id"] for number in range(clarifications.MAX_UNANSWERED)
+    ]
+    refusal = ask(arena, "one more")
+    assert (refusal.status_code, refusal.json()["code"]) == (409, "questions_wait")
     assert ask(arena, team="blue").status_code == 201
-    answer(arena, asked[0])
+    answer(arena, question_ids[0])
     assert ask(arena, "one more").status_code == 201
 
 
 def test_pages_of_questions_come_newest_first(arena: Arena) -> None:
     for number in range(3):
         ask(arena, f"question {number}")
-    first = arena.get(f"{path(arena)}?limit=2")
-    assert [each["question"] for each in first.json()] == ["question 2", "question 1"]
+    first = arena.get(f"{build_path(arena)}?limit=2")
+    assert [clarification["question"] for clarification in first.json()] == ["question 2", "question 1"]
     rest = arena.client.get(
         first.links["next"]["url"], headers={"Authorization": f"Bearer {arena.organizer}"}
     )
-    assert [each["question"] for each in rest.json()] == ["question 0"]
+    assert [clarification["question"] for clarification in rest.json()] == ["question 0"]
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_a_question_is_asked_and_answered_on_pages(arena: Arena, language: str) -> None:
     home = f"/competitions/{arena.slug}"
-    asked = send(arena, f"{home}/clarifications", {"question": "行は <b>減らせますか</b>？"}, team="crimson")
-    assert asked.status_code == 303
-    desk = page(arena, f"{home}/organize/clarifications", organizer=True, language=language).text
-    assert "行は &lt;b&gt;減らせますか&lt;/b&gt;？" in desk
-    assert f"{home}/organize/clarifications" in page(arena, f"{home}/organize", organizer=True).text
-    (one,) = read_by(arena, arena.organizer)
-    done = {"text": "はい。", "public": "true"}
-    assert send(arena, f"{home}/organize/clarifications/{one['id']}", done, organizer=True).status_code == 303
+    response = post_form(
+        arena, f"{home}/clarifications", {"question": "行は <b>減らせますか</b>？"}, team="crimson"
+    )
+    assert response.status_code == 303
+    organizer_html = get_page(
+        arena, f"{home}/organize/clarifications", organizer=True, language=language
+    ).text
+    assert "行は &lt;b&gt;減らせますか&lt;/b&gt;？" in organizer_html
+    assert f"{home}/organize/clarifications" in get_page(arena, f"{home}/organize", organizer=True).text
+    (clarification,) = list_clarifications(arena, arena.organizer)
+    fields = {"text": "はい。", "public": "true"}
+    assert (
+        post_form(
+            arena, f"{home}/organize/clarifications/{clarification['id']}", fields, organizer=True
+        ).status_code
+        == 303
+    )
     for team in (None, "blue"):
-        shown = page(arena, f"{home}/clarifications", team=team, language=language).text
-        assert "はい。" in shown
-        assert "crimson" not in shown
-    refused = send(arena, f"{home}/clarifications", {"question": " "}, team="crimson", language=language)
-    assert refused.status_code == 422
-    assert 'role="alert"' in refused.text
+        html = get_page(arena, f"{home}/clarifications", team=team, language=language).text
+        assert "はい。" in html
+        assert "crimson" not in html
+    refusal = post_form(arena, f"{home}/clarifications", {"question": " "}, team="crimson", language=language)
+    assert refusal.status_code == 422
+    assert 'role="alert"' in refusal.text

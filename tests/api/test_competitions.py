@@ -1,4 +1,4 @@
-"""A competition through the API: made, described, revised, and held still once somebody has submitted."""
+"""Competitions through the API: created, described, revised, and fixed after the first submission."""
 
 import json
 import threading
@@ -10,89 +10,93 @@ from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 
 from anoncup.competition.parser import parse_competition
-from anoncup.tables.csv_text import table_csv
+from anoncup.tables.csv_text import write_csv
 from app.db.models import Competition, Evaluation, State, Submission
 from app.db.transaction import transaction
 from app.services.contests import revisions
-from tests.support.arena import API, Arena, competition_file, noisy_release, original_table
-from tests.support.competition_uploads import put_file, put_original
+from tests.support.arena import API, Arena, build_competition_toml, build_noisy_release, build_original_table
+from tests.support.competition_uploads import upload_competition_file, upload_original
 from tests.support.uploads import score_everything
-from tests.support.wait import PATIENCE_S
+from tests.support.wait import TIMEOUT_S
 
 
-def described(arena: Arena) -> dict[str, Any]:
-    found: dict[str, Any] = arena.get(f"/competitions/{arena.slug}").json()
-    return found
+def get_competition(arena: Arena) -> dict[str, Any]:
+    competition: dict[str, Any] = arena.get(f"/competitions/{arena.slug}").json()
+    return competition
 
 
-def file_of(arena: Arena) -> str:
-    answer = arena.client.get(f"{API}/competitions/{arena.slug}/competition.toml")
-    assert answer.status_code == 200
-    assert answer.headers["content-type"].startswith("application/toml")
-    return str(answer.text)
+def get_file(arena: Arena) -> str:
+    response = arena.client.get(f"{API}/competitions/{arena.slug}/competition.toml")
+    assert response.status_code == 200
+    assert response.headers["content-type"].startswith("application/toml")
+    return str(response.text)
 
 
 def test_a_competition_is_described_to_everybody(arena: Arena) -> None:
-    found = arena.client.get(f"{API}/competitions/{arena.slug}").json()
-    assert found["title"] == {"en": "Small cup", "ja": "小さな杯"}
-    assert (found["track"], found["timezone"], found["state"]) == ("microdata", "Asia/Tokyo", "anonymization")
-    assert (found["original_rows"], found["original_files"]) == (40, ["original.csv"])
-    assert [phase["name"] for phase in found["phases"]] == ["anonymization"]
-    assert arena.client.get(f"{API}/competitions").json() == [found]
+    competition = arena.client.get(f"{API}/competitions/{arena.slug}").json()
+    assert competition["title"] == {"en": "Small cup", "ja": "小さな杯"}
+    assert (competition["track"], competition["timezone"], competition["state"]) == (
+        "microdata",
+        "Asia/Tokyo",
+        "anonymization",
+    )
+    assert (competition["original_rows"], competition["original_files"]) == (40, ["original.csv"])
+    assert [phase["name"] for phase in competition["phases"]] == ["anonymization"]
+    assert arena.client.get(f"{API}/competitions").json() == [competition]
 
 
 def test_everybody_downloads_the_original_as_it_was_uploaded(arena: Arena) -> None:
-    answer = arena.client.get(f"{API}/competitions/{arena.slug}/original/original.csv")
-    assert answer.content == table_csv(arena.table)
+    response = arena.client.get(f"{API}/competitions/{arena.slug}/original/original.csv")
+    assert response.content == write_csv(arena.table)
     missing = arena.client.get(f"{API}/competitions/{arena.slug}/original/other.csv")
     assert (missing.status_code, missing.json()["code"]) == (404, "no_such_file")
 
 
-def test_a_competition_that_nobody_made_is_not_found(arena: Arena) -> None:
-    answer = arena.client.get(f"{API}/competitions/nothing")
-    assert (answer.status_code, answer.json()["code"]) == (404, "no_such_competition")
+def test_an_unknown_competition_is_not_found(arena: Arena) -> None:
+    response = arena.client.get(f"{API}/competitions/nothing")
+    assert (response.status_code, response.json()["code"]) == (404, "no_such_competition")
 
 
 @pytest.mark.full
 def test_a_slug_can_be_taken_once(arena: Arena) -> None:
-    answer = arena.post("/competitions", content=competition_file(arena.slug))
-    assert (answer.status_code, answer.json()["code"]) == (409, "slug_taken")
+    response = arena.post("/competitions", content=build_competition_toml(arena.slug))
+    assert (response.status_code, response.json()["code"]) == (409, "slug_taken")
 
 
 @pytest.mark.full
-def test_of_ten_competitions_made_at_once_with_the_same_slug_one_is(arena: Arena) -> None:
+def test_one_of_ten_competitions_created_in_parallel_with_one_slug_succeeds(arena: Arena) -> None:
     with ThreadPoolExecutor(10) as pool:
-        files = [competition_file("contested")] * 10
-        answers = list(pool.map(lambda file: arena.post("/competitions", content=file), files))
-    assert sorted(answer.status_code for answer in answers) == [201] + [409] * 9
+        files = [build_competition_toml("contested")] * 10
+        responses = list(pool.map(lambda file: arena.post("/competitions", content=file), files))
+    assert sorted(response.status_code for response in responses) == [201] + [409] * 9
 
 
-GOOD = competition_file("other")
-BAD_FILES: dict[str, tuple[str | bytes, str]] = {
+VALID_FILE = build_competition_toml("other")
+INVALID_FILES: dict[str, tuple[str | bytes, str]] = {
     "no toml": ("= = =", "not_toml"),
     "empty": ("", "invalid_request"),
     "blank": (" ", "missing_key"),
     "not text": (b"\xff\xfe", "encoding"),
-    "nul": (GOOD + "\x00", "not_toml"),
-    "too large": (GOOD + "#" * 2**20, "too_large"),
-    "unknown key": (GOOD.replace("[excessive]", "[excessive]\ncolour = 1"), "unknown_key"),
-    "bad slug": (GOOD.replace('"other"', '"Not A Slug"'), "wrong_value"),
-    "other track": (GOOD.replace('"microdata"', '"transactions"'), "unknown_measure"),
-    "no such track": (GOOD.replace('"microdata"', '"chess"'), "wrong_value"),
-    "no such zone": (GOOD.replace("Asia/Tokyo", "Asia/Nowhere"), "wrong_value"),
-    "no such measure": (GOOD + "\n[measures.beauty]\nweight = 1.0", "unknown_measure"),
-    "no weights": (GOOD.replace("weight = 1.0", "").replace("weight = 2.0", ""), "no_weights"),
-    "both roles": (GOOD.replace('["sex", "age"]', '["sex", "income"]'), "column_in_both_roles"),
+    "nul": (VALID_FILE + "\x00", "not_toml"),
+    "too large": (VALID_FILE + "#" * 2**20, "too_large"),
+    "unknown key": (VALID_FILE.replace("[excessive]", "[excessive]\ncolour = 1"), "unknown_key"),
+    "bad slug": (VALID_FILE.replace('"other"', '"Not A Slug"'), "wrong_value"),
+    "other track": (VALID_FILE.replace('"microdata"', '"transactions"'), "unknown_measure"),
+    "no such track": (VALID_FILE.replace('"microdata"', '"chess"'), "wrong_value"),
+    "no such zone": (VALID_FILE.replace("Asia/Tokyo", "Asia/Nowhere"), "wrong_value"),
+    "no such measure": (VALID_FILE + "\n[measures.beauty]\nweight = 1.0", "unknown_measure"),
+    "no weights": (VALID_FILE.replace("weight = 1.0", "").replace("weight = 2.0", ""), "no_weights"),
+    "both roles": (VALID_FILE.replace('["sex", "age"]', '["sex", "income"]'), "column_in_both_roles"),
     "deep": ("a = " + "[" * 100_000, "not_toml"),
     "deep but closed": ("a = " + "[" * 50_000 + "]" * 50_000, "not_toml"),
     "deep keys": ("a" + ".a" * 100_000 + " = 1", "not_toml"),
-    "long integer": (GOOD.replace("threshold = 0.2", "threshold = " + "9" * 5000), "not_toml"),
-    "large integer": (GOOD.replace("threshold = 0.2", "threshold = " + "9" * 400), "wrong_value"),
-    "infinite": (GOOD.replace("threshold = 0.2", "threshold = inf"), "wrong_value"),
-    "not a number": (GOOD.replace("threshold = 0.2", "threshold = nan"), "wrong_value"),
-    "large limit": (GOOD.replace("[excessive]", f"[limits]\nfile_mb = {'9' * 400}\n[excessive]"), ""),
+    "long integer": (VALID_FILE.replace("threshold = 0.2", "threshold = " + "9" * 5000), "not_toml"),
+    "large integer": (VALID_FILE.replace("threshold = 0.2", "threshold = " + "9" * 400), "wrong_value"),
+    "infinite": (VALID_FILE.replace("threshold = 0.2", "threshold = inf"), "wrong_value"),
+    "not a number": (VALID_FILE.replace("threshold = 0.2", "threshold = nan"), "wrong_value"),
+    "large limit": (VALID_FILE.replace("[excessive]", f"[limits]\nfile_mb = {'9' * 400}\n[excessive]"), ""),
     "end of time": (
-        GOOD.replace(
+        VALID_FILE.replace(
             "[[phases]]", '[[phases]]\nname="anonymization"\nstart=0001-01-01\nend=1-1-1\n[[phases]]'
         ),
         "not_toml",
@@ -100,18 +104,16 @@ BAD_FILES: dict[str, tuple[str | bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", BAD_FILES.values(), ids=BAD_FILES)
-def test_a_file_that_cannot_be_used_is_answered_with_the_reason(
-    arena: Arena, case: tuple[str | bytes, str]
-) -> None:
+@pytest.mark.parametrize("case", INVALID_FILES.values(), ids=INVALID_FILES)
+def test_an_invalid_file_is_refused_with_the_reason(arena: Arena, case: tuple[str | bytes, str]) -> None:
     content, code = case
-    before = file_of(arena)
-    for answer in (arena.post("/competitions", content=content), put_file(arena, content)):
-        assert 400 <= answer.status_code < 500, answer.text
-        assert answer.headers["content-type"] == "application/problem+json"
+    file_before = get_file(arena)
+    for response in (arena.post("/competitions", content=content), upload_competition_file(arena, content)):
+        assert 400 <= response.status_code < 500, response.text
+        assert response.headers["content-type"] == "application/problem+json"
         if code:
-            assert (answer.status_code, answer.json()["code"]) == (422, code)
-    assert file_of(arena) == before
+            assert (response.status_code, response.json()["code"]) == (422, code)
+    assert get_file(arena) == file_before
     assert len(arena.get("/competitions").json()) == 1
 
 
@@ -127,45 +129,47 @@ def test_a_file_that_cannot_be_used_is_answered_with_the_reason(
 def test_a_phase_may_reach_to_the_ends_of_time_or_is_refused(
     client: TestClient, window: tuple[str, str]
 ) -> None:
-    arena = Arena.opened(client)
+    arena = Arena.create(client)
     lines = [
-        line for line in competition_file("eternal").splitlines() if not line.startswith(("start", "end"))
+        line
+        for line in build_competition_toml("eternal").splitlines()
+        if not line.startswith(("start", "end"))
     ]
     file = "\n".join([*lines, f"start = {window[0]}", f"end = {window[1]}"])
-    answer = arena.post("/competitions", content=file)
-    assert answer.status_code in {201, 422}, answer.text
+    response = arena.post("/competitions", content=file)
+    assert response.status_code in {201, 422}, response.text
     assert client.get(f"{API}/competitions").status_code == 200
     assert client.get("/").status_code == 200
 
 
 def test_the_scales_are_written_into_the_published_file_in_full_precision(arena: Arena) -> None:
-    published = parse_competition(file_of(arena))
+    published = parse_competition(get_file(arena))
     assert {"mean_mae", "cross_count", "information_loss"} <= set(published.scales)
     with transaction() as session:
-        kept = session.scalars(select(Competition.scales)).one()
-    assert dict(published.scales) == kept
-    without = {**vars_of(published), "scales": {}}
-    assert without == vars_of(parse_competition(competitions_file_before(arena)))
+        stored_scales = session.scalars(select(Competition.scales)).one()
+    assert dict(published.scales) == stored_scales
+    unscaled = {**read_fields(published), "scales": {}}
+    assert unscaled == read_fields(parse_competition(read_stored_file(arena)))
 
 
-def competitions_file_before(arena: Arena) -> str:
+def read_stored_file(arena: Arena) -> str:
     with transaction() as session:
         return session.scalars(select(Competition.file)).one()
 
 
-def vars_of(competition: Any) -> dict[str, Any]:
+def read_fields(competition: Any) -> dict[str, Any]:
     return {name: getattr(competition, name) for name in competition.__dataclass_fields__}
 
 
 def test_a_scale_that_the_organizer_fixed_stays(arena: Arena) -> None:
-    fixed = competition_file(more="[scales]\nmean_mae = 12.5")
-    assert put_file(arena, fixed).status_code == 200
-    scales = parse_competition(file_of(arena)).scales
+    fixed = build_competition_toml(extra_toml="[scales]\nmean_mae = 12.5")
+    assert upload_competition_file(arena, fixed).status_code == 200
+    scales = parse_competition(get_file(arena)).scales
     assert scales["mean_mae"] == 12.5
     assert scales["cross_count"] != 12.5
 
 
-SPELLINGS_OF_SCALES = {
+SCALES_SPELLINGS = {
     "indented": "  [scales]\n  mean_mae = 12.5\n",
     "quoted": '["scales"]\nmean_mae = 12.5\n',
     "spaced": "[ scales ]\nmean_mae = 12.5\n",
@@ -174,16 +178,16 @@ SPELLINGS_OF_SCALES = {
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("spelling", SPELLINGS_OF_SCALES.values(), ids=SPELLINGS_OF_SCALES)
-def test_the_published_file_can_be_read_however_scales_are_written(arena: Arena, spelling: str) -> None:
-    """Or the file is refused: what everybody downloads and every worker scores by must parse."""
-    check_published(arena, competition_file(more=spelling))
+@pytest.mark.parametrize("spelling", SCALES_SPELLINGS.values(), ids=SCALES_SPELLINGS)
+def test_the_published_file_can_be_read_with_any_spelling_of_scales(arena: Arena, spelling: str) -> None:
+    """Or the file is refused: teams download the published file and workers score by it, so it must parse."""
+    check_published(arena, build_competition_toml(extra_toml=spelling))
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("line", ["scales = { mean_mae = 12.5 }", "scales.mean_mae = 12.5"])
 def test_the_published_file_can_be_read_with_scales_in_one_line(arena: Arena, line: str) -> None:
-    check_published(arena, competition_file().replace("format = 1", f"format = 1\n{line}"))
+    check_published(arena, build_competition_toml().replace("format = 1", f"format = 1\n{line}"))
 
 
 @pytest.mark.full
@@ -191,86 +195,88 @@ def test_the_published_file_can_be_read_with_scales_in_one_line(arena: Arena, li
     "title", ['"a\u2028b"', '"""\n[scales]\n"""', "'''\n[[x]]\n'''", '"\\u0000"', '"a\x85b"']
 )
 def test_the_published_file_can_be_read_with_any_title(arena: Arena, title: str) -> None:
-    file = competition_file().replace('en = "Small cup"', f"en = {title}")
-    if "\n" in title:  # not in an inline table
-        line = next(line for line in competition_file().splitlines() if line.startswith("title"))
-        file = competition_file().replace(line, f"title = {title}")
+    file = build_competition_toml().replace('en = "Small cup"', f"en = {title}")
+    if "\n" in title:  # multi-line strings cannot stand in an inline table
+        line = next(line for line in build_competition_toml().splitlines() if line.startswith("title"))
+        file = build_competition_toml().replace(line, f"title = {title}")
     check_published(arena, file, scale=None)
 
 
 def check_published(arena: Arena, file: str, scale: float | None = 12.5) -> None:
-    answer = put_file(arena, file)
-    assert answer.status_code in {200, 422}, answer.text
-    published = parse_competition(file_of(arena))
+    response = upload_competition_file(arena, file)
+    assert response.status_code in {200, 422}, response.text
+    published = parse_competition(get_file(arena))
     assert published.scales["cross_count"] > 0
-    if answer.status_code == 200:
+    if response.status_code == 200:
         assert published.title == parse_competition(file).title
         assert scale is None or published.scales["mean_mae"] == scale
-    again = put_original(arena, table_csv(arena.table))
-    assert again.status_code == 200
+    original_response = upload_original(arena, write_csv(arena.table))
+    assert original_response.status_code == 200
     identifier = arena.submit("red").json()["id"]
     score_everything()
-    assert arena.submission(identifier, "red")["status"] == "SCORED"
+    assert arena.get_submission(identifier, "red")["status"] == "SCORED"
 
 
 @pytest.mark.full
 def test_the_published_file_may_be_put_back_after_a_submission_with_other_phases(arena: Arena) -> None:
-    """What an organizer does to extend a phase: download the file, change an end, upload it."""
+    """Organizers extend a phase by downloading the file, changing an end and uploading it."""
     assert arena.submit("red").status_code == 202
-    end = described(arena)["phases"][0]["end"]
-    published = file_of(arena)
-    written = published.split("end = ")[1].split()[0]
-    extended = put_file(arena, published.replace(written, "2090-01-01T00:00:00Z"))
-    assert extended.status_code == 200, extended.text
-    assert described(arena)["phases"][0]["end"] == "2090-01-01T00:00:00Z" != end
+    end = get_competition(arena)["phases"][0]["end"]
+    published = get_file(arena)
+    end_text = published.split("end = ")[1].split()[0]
+    response = upload_competition_file(arena, published.replace(end_text, "2090-01-01T00:00:00Z"))
+    assert response.status_code == 200, response.text
+    assert get_competition(arena)["phases"][0]["end"] == "2090-01-01T00:00:00Z" != end
 
 
-CHANGES_THAT_MOVE_SCORES = {
-    "threshold": competition_file(threshold=0.3),
-    "weight": competition_file().replace("weight = 2.0", "weight = 3.0"),
-    "measure": competition_file().replace("[measures.cross_count]", "[measures.cor_mae]"),
-    "attacker": competition_file(more='[attackers.id_sa]\ncolumn = "rent"'),
-    "scale": competition_file(more="[scales]\nmean_mae = 1.0"),
-    "rows kept": competition_file(more="[limits]\nmin_rows_kept = 0.9"),
-    "columns": competition_file().replace('["income", "rent"]', '["income"]'),
-    "slug": competition_file("renamed"),
+SCORING_CHANGES = {
+    "threshold": build_competition_toml(threshold=0.3),
+    "weight": build_competition_toml().replace("weight = 2.0", "weight = 3.0"),
+    "measure": build_competition_toml().replace("[measures.cross_count]", "[measures.cor_mae]"),
+    "attacker": build_competition_toml(extra_toml='[attackers.id_sa]\ncolumn = "rent"'),
+    "scale": build_competition_toml(extra_toml="[scales]\nmean_mae = 1.0"),
+    "rows kept": build_competition_toml(extra_toml="[limits]\nmin_rows_kept = 0.9"),
+    "columns": build_competition_toml().replace('["income", "rent"]', '["income"]'),
+    "slug": build_competition_toml("renamed"),
 }
 
 
-@pytest.mark.parametrize("file", CHANGES_THAT_MOVE_SCORES.values(), ids=CHANGES_THAT_MOVE_SCORES)
-def test_what_is_measured_stands_once_somebody_has_submitted(arena: Arena, file: str) -> None:
+@pytest.mark.parametrize("file", SCORING_CHANGES.values(), ids=SCORING_CHANGES)
+def test_scoring_settings_are_fixed_after_the_first_submission(arena: Arena, file: str) -> None:
     assert arena.submit("red").status_code == 202
-    before = file_of(arena)
-    answer = put_file(arena, file)
-    assert (answer.status_code, answer.json()["code"]) == (409, "fixed")
-    assert file_of(arena) == before
+    file_before = get_file(arena)
+    response = upload_competition_file(arena, file)
+    assert (response.status_code, response.json()["code"]) == (409, "fixed")
+    assert get_file(arena) == file_before
 
 
 def test_everything_but_the_slug_may_change_before_the_first_submission(arena: Arena) -> None:
-    changes = dict(CHANGES_THAT_MOVE_SCORES)
-    assert put_file(arena, changes.pop("slug")).status_code == 409
+    changes = dict(SCORING_CHANGES)
+    assert upload_competition_file(arena, changes.pop("slug")).status_code == 409
     columns = changes.pop("columns")
     for name, file in changes.items():
-        assert put_file(arena, file).status_code == 200, name
-        assert described(arena)["original_rows"] == 40
-    assert put_file(arena, columns).status_code == 200
-    assert described(arena)["original_rows"] is None  # the data have other columns now
+        assert upload_competition_file(arena, file).status_code == 200, name
+        assert get_competition(arena)["original_rows"] == 40
+    assert upload_competition_file(arena, columns).status_code == 200
+    assert get_competition(arena)["original_rows"] is None  # the columns no longer match the data
 
 
-def test_what_moves_no_score_may_change_after_a_submission(arena: Arena) -> None:
+def test_settings_that_move_no_score_may_change_after_a_submission(arena: Arena) -> None:
     assert arena.submit("red").status_code == 202
-    later = competition_file(closes=5, more='[publication]\nboard = "organizers"\n[limits]\nfile_mb = 2')
-    assert put_file(arena, later.replace("Small cup", "Renamed cup")).status_code == 200
-    assert described(arena)["title"]["en"] == "Renamed cup"
+    later_file = build_competition_toml(
+        closes=5, extra_toml='[publication]\nboard = "organizers"\n[limits]\nfile_mb = 2'
+    )
+    assert upload_competition_file(arena, later_file.replace("Small cup", "Renamed cup")).status_code == 200
+    assert get_competition(arena)["title"]["en"] == "Renamed cup"
 
 
-def changed(arena: Arena, old: str, new: str) -> bytes:
-    return table_csv(arena.table).decode().replace(old, new, 1).encode()
+def replace_in_table(arena: Arena, old: str, new: str) -> bytes:
+    return write_csv(arena.table).decode().replace(old, new, 1).encode()
 
 
-def test_an_original_with_mistakes_is_answered_with_their_places(arena: Arena) -> None:
+def test_errors_in_an_original_are_located(arena: Arena) -> None:
     cases: dict[str, tuple[bytes, str, int | None, str | None]] = {
-        "missing column": (changed(arena, "sex,age", "sex,years"), "header", None, "age"),
+        "missing column": (replace_in_table(arena, "sex,age", "sex,years"), "header", None, "age"),
         "extra column": (b"sex,age,income,rent,x\nf,20,1,2,3\n", "column_without_role", None, "x"),
         "twice": (b"sex,sex,income,rent\nf,f,1,2\n", "header", None, "sex"),
         "order": (b"age,sex,income,rent\n20,f,1,2\n", "columns_order", None, None),
@@ -284,118 +290,118 @@ def test_an_original_with_mistakes_is_answered_with_their_places(arena: Arena) -
         "nul": (b"sex,age,income,rent\nf\0,20,1,2\n", "control_character", 1, "sex"),
         "binary": (b"\xff\xfe\x00\x01", "encoding", None, None),
     }
-    before = described(arena)
+    competition_before = get_competition(arena)
     for name, (content, code, row, column) in cases.items():
-        answer = put_original(arena, content)
-        assert answer.status_code == 422, name
-        first = answer.json()["errors"][0]
+        response = upload_original(arena, content)
+        assert response.status_code == 422, name
+        first = response.json()["errors"][0]
         assert (first["file"], first["code"], first["row"]) == ("original", code, row), name
         assert column is None or first["column"] == column, name
-    assert described(arena) == before
+    assert get_competition(arena) == competition_before
 
 
 @pytest.mark.full
-def test_an_original_in_shift_jis_is_read_and_said_so(arena: Arena) -> None:
+def test_an_original_in_shift_jis_is_read_with_a_remark(arena: Arena) -> None:
     content = "sex,age,income,rent\n女,20,1,2\n男,30,3,4\n".encode("cp932")
-    answer = put_original(arena, content)
-    assert (answer.status_code, answer.json()["original_rows"]) == (200, 2)
-    assert [remark["code"] for remark in answer.json()["remarks"]] == ["read_as_cp932"]
+    response = upload_original(arena, content)
+    assert (response.status_code, response.json()["original_rows"]) == (200, 2)
+    assert [remark["code"] for remark in response.json()["remarks"]] == ["read_as_cp932"]
     assert arena.get(f"/competitions/{arena.slug}/original/original.csv").content == content
 
 
 @pytest.mark.parametrize(
     "content", [b"sex,age,income,rent\nf,20,1,2\n", b"sex,age,income,rent\n" + b"f,20,1,2\n" * 5]
 )
-def test_an_original_without_any_variety_is_answered(arena: Arena, content: bytes) -> None:
-    answer = put_original(arena, content)
-    assert answer.status_code in {200, 422}, answer.text
-    parse_competition(file_of(arena))
+def test_an_original_without_any_variety_is_accepted_or_refused(arena: Arena, content: bytes) -> None:
+    response = upload_original(arena, content)
+    assert response.status_code in {200, 422}, response.text
+    parse_competition(get_file(arena))
     assert arena.client.get(f"/competitions/{arena.slug}").status_code == 200
 
 
 @pytest.mark.full
 def test_the_same_original_may_be_put_again_after_a_submission(arena: Arena) -> None:
     assert arena.submit("red").status_code == 202
-    before = file_of(arena)
-    assert put_original(arena, table_csv(arena.table)).status_code == 200
-    assert file_of(arena) == before
+    file_before = get_file(arena)
+    assert upload_original(arena, write_csv(arena.table)).status_code == 200
+    assert get_file(arena) == file_before
 
 
 def test_a_competition_without_an_original_accepts_no_submission(arena: Arena) -> None:
-    arena.post("/competitions", content=competition_file("bare"))
-    bare = Arena(arena.client, arena.organizer, "bare", original_table())
-    answer = bare.submit("red")
-    assert (answer.status_code, answer.json()["code"]) == (409, "no_original")
+    arena.post("/competitions", content=build_competition_toml("bare"))
+    bare = Arena(arena.client, arena.organizer, "bare", build_original_table())
+    response = bare.submit("red")
+    assert (response.status_code, response.json()["code"]) == (409, "no_original")
     missing = arena.get("/competitions/bare/original/original.csv")
     assert (missing.status_code, missing.json()["code"]) == (404, "no_original")
-    assert "[scales]" not in file_of(bare)
+    assert "[scales]" not in get_file(bare)
 
 
 @pytest.mark.full
-def test_data_and_submissions_that_arrive_at_once_agree_in_the_end(arena: Arena) -> None:
-    """Two originals are put in turns while teams submit: each is scored by the data that stand."""
+def test_parallel_originals_and_submissions_stay_consistent(arena: Arena) -> None:
+    """Two originals replace each other while teams submit; submissions are scored by the current one."""
     tables = [arena.table, arena.table.iloc[::-1].reset_index(drop=True)]
     teams = [f"team {number}" for number in range(6)]
     for team in teams:
-        arena.team(team)
-    start = threading.Barrier(8, timeout=PATIENCE_S)
+        arena.get_team_token(team)
+    start = threading.Barrier(8, timeout=TIMEOUT_S)
 
-    def put(number: int) -> list[int]:
+    def put_originals(number: int) -> list[int]:
         start.wait()
-        return [put_original(arena, table_csv(tables[(number + turn) % 2])).status_code for turn in range(4)]
+        return [
+            upload_original(arena, write_csv(tables[(number + turn) % 2])).status_code for turn in range(4)
+        ]
 
-    def send(number: int) -> list[int]:
-        table, secret = noisy_release(number, tables[number % 2])
+    def send_releases(number: int) -> list[int]:
+        table, secret = build_noisy_release(number, tables[number % 2])
         start.wait()
         return [arena.submit(teams[number], anonymized=table, secret=secret).status_code for _ in range(4)]
 
     with ThreadPoolExecutor(8) as pool:
-        putting = [pool.submit(put, number) for number in range(2)]
-        sending = [pool.submit(send, number) for number in range(6)]
-        put_statuses = [status for future in putting for status in future.result()]
-        sent_statuses = [status for future in sending for status in future.result()]
+        put_futures = [pool.submit(put_originals, number) for number in range(2)]
+        submit_futures = [pool.submit(send_releases, number) for number in range(6)]
+        put_statuses = [status for future in put_futures for status in future.result()]
+        sent_statuses = [status for future in submit_futures for status in future.result()]
     assert set(put_statuses) <= {200, 409}
     assert set(sent_statuses) <= {202, 409}
-    in_quiet = [
+    later_statuses = [
         arena.submit(teams[number], anonymized=table, secret=secret).status_code
         for number in range(6)
-        for table, secret in [noisy_release(number, tables[number % 2])]
+        for table, secret in [build_noisy_release(number, tables[number % 2])]
     ]
-    assert 202 in in_quiet
-    sent_statuses += in_quiet
+    assert 202 in later_statuses
+    sent_statuses += later_statuses
     score_everything()
     with transaction() as session:
         states = set(session.scalars(select(Evaluation.state)))
         assert session.scalar(select(func.count()).select_from(Submission)) == sent_statuses.count(202)
     assert states <= {State.SCORED, State.REJECTED}
-    other = next(
+    other_table = next(
         table
         for table in tables
-        if table_csv(table) != arena.get(f"/competitions/{arena.slug}/original/original.csv").content
+        if write_csv(table) != arena.get(f"/competitions/{arena.slug}/original/original.csv").content
     )
-    assert put_original(arena, table_csv(other)).json()["code"] == "fixed"
+    assert upload_original(arena, write_csv(other_table)).json()["code"] == "fixed"
 
 
 @pytest.mark.full
-def test_a_revision_computed_from_an_older_state_is_not_put_in_force(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another file is put while the scales of the first are being computed."""
-    computed = revisions.revision
+def test_a_revision_of_an_older_file_is_refused(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another file is uploaded while the scales of the first are being computed."""
+    compute_revision = revisions.compute_revision
 
-    def slow(*args: Any, **kwargs: Any) -> revisions.Revision:
-        made = computed(*args, **kwargs)
-        monkeypatch.setattr(revisions, "revision", computed)
-        assert put_file(arena, competition_file(threshold=0.4)).status_code == 200
-        return made
+    def revise_slowly(*args: Any, **kwargs: Any) -> revisions.Revision:
+        new_revision = compute_revision(*args, **kwargs)
+        monkeypatch.setattr(revisions, "compute_revision", compute_revision)
+        assert upload_competition_file(arena, build_competition_toml(threshold=0.4)).status_code == 200
+        return new_revision
 
-    monkeypatch.setattr(revisions, "revision", slow)
-    answer = put_file(arena, competition_file(threshold=0.6))
-    assert (answer.status_code, answer.json()["code"]) == (409, "changed_meanwhile")
-    assert parse_competition(file_of(arena)).threshold == 0.4
+    monkeypatch.setattr(revisions, "compute_revision", revise_slowly)
+    response = upload_competition_file(arena, build_competition_toml(threshold=0.6))
+    assert (response.status_code, response.json()["code"]) == (409, "changed_meanwhile")
+    assert parse_competition(get_file(arena)).threshold == 0.4
 
 
 def test_a_file_sent_as_json_is_refused(arena: Arena) -> None:
-    answer = arena.post("/competitions", json={"file": GOOD})
-    assert answer.status_code == 422
-    assert json.loads(answer.content)["code"] in {"not_toml", "invalid_request"}
+    response = arena.post("/competitions", json={"file": VALID_FILE})
+    assert response.status_code == 422
+    assert json.loads(response.content)["code"] in {"not_toml", "invalid_request"}

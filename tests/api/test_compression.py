@@ -1,4 +1,4 @@
-"""Text goes out compressed to who reads it so; streams, archives and what a stranger could probe do not."""
+"""Gzip compression of text responses, except streams, archives and pages open to compression attacks."""
 
 import asyncio
 import gzip
@@ -9,17 +9,17 @@ from starlette.datastructures import Headers
 from starlette.types import Message
 
 from app.http.authentication import COOKIE
-from app.http.compression import Compressed, packed, reads_gzip
+from app.http.compression import GzipMiddleware, accepts_gzip, compress
 from tests.support.arena import API, Arena
 from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 
-LONG = b"the same words, " * 200
+LONG_TEXT = b"the same words, " * 200
 
 
 @pytest.mark.parametrize(
-    ("accepted", "reads"),
+    ("accepted", "expected"),
     [
         ("", False),
         ("gzip", True),
@@ -32,48 +32,58 @@ LONG = b"the same words, " * 200
         ("identity", False),
     ],
 )
-def test_who_reads_gzip_says_so(accepted: str, reads: bool) -> None:
-    assert reads_gzip(Headers({"accept-encoding": accepted})) is reads
+def test_gzip_is_used_only_if_the_client_accepts_it(accepted: str, expected: bool) -> None:
+    assert accepts_gzip(Headers({"accept-encoding": accepted})) is expected
 
 
-def answered(
-    *bodies: bytes, method: str = "GET", query: bytes = b"", asked: dict[str, str], **sent: str
+def compress_response(
+    *bodies: bytes,
+    method: str = "GET",
+    query: bytes = b"",
+    request_headers: dict[str, str],
+    **response_headers: str,
 ) -> tuple[Headers, list[Message]]:
-    """What becomes of an answer of these headers, sent in these parts."""
-    out: list[Message] = []
+    """Return headers and messages of a response that passes through the middleware in these parts."""
+    messages: list[Message] = []
 
     async def app(_scope: Any, _receive: Any, send: Any) -> None:
-        named = [(name.replace("_", "-").encode(), value.encode()) for name, value in sent.items()]
-        await send({"type": "http.response.start", "status": 200, "headers": named})
-        for place, body in enumerate(bodies):
-            await send({"type": "http.response.body", "body": body, "more_body": place + 1 < len(bodies)})
+        raw_headers = [
+            (name.replace("_", "-").encode(), value.encode()) for name, value in response_headers.items()
+        ]
+        await send({"type": "http.response.start", "status": 200, "headers": raw_headers})
+        for index, body in enumerate(bodies):
+            await send({"type": "http.response.body", "body": body, "more_body": index + 1 < len(bodies)})
 
     async def send(message: Message) -> None:
-        out.append(message)
+        messages.append(message)
 
     async def receive() -> Message:
         raise AssertionError
 
-    headers = [(name.encode(), value.encode()) for name, value in asked.items()]
+    headers = [(name.encode(), value.encode()) for name, value in request_headers.items()]
     scope = {"type": "http", "method": method, "query_string": query, "headers": headers}
-    asyncio.run(Compressed(app)(scope, receive, send))
-    return Headers(raw=out[0]["headers"]), out[1:]
+    asyncio.run(GzipMiddleware(app)(scope, receive, send))
+    return Headers(raw=messages[0]["headers"]), messages[1:]
 
 
-ASKED = {"accept-encoding": "gzip"}
+GZIP_HEADERS = {"accept-encoding": "gzip"}
 
 
 def test_a_whole_text_is_compressed_and_its_tag_is_weak() -> None:
-    headers, (body,) = answered(LONG, asked=ASKED, content_type="text/html; charset=utf-8", etag='"x"')
-    assert gzip.decompress(body["body"]) == LONG
+    headers, (body,) = compress_response(
+        LONG_TEXT, request_headers=GZIP_HEADERS, content_type="text/html; charset=utf-8", etag='"x"'
+    )
+    assert gzip.decompress(body["body"]) == LONG_TEXT
     assert headers["content-encoding"] == "gzip"
     assert headers["content-length"] == str(len(body["body"]))
     assert (headers["etag"], headers["vary"]) == ('W/"x"', "Accept-Encoding")
 
 
-def test_who_does_not_ask_gets_it_as_it_is_and_caches_are_told() -> None:
-    headers, (body,) = answered(LONG, asked={}, content_type="text/html", etag='"x"', vary="Cookie")
-    assert body["body"] == LONG
+def test_without_accept_encoding_the_response_is_plain_and_varies() -> None:
+    headers, (body,) = compress_response(
+        LONG_TEXT, request_headers={}, content_type="text/html", etag='"x"', vary="Cookie"
+    )
+    assert body["body"] == LONG_TEXT
     assert (headers["etag"], headers["vary"]) == ('"x"', "Cookie, Accept-Encoding")
     assert "content-encoding" not in headers
 
@@ -82,75 +92,94 @@ def test_who_does_not_ask_gets_it_as_it_is_and_caches_are_told() -> None:
     "kind", ["application/zip", "text/event-stream", "image/png", "application/octet-stream"]
 )
 def test_archives_pictures_and_events_stay_as_they_are(kind: str) -> None:
-    headers, (body,) = answered(LONG, asked=ASKED, content_type=kind)
-    assert body["body"] == LONG
+    headers, (body,) = compress_response(LONG_TEXT, request_headers=GZIP_HEADERS, content_type=kind)
+    assert body["body"] == LONG_TEXT
     assert "vary" not in headers
 
 
-def test_what_comes_in_parts_goes_out_in_the_same_parts() -> None:
-    headers, parts = answered(LONG, LONG, b"", asked=ASKED, content_type="text/csv")
-    assert [part["body"] for part in parts] == [LONG, LONG, b""]
+def test_a_streamed_response_keeps_its_parts() -> None:
+    headers, parts = compress_response(
+        LONG_TEXT, LONG_TEXT, b"", request_headers=GZIP_HEADERS, content_type="text/csv"
+    )
+    assert [part["body"] for part in parts] == [LONG_TEXT, LONG_TEXT, b""]
     assert "content-encoding" not in headers
 
 
-def test_what_is_short_compressed_already_or_no_answer_to_get_stays_as_it_is() -> None:
-    assert "content-encoding" not in answered(b"short", asked=ASKED, content_type="text/html")[0]
-    _, (body,) = answered(packed(LONG), asked=ASKED, content_type="application/json", content_encoding="gzip")
-    assert body["body"] == packed(LONG)
-    assert "content-encoding" not in answered(LONG, asked=ASKED, method="POST", content_type="text/html")[0]
+def test_short_compressed_and_post_responses_stay_as_they_are() -> None:
+    assert (
+        "content-encoding"
+        not in compress_response(b"short", request_headers=GZIP_HEADERS, content_type="text/html")[0]
+    )
+    _, (body,) = compress_response(
+        compress(LONG_TEXT),
+        request_headers=GZIP_HEADERS,
+        content_type="application/json",
+        content_encoding="gzip",
+    )
+    assert body["body"] == compress(LONG_TEXT)
+    assert (
+        "content-encoding"
+        not in compress_response(
+            LONG_TEXT, request_headers=GZIP_HEADERS, method="POST", content_type="text/html"
+        )[0]
+    )
 
 
 def test_a_query_with_a_cookie_is_not_compressed() -> None:
-    """It could be a stranger's guess at what else stands in the page."""
-    given: dict[str, Any] = {"content_type": "text/html", "asked": {**ASKED, "cookie": "a=b"}}
-    assert "content-encoding" not in answered(LONG, query=b"find=0.49", **given)[0]
-    assert answered(LONG, **given)[0]["content-encoding"] == "gzip"
-    open_to_all = {**given, "asked": ASKED}
-    assert answered(LONG, query=b"find=0.49", **open_to_all)[0]["content-encoding"] == "gzip"
+    """The length of the response would tell an attacker whether the query occurs in the page (BREACH)."""
+    options: dict[str, Any] = {
+        "content_type": "text/html",
+        "request_headers": {**GZIP_HEADERS, "cookie": "a=b"},
+    }
+    assert "content-encoding" not in compress_response(LONG_TEXT, query=b"find=0.49", **options)[0]
+    assert compress_response(LONG_TEXT, **options)[0]["content-encoding"] == "gzip"
+    open_to_all = {**options, "request_headers": GZIP_HEADERS}
+    assert compress_response(LONG_TEXT, query=b"find=0.49", **open_to_all)[0]["content-encoding"] == "gzip"
 
 
 def test_pages_files_and_the_api_are_compressed(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}"
-    for asked in ("/", path, f"{path}/rules", "/static/site.css", "/static/vendor/d3-7.9.2.min.js"):
-        answer = arena.client.get(asked, headers=ASKED)
-        assert answer.headers["content-encoding"] == "gzip", asked
-        plain = arena.client.get(asked, headers={"accept-encoding": "identity"})
-        assert "content-encoding" not in plain.headers, asked
+    for url in ("/", path, f"{path}/rules", "/static/site.css", "/static/vendor/d3-7.9.2.min.js"):
+        response = arena.client.get(url, headers=GZIP_HEADERS)
+        assert response.headers["content-encoding"] == "gzip", url
+        plain = arena.client.get(url, headers={"accept-encoding": "identity"})
+        assert "content-encoding" not in plain.headers, url
         assert "accept-encoding" in plain.headers["vary"].lower()
-        if asked.startswith("/static"):
-            assert answer.content == plain.content
-    session = {"cookie": f"{COOKIE}={arena.session(arena.team('red'))}"}
+        if url.startswith("/static"):
+            assert response.content == plain.content
+    session = {"cookie": f"{COOKIE}={arena.get_session(arena.get_team_token('red'))}"}
     assert (
-        arena.client.get(f"{path}?lang=en", headers=ASKED | session).headers.get("content-encoding") is None
+        arena.client.get(f"{path}?lang=en", headers=GZIP_HEADERS | session).headers.get("content-encoding")
+        is None
     )
-    assert arena.client.get(path, headers=ASKED | session).headers["content-encoding"] == "gzip"
+    assert arena.client.get(path, headers=GZIP_HEADERS | session).headers["content-encoding"] == "gzip"
 
 
-def test_a_kit_is_no_text(arena: Arena) -> None:
-    answer = arena.client.get(f"{API}/competitions/{arena.slug}/kit.zip", headers=ASKED)
-    assert answer.status_code == 200
-    assert "content-encoding" not in answer.headers
+def test_a_kit_is_not_compressed(arena: Arena) -> None:
+    response = arena.client.get(f"{API}/competitions/{arena.slug}/kit.zip", headers=GZIP_HEADERS)
+    assert response.status_code == 200
+    assert "content-encoding" not in response.headers
 
 
-def test_a_file_that_one_has_is_not_sent_again_in_either_form(arena: Arena) -> None:
-    for accepted in ("gzip", "identity"):
-        asked = {"accept-encoding": accepted}
-        tag = arena.client.get("/static/site.css", headers=asked).headers["etag"]
-        assert tag.startswith("W/") is (accepted == "gzip")
-        known = arena.client.get("/static/site.css", headers={**asked, "if-none-match": tag})
-        assert (known.status_code, known.headers["etag"], known.content) == (304, tag, b"")
+def test_a_cached_file_is_not_sent_again_in_either_encoding(arena: Arena) -> None:
+    for encoding in ("gzip", "identity"):
+        headers = {"accept-encoding": encoding}
+        tag = arena.client.get("/static/site.css", headers=headers).headers["etag"]
+        assert tag.startswith("W/") is (encoding == "gzip")
+        cached = arena.client.get("/static/site.css", headers={**headers, "if-none-match": tag})
+        assert (cached.status_code, cached.headers["etag"], cached.content) == (304, tag, b"")
 
 
-def test_a_board_is_the_same_in_either_form_and_known_by_either_tag(arena: Arena) -> None:
+def test_a_board_is_the_same_in_either_encoding_and_matches_either_etag(arena: Arena) -> None:
     arena.submit("red")
     score_everything()
     path = f"{API}/competitions/{arena.slug}/boards/anonymization"
-    short = arena.client.get(path, headers=ASKED)
+    compressed = arena.client.get(path, headers=GZIP_HEADERS)
     plain = arena.client.get(path, headers={"accept-encoding": "identity"})
-    assert short.headers["content-encoding"] == "gzip"
+    assert compressed.headers["content-encoding"] == "gzip"
     assert "content-encoding" not in plain.headers
-    assert short.content == plain.content
-    assert short.headers["etag"] == f"W/{plain.headers['etag']}"
-    for tag in (short.headers["etag"], plain.headers["etag"]):
-        for asked in (ASKED, {"accept-encoding": "identity"}):
-            assert arena.client.get(path, headers={**asked, "if-none-match": tag}).status_code == 304
+    assert compressed.content == plain.content
+    assert compressed.headers["etag"] == f"W/{plain.headers['etag']}"
+    for tag in (compressed.headers["etag"], plain.headers["etag"]):
+        for headers in (GZIP_HEADERS, {"accept-encoding": "identity"}):
+            assert arena.client.get(path, headers={**headers, "if-none-match": tag}).status_code == 304

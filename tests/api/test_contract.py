@@ -1,4 +1,4 @@
-"""Requests made up from the OpenAPI document: whatever is sent, the document describes the answer."""
+"""Requests generated from the OpenAPI document; every response must match the document."""
 
 from collections import Counter
 from typing import Any
@@ -13,75 +13,78 @@ from requests import Request
 from schemathesis import Case
 
 from app.api.documentation import examples
-from tests.security.stage import Stage
-from tests.support.openapi_contract import document
+from tests.security.stage import AccessScenario
+from tests.support.openapi_contract import load_document
 
 pytestmark = pytest.mark.full
 
-EXAMPLES = 3
-"""Requests for each operation before a commit; the full suite sends many more."""
+EXAMPLES_PER_OPERATION = 3
+"""Requests per operation in the quick suite; the full suite sends many more."""
 METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE"}
-SENT = ("method", "url", "params", "json", "data", "files", "headers", "cookies")
-OURS = {"content-length", "user-agent", "authorization"}
-"""Headers that belong to the sender."""
+REQUEST_ARGUMENTS = ("method", "url", "params", "json", "data", "files", "headers", "cookies")
+CLIENT_HEADERS = {"content-length", "user-agent", "authorization"}
+"""Headers that the client sets itself."""
 
 
-def spoiled(text: str) -> st.SearchStrategy[bytes]:
-    """The text as it is, with something in its middle, or something else altogether."""
-    whole = text.encode()
-    inside = st.tuples(st.integers(0, len(whole)), st.binary(max_size=20)).map(
-        lambda drawn: whole[: drawn[0]] + drawn[1] + whole[drawn[0] :]
+def mutated_texts(text: str) -> st.SearchStrategy[bytes]:
+    """Strategy: the text as it is, with bytes inserted, or unrelated bytes."""
+    content = text.encode()
+    inserted = st.tuples(st.integers(0, len(content)), st.binary(max_size=20)).map(
+        lambda insertion: content[: insertion[0]] + insertion[1] + content[insertion[0] :]
     )
-    return st.one_of(st.just(whole), inside, st.binary(max_size=200))
+    return st.one_of(st.just(content), inserted, st.binary(max_size=200))
 
 
-schemathesis.openapi.media_type("application/toml", spoiled(examples.TOML))
-schemathesis.openapi.media_type("text/csv", spoiled(examples.TABLE))
+schemathesis.openapi.media_type("application/toml", mutated_texts(examples.TOML))
+schemathesis.openapi.media_type("text/csv", mutated_texts(examples.TABLE))
 
 
 @schemathesis.serializer("application/toml", "text/csv")
-def as_it_is(_: schemathesis.SerializationContext, value: bytes) -> bytes:
+def serialize_unchanged(_: schemathesis.SerializationContext, value: bytes) -> bytes:
     return value
 
 
 @pytest.mark.parametrize(
-    "audience", ["organizer", *(pytest.param(one, marks=pytest.mark.full) for one in ("visitor", "own team"))]
+    "audience",
+    ["organizer", *(pytest.param(name, marks=pytest.mark.full) for name in ("visitor", "own team"))],
 )
-def test_made_up_requests_are_answered_as_the_document_says(client: TestClient, audience: str) -> None:
-    answered = hold(Stage.opened(client), audience, examples=EXAMPLES)
-    assert answered.total() > (EXAMPLES - 1) * len(operations())
+def test_generated_requests_are_answered_as_documented(client: TestClient, audience: str) -> None:
+    statuses = check_operations(AccessScenario.open(client), audience, examples=EXAMPLES_PER_OPERATION)
+    assert statuses.total() > (EXAMPLES_PER_OPERATION - 1) * len(list_operations())
     if audience != "visitor":
-        assert len(answered) >= 6  # statuses: the requests come far enough in to tell
+        assert len(statuses) >= 6  # different statuses: the requests pass validation often enough
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("audience", ["visitor", "other team", "own team", "organizer", "administrator"])
-def test_many_made_up_requests_are_answered_as_the_document_says(client: TestClient, audience: str) -> None:
-    assert hold(Stage.opened(client), audience, examples=100)
+def test_many_generated_requests_are_answered_as_documented(client: TestClient, audience: str) -> None:
+    assert check_operations(AccessScenario.open(client), audience, examples=100)
 
 
-def test_a_method_that_a_path_does_not_know_is_refused(client: TestClient) -> None:
-    stage = Stage.opened(client)
-    for path, known in document()["paths"].items():
-        places = stage.places(f"GET {path}")
-        for method in METHODS - {each.upper() for each in known}:
-            answer = client.request(method, path.format(**{"user_id": "x", "token_id": "x"} | places))
-            assert answer.status_code == 405, (method, path)
-            assert answer.json()["code"] == "method_not_allowed"
+def test_an_unsupported_method_is_refused(client: TestClient) -> None:
+    stage = AccessScenario.open(client)
+    for path, methods in load_document()["paths"].items():
+        places = stage.build_path_params(f"GET {path}")
+        for method in METHODS - {name.upper() for name in methods}:
+            response = client.request(method, path.format(**{"user_id": "x", "token_id": "x"} | places))
+            assert response.status_code == 405, (method, path)
+            assert response.json()["code"] == "method_not_allowed"
 
 
-def operations() -> list[Any]:
-    schema = schemathesis.openapi.from_dict(document())
-    return [schema[path][method] for path, known in document()["paths"].items() for method in known]
+def list_operations() -> list[Any]:
+    schema = schemathesis.openapi.from_dict(load_document())
+    return [schema[path][method] for path, methods in load_document()["paths"].items() for method in methods]
 
 
-def hold(stage: Stage, audience: str, *, examples: int) -> Counter[int]:
-    """Ask everything, half of the time about what there is; the client compares with the document."""
+def check_operations(stage: AccessScenario, audience: str, *, examples: int) -> Counter[int]:
+    """Call every operation, half of the time with existing ids, and count the statuses."""
     statuses: Counter[int] = Counter()
-    # All beforehand: what is asked may take away what places are made with.
-    asked = [(one, stage.places(f"{one.method.upper()} {one.path}")) for one in operations()]
-    for operation, places in asked:
-        token = stage.token(audience)
+    # Computed first, because the requests may delete the rows that the paths refer to.
+    operation_places = [
+        (item, stage.build_path_params(f"{item.method.upper()} {item.path}")) for item in list_operations()
+    ]
+    for operation, places in operation_places:
+        token = stage.create_token(audience)
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
 
         @settings(
@@ -92,26 +95,30 @@ def hold(stage: Stage, audience: str, *, examples: int) -> Counter[int]:
             phases=[Phase.generate],
             suppress_health_check=list(HealthCheck),
         )
-        @given(case=operation.as_strategy(), real=st.booleans())
-        def ask(case: Case[Any], *, real: bool, headers: dict[str, str], places: dict[str, Any]) -> None:
-            if real:
+        @given(case=operation.as_strategy(), use_existing=st.booleans())
+        def send_case(
+            case: Case[Any], *, use_existing: bool, headers: dict[str, str], places: dict[str, Any]
+        ) -> None:
+            if use_existing:
                 case.path_parameters |= {
-                    name: str(places.get(name, made)) for name, made in case.path_parameters.items()
+                    name: str(places.get(name, value)) for name, value in case.path_parameters.items()
                 }
             statuses[send(stage.arena.client, case, headers).status_code] += 1
 
-        ask(headers=headers, places=places)
+        send_case(headers=headers, places=places)
     return statuses
 
 
 def send(client: TestClient, case: Case[Any], headers: dict[str, str]) -> Response:
-    made = case.as_transport_kwargs(base_url="http://localhost")
-    prepared = Request(**{name: made[name] for name in SENT if name in made}).prepare()
-    kept = {name: said for name, said in prepared.headers.items() if name.lower() not in OURS}
+    arguments = case.as_transport_kwargs(base_url="http://localhost")
+    request = Request(**{name: arguments[name] for name in REQUEST_ARGUMENTS if name in arguments}).prepare()
+    own_headers = {
+        name: value for name, value in request.headers.items() if name.lower() not in CLIENT_HEADERS
+    }
     return client.request(
-        str(prepared.method),
-        str(prepared.url),
-        content=prepared.body,
-        headers=kept | headers,
+        str(request.method),
+        str(request.url),
+        content=request.body,
+        headers=own_headers | headers,
         follow_redirects=False,
     )

@@ -1,4 +1,4 @@
-"""What is shown cannot be unsaid, nor what is guessed: to show or to let guess more needs the password."""
+"""Disclosing more or allowing more guesses cannot be undone and therefore needs the password."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,212 +11,227 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
-from anoncup.competition.writer import with_publication
-from anoncup.rules.rounds import with_phases
+from anoncup.competition.writer import replace_publication
+from anoncup.rules.rounds import replace_phases
 from app.db.models import Competition, Team
 from app.db.transaction import transaction
-from tests.support.confirmation_forms import refusals
-from tests.support.contest import Contest, competition_row
+from tests.support.confirmation_forms import collect_refusals
+from tests.support.contest import Contest, load_competition
 from tests.support.setup_pages import PUBLICATION
-from tests.support.step_up import Act, Form, ask, needs_the_password, state
-from tests.web.reader import page, send
+from tests.support.step_up import ApiRequest, PasswordForm, check_password_required, read_state, send_request
+from tests.web.reader import get_page, post_form
 
 pytestmark = pytest.mark.full
 
-MODEST = {"board": "public", "shuffle_targets": "", "digits": "2", "owners": "hidden"}
-MODEST |= {"reveal_notice_hours": "24", "feedback": "hidden", "frozen_from": "", "guesses_per_target": "3"}
+RESTRICTIVE_SETTINGS = {"board": "public", "shuffle_targets": "", "digits": "2", "owners": "hidden"}
+RESTRICTIVE_SETTINGS |= {
+    "reveal_notice_hours": "24",
+    "feedback": "hidden",
+    "frozen_from": "",
+    "guesses_per_target": "3",
+}
 
 
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
-    made = Contest.opened(client, more='[publication]\nowners = "hidden"')
-    made.submit("red")
-    return made
+    new_contest = Contest.create(client, extra_toml='[publication]\nowners = "hidden"')
+    new_contest.submit("red")
+    return new_contest
 
 
-def filed(contest: Contest, **settings: object) -> Act:
-    """The file with other settings, those of ``[publication]`` or of ``[limits]``."""
-    file = competition_row().file
-    found = parse_competition(file)
-    parts: list[Any] = [found.publication, found.ranking, found.limits]
+def edit_file(contest: Contest, **settings: object) -> ApiRequest:
+    """Build a request that changes settings of ``[publication]``, ``[ranking]`` or ``[limits]``."""
+    file = load_competition().file
+    rules = parse_competition(file)
+    parts: list[Any] = [rules.publication, rules.ranking, rules.limits]
     changed = [
         replace(part, **{name: value for name, value in settings.items() if hasattr(part, name)})
         for part in parts
     ]
-    return "PUT", f"{contest.path}/competition.toml", {"content": with_publication(file, *changed)}
+    return "PUT", f"{contest.path}/competition.toml", {"content": replace_publication(file, *changed)}
 
 
-def owners_shown(contest: Contest) -> Act:
-    return filed(contest, owners="shown")
+def show_owners(contest: Contest) -> ApiRequest:
+    return edit_file(contest, owners="shown")
 
 
-def feedback_at_once(contest: Contest) -> Act:
-    return filed(contest, feedback="immediate")
+def give_immediate_feedback(contest: Contest) -> ApiRequest:
+    return edit_file(contest, feedback="immediate")
 
 
-def more_digits(contest: Contest) -> Act:
-    return filed(contest, digits=4)
+def show_more_digits(contest: Contest) -> ApiRequest:
+    return edit_file(contest, digits=4)
 
 
-def more_guesses_by_file(contest: Contest) -> Act:
-    return filed(contest, guesses_per_target=4)
+def allow_more_guesses_by_file(contest: Contest) -> ApiRequest:
+    return edit_file(contest, guesses_per_target=4)
 
 
-def more_finals(contest: Contest) -> Act:
-    """Of a team that marks none each further valid submission would become a table that all teams get."""
-    return filed(contest, finals=100)
+def allow_more_finals(contest: Contest) -> ApiRequest:
+    """For a team that marks no finals, more valid submissions would be published as targets."""
+    return edit_file(contest, finals=100)
 
 
-def fewer_finals(contest: Contest) -> Act:
-    """What the freeze has not taken is never a target."""
-    return filed(contest, finals=1)
+def allow_fewer_finals(contest: Contest) -> ApiRequest:
+    """A submission that is not taken at the freeze never becomes a target."""
+    return edit_file(contest, finals=1)
 
 
-def longer_notice(contest: Contest) -> Act:
-    """It never becomes shorter again: an end that somebody put off would come back a year later."""
-    return filed(contest, reveal_notice_hours=8760)
+def lengthen_reveal_notice(contest: Contest) -> ApiRequest:
+    """The notice never becomes shorter again: a postponed end would return a year later."""
+    return edit_file(contest, reveal_notice_hours=8760)
 
 
-def other_order(contest: Contest) -> Act:
-    return filed(contest, rule="rank_sum")
+def change_ranking_rule(contest: Contest) -> ApiRequest:
+    return edit_file(contest, rule="rank_sum")
 
 
-def targets_sooner(contest: Contest) -> Act:
-    """The second phase begins nearer, and ends where it did."""
-    file = competition_row().file
-    first, then = parse_competition(file).phases
-    moved = with_phases(file, (first, replace(then, start=then.start - timedelta(hours=1))))
-    return "PUT", f"{contest.path}/competition.toml", {"content": moved}
+def publish_targets_sooner(contest: Contest) -> ApiRequest:
+    """Let the second phase begin earlier and end at the same time."""
+    file = load_competition().file
+    first, second = parse_competition(file).phases
+    moved_file = replace_phases(file, (first, replace(second, start=second.start - timedelta(hours=1))))
+    return "PUT", f"{contest.path}/competition.toml", {"content": moved_file}
 
 
-def midnight_sooner(contest: Contest) -> Act:
-    """Scores of guesses that are shown at midnight, by a zone where that comes sooner."""
-    _, _, daily = filed(contest, feedback="daily")
+def move_midnight_sooner(contest: Contest) -> ApiRequest:
+    """Show scores of guesses sooner by moving to a time zone with an earlier midnight."""
+    _, _, daily = edit_file(contest, feedback="daily")
     assert contest.arena.put(f"{contest.path}/competition.toml", content=daily["content"]).is_success
-    moved = competition_row().file.replace('timezone = "Asia/Tokyo"', 'timezone = "Pacific/Kiritimati"')
-    return "PUT", f"{contest.path}/competition.toml", {"content": moved}
+    moved_file = load_competition().file.replace('timezone = "Asia/Tokyo"', 'timezone = "Pacific/Kiritimati"')
+    return "PUT", f"{contest.path}/competition.toml", {"content": moved_file}
 
 
-def put_right(contest: Contest) -> Act:
-    """What replaces a file that cannot be read, which nobody can compare with it."""
+def repair_file(contest: Contest) -> ApiRequest:
+    """Replace an unreadable file, with which the new one cannot be compared."""
     with transaction() as session:
         row = session.scalars(select(Competition)).one()
-        kept, row.file = row.file, row.file + "\n[[["
-    return "PUT", f"{contest.path}/competition.toml", {"content": kept}
+        file, row.file = row.file, row.file + "\n[[["
+    return "PUT", f"{contest.path}/competition.toml", {"content": file}
 
 
-def granted(contest: Contest, cap: str) -> Act:
+def add_grant(contest: Contest, cap: str) -> ApiRequest:
     with transaction() as session:
         team = session.scalars(select(Team.id)).one()
     return "POST", f"{contest.path}/grants", {"json": {"team_id": str(team), "cap": cap, "amount": 1000}}
 
 
-def more_guesses(contest: Contest) -> Act:
-    return granted(contest, "guesses_per_target")
+def grant_more_guesses(contest: Contest) -> ApiRequest:
+    return add_grant(contest, "guesses_per_target")
 
 
-def invited(contest: Contest) -> Act:
+def create_invite(contest: Contest) -> ApiRequest:
     return "POST", f"{contest.path}/invites", {"json": {}}
 
 
-def invited_late(contest: Contest) -> Act:
-    """While the first phase settles, before the clock has turned it."""
-    contest.move(anonymization=(-3, -2))
-    return invited(contest)
+def create_late_invite(contest: Contest) -> ApiRequest:
+    """The first phase has ended, but the clock has not processed it yet."""
+    contest.move_phases(anonymization=(-3, -2))
+    return create_invite(contest)
 
 
-def invited_to_guess(contest: Contest) -> Act:
-    contest.attack()
-    return invited(contest)
+def create_invite_in_second_phase(contest: Contest) -> ApiRequest:
+    contest.open_attacks()
+    return create_invite(contest)
 
 
 ACTS = (
-    owners_shown,
-    feedback_at_once,
-    more_digits,
-    more_guesses_by_file,
-    more_finals,
-    fewer_finals,
-    longer_notice,
-    other_order,
-    targets_sooner,
-    midnight_sooner,
-    put_right,
-    more_guesses,
-    invited_late,
-    invited_to_guess,
+    show_owners,
+    give_immediate_feedback,
+    show_more_digits,
+    allow_more_guesses_by_file,
+    allow_more_finals,
+    allow_fewer_finals,
+    lengthen_reveal_notice,
+    change_ranking_rule,
+    publish_targets_sooner,
+    move_midnight_sooner,
+    repair_file,
+    grant_more_guesses,
+    create_late_invite,
+    create_invite_in_second_phase,
 )
 
 
-@pytest.mark.parametrize("made", ACTS, ids=lambda one: one.__name__)
-def test_a_token_or_a_session_alone_neither_shows_more_nor_lets_guess_more(
-    contest: Contest, made: Callable[[Contest], Act]
+@pytest.mark.parametrize("prepare_act", ACTS, ids=lambda case: case.__name__)
+def test_disclosing_more_or_allowing_more_guesses_needs_the_password(
+    contest: Contest, prepare_act: Callable[[Contest], ApiRequest]
 ) -> None:
-    needs_the_password(contest, made(contest))
+    check_password_required(contest, prepare_act(contest))
 
 
-def test_what_shows_less_other_caps_and_teams_that_still_submit_need_no_password(contest: Contest) -> None:
+def test_disclosing_less_needs_no_password(contest: Contest) -> None:
     for act in (
-        filed(contest, digits=1, board="organizers", guesses_per_target=2),
-        granted(contest, "valid_total"),
-        invited(contest),
+        edit_file(contest, digits=1, board="organizers", guesses_per_target=2),
+        add_grant(contest, "valid_total"),
+        create_invite(contest),
     ):
-        assert ask(contest, act, {}).is_success
+        assert send_request(contest, act, {}).is_success
 
 
-def test_before_anybody_has_submitted_nothing_is_disclosed(client: TestClient) -> None:
-    contest = Contest.opened(client)
-    act = filed(contest, owners="shown", feedback="immediate", digits=4, guesses_per_target=100)
-    assert ask(contest, act, {}).is_success
+def test_disclosing_more_needs_no_password_before_the_first_submission(client: TestClient) -> None:
+    contest = Contest.create(client)
+    act = edit_file(contest, owners="shown", feedback="immediate", digits=4, guesses_per_target=100)
+    assert send_request(contest, act, {}).is_success
 
 
-def publication_form(contest: Contest) -> Form:
+def build_publication_form(contest: Contest) -> PasswordForm:
     path = f"{contest.path}/organize/publication"
-    return path, path, PUBLICATION | MODEST | {"owners": "shown"}
+    return path, path, PUBLICATION | RESTRICTIVE_SETTINGS | {"owners": "shown"}
 
 
-def grant_form(contest: Contest) -> Form:
+def build_grant_form(contest: Contest) -> PasswordForm:
     with transaction() as session:
-        shown = f"{contest.path}/organize/teams/{session.scalars(select(Team.id)).one()}"
-    return shown, f"{shown}/grants", {"cap": "guesses_per_target", "amount": "7"}
+        page_path = f"{contest.path}/organize/teams/{session.scalars(select(Team.id)).one()}"
+    return page_path, f"{page_path}/grants", {"cap": "guesses_per_target", "amount": "7"}
 
 
-def invite_form(contest: Contest) -> Form:
-    contest.between()
-    shown = f"{contest.path}/organize/teams"
-    return shown, f"{shown}/invites", {"uses": "2"}
+def build_invite_form(contest: Contest) -> PasswordForm:
+    contest.start_pause()
+    page_path = f"{contest.path}/organize/teams"
+    return page_path, f"{page_path}/invites", {"uses": "2"}
 
 
-@pytest.mark.parametrize("made", [publication_form, grant_form, invite_form], ids=lambda one: one.__name__)
-def test_so_do_their_forms(contest: Contest, made: Callable[[Contest], Form]) -> None:
-    for said, text in refusals(contest, made(contest), field='name="password" type="password"'):
-        assert made is publication_form or said in unescape(text)
+@pytest.mark.parametrize(
+    "prepare_form",
+    [build_publication_form, build_grant_form, build_invite_form],
+    ids=lambda case: case.__name__,
+)
+def test_the_forms_need_the_password(
+    contest: Contest, prepare_form: Callable[[Contest], PasswordForm]
+) -> None:
+    for message, text in collect_refusals(
+        contest, prepare_form(contest), field='name="password" type="password"'
+    ):
+        assert prepare_form is build_publication_form or message in unescape(text)
 
 
-def test_the_forms_of_publication_and_of_invites_ask_only_when_it_may_be_needed(client: TestClient) -> None:
-    contest = Contest.opened(client)
+def test_the_forms_ask_for_the_password_only_when_it_may_be_needed(client: TestClient) -> None:
+    contest = Contest.create(client)
     for step in ("publication", "teams"):
-        shown = page(contest.arena, f"{contest.path}/organize/{step}", organizer=True).text
-        form = shown.split('<form method="post" action="')
+        html = get_page(contest.arena, f"{contest.path}/organize/{step}", organizer=True).text
+        form = html.split('<form method="post" action="')
         assert not any(
-            one.startswith((f"{contest.path}/organize/publication", f"{contest.path}/organize/teams/invites"))
-            and 'name="password"' in one.split("</form>")[0]
-            for one in form
+            part.startswith(
+                (f"{contest.path}/organize/publication", f"{contest.path}/organize/teams/invites")
+            )
+            and 'name="password"' in part.split("</form>")[0]
+            for part in form
         )
 
 
-def test_the_whole_file_is_saved_with_the_password_where_it_shows_more(contest: Contest) -> None:
+def test_the_file_editor_needs_the_password_to_disclose_more(contest: Contest) -> None:
     path = f"{contest.path}/organize/file"
-    _, _, content = owners_shown(contest)
-    compared = send(
+    _, _, content = show_owners(contest)
+    html = post_form(
         contest.arena, path, {"text": content["content"], "do": "compare", "password": ""}, organizer=True
     ).text
-    assert 'name="password"' in compared
-    of = compared.split('name="of" value="')[1].split('"')[0]
-    fields = {"text": content["content"], "of": of, "do": "save"}
-    before = state()
-    refused = send(contest.arena, path, fields | {"password": ""}, organizer=True)
-    assert (refused.status_code, state()) == (403, before)
-    assert 'name="password"' in refused.text
-    assert send(contest.arena, path, fields, organizer=True).status_code == 303
-    assert state() != before
+    assert 'name="password"' in html
+    file_digest = html.split('name="of" value="')[1].split('"')[0]
+    fields = {"text": content["content"], "of": file_digest, "do": "save"}
+    state_before = read_state()
+    refusal = post_form(contest.arena, path, fields | {"password": ""}, organizer=True)
+    assert (refusal.status_code, read_state()) == (403, state_before)
+    assert 'name="password"' in refusal.text
+    assert post_form(contest.arena, path, fields, organizer=True).status_code == 303
+    assert read_state() != state_before

@@ -1,4 +1,4 @@
-"""Live progress: what a stream says, when it ends, and who may hear it."""
+"""Live progress streams: their events, when they end, and who may read them."""
 
 import asyncio
 import json
@@ -14,23 +14,23 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import delete, func, select, text, update
 
-from anoncup.errors import NotAllowed, NotFound, TooMany
+from anoncup.errors import Forbidden, NotFound, TooManyRequests
 from anoncup.schemas.roles import Role
 from app.db import engine
 from app.db.models import Evaluation, Member, Submission, Token, User
 from app.db.transaction import transaction
 from app.http import progress_stream
-from app.http.progress_stream import STREAMS_PER_USER, Live, Watcher, told
+from app.http.progress_stream import STREAMS_PER_USER, ProgressHub, Subscriber, stream_progress
 from app.services.accounts import accounts
 from app.services.accounts.accounts import Principal
 from app.services.jobs import leases
 from app.services.submissions import evaluations, progress, submissions
-from app.services.submissions.evaluations import Claim
-from app.services.submissions.progress import Follower, Progress
-from tests.support.arena import API, PASSWORD, Arena, numbers
+from app.services.submissions.evaluations import EvaluationClaim
+from app.services.submissions.progress import EvaluationProgress, Follower
+from tests.support.arena import API, PASSWORD, Arena, serial_numbers
 from tests.support.claimed_jobs import claim_evaluation
 from tests.support.uploads import score_everything
-from tests.support.wait import PATIENCE_S
+from tests.support.wait import TIMEOUT_S
 
 pytestmark = pytest.mark.full
 
@@ -38,213 +38,214 @@ LEASE = timedelta(seconds=30)
 VERDICT: dict[str, Any] = {"verdict": "accepted", "overall": 0.5}
 
 
-def principal_of(token: str) -> Principal:
+def load_principal(token: str) -> Principal:
     with transaction() as session:
         return accounts.authenticate(session, token)
 
 
-def present(principal: Principal, submission_id: str) -> Progress:
+def load_progress(principal: Principal, submission_id: str) -> EvaluationProgress:
     with transaction() as session:
-        return progress.visible(session, principal, UUID(submission_id))
+        return progress.load_progress(session, principal, UUID(submission_id))
 
 
-def claimed(submission_id: str) -> Claim:
+def claim_submission(submission_id: str) -> EvaluationClaim:
     with transaction() as session:
-        wanted = Evaluation.submission_id == UUID(submission_id)
-        identifier = session.scalars(select(Evaluation.id).where(wanted)).one()
+        condition = Evaluation.submission_id == UUID(submission_id)
+        identifier = session.scalars(select(Evaluation.id).where(condition)).one()
         return claim_evaluation(session, identifier)
 
 
-def step(claim: Claim, number: int) -> None:
+def report_step(claim: EvaluationClaim, number: int) -> None:
     with transaction() as session:
-        progress = {"step": number, "steps": 9, "step_name": f"step {number}"}
-        assert leases.renew(session, Evaluation, claim.evaluation_id, claim.attempt, lease=LEASE, **progress)
+        values = {"step": number, "steps": 9, "step_name": f"step {number}"}
+        assert leases.renew(session, Evaluation, claim.evaluation_id, claim.attempt, lease=LEASE, **values)
 
 
-def record(claim: Claim) -> None:
+def record_verdict(claim: EvaluationClaim) -> None:
     with transaction() as session:
         assert evaluations.record(session, claim, verdict=VERDICT, scorer="test")
 
 
 @dataclass
-class Looks:
-    """How often the poller has looked, and how often in vain."""
+class PollCounts:
+    """Number of polls, and of failed ones."""
 
-    made: int = 0
-    failed: int = 0
+    polls: int = 0
+    failures: int = 0
 
 
 @pytest.fixture
-def hurried(monkeypatch: pytest.MonkeyPatch) -> Looks:
-    looks, look = Looks(), progress_stream.look
+def poll_counts(monkeypatch: pytest.MonkeyPatch) -> PollCounts:
+    counts, poll = PollCounts(), progress_stream.load_progress
 
-    def counted(followers: Sequence[Follower], recheck: bool) -> dict[Follower, Progress]:
-        looks.made += 1
+    def count_poll(followers: Sequence[Follower], recheck: bool) -> dict[Follower, EvaluationProgress]:
+        counts.polls += 1
         try:
-            return look(followers, recheck)
+            return poll(followers, recheck)
         except Exception:
-            looks.failed += 1
+            counts.failures += 1
             raise
 
-    monkeypatch.setattr(progress_stream, "look", counted)
-    monkeypatch.setattr(progress_stream, "POLL_EVERY_S", 0.02)
-    monkeypatch.setattr(progress_stream, "RECHECK_EVERY_S", 0.0)
-    return looks
+    monkeypatch.setattr(progress_stream, "load_progress", count_poll)
+    monkeypatch.setattr(progress_stream, "POLL_INTERVAL_S", 0.02)
+    monkeypatch.setattr(progress_stream, "RECHECK_INTERVAL_S", 0.0)
+    return counts
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE_S):
+async def wait_until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(TIMEOUT_S):
         while not condition():
             await asyncio.sleep(0.01)
 
 
 @asynccontextmanager
-async def stream(
-    hub: Live, token: str, submission_id: str
-) -> AsyncIterator[tuple[Watcher, AsyncIterator[Progress | None]]]:
-    principal = principal_of(token)
+async def open_stream(
+    hub: ProgressHub, token: str, submission_id: str
+) -> AsyncIterator[tuple[Subscriber, AsyncIterator[EvaluationProgress | None]]]:
+    principal = load_principal(token)
     follower = Follower(principal.token_id, UUID(submission_id))
-    with hub.watching(principal.user_id, follower, present(principal, submission_id)) as watcher:
-        yield watcher, told(watcher, ping_every_s=2 * PATIENCE_S)
+    with hub.subscribe(principal.user_id, follower, load_progress(principal, submission_id)) as watcher:
+        yield watcher, stream_progress(watcher, ping_every_s=2 * TIMEOUT_S)
 
 
-async def heard(news: AsyncIterator[Progress | None]) -> Progress:
-    found = await asyncio.wait_for(anext(news), PATIENCE_S)
-    assert found is not None
-    return found
+async def next_progress(updates: AsyncIterator[EvaluationProgress | None]) -> EvaluationProgress:
+    latest = await asyncio.wait_for(anext(updates), TIMEOUT_S)
+    assert latest is not None
+    return latest
 
 
-async def ended(news: AsyncIterator[Progress | None]) -> bool:
-    return await asyncio.wait_for(anext(news, None), PATIENCE_S) is None
+async def has_ended(updates: AsyncIterator[EvaluationProgress | None]) -> bool:
+    return await asyncio.wait_for(anext(updates, None), TIMEOUT_S) is None
 
 
-def events_of(body: str) -> list[dict[str, str]]:
+def parse_events(body: str) -> list[dict[str, str]]:
     blocks = [block for block in body.split("\n\n") if block]
     return [dict(line.split(": ", 1) for line in block.splitlines()) for block in blocks]
 
 
-def test_a_finished_submission_is_told_at_once_and_the_stream_ends(arena: Arena) -> None:
+def test_a_stream_of_a_finished_submission_sends_its_state_and_ends(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     score_everything()
-    answer = arena.get(f"/submissions/{identifier}/events", token=arena.team("red"))
-    assert answer.headers["content-type"].startswith("text/event-stream")
-    assert answer.headers["cache-control"] == "no-store"
-    assert answer.headers["x-accel-buffering"] == "no"
-    retry, done = events_of(answer.text)
+    response = arena.get(f"/submissions/{identifier}/events", token=arena.get_team_token("red"))
+    assert response.headers["content-type"].startswith("text/event-stream")
+    assert response.headers["cache-control"] == "no-store"
+    assert response.headers["x-accel-buffering"] == "no"
+    retry, done_event = parse_events(response.text)
     assert int(retry["retry"]) > 0
-    assert done["event"] == "done"
-    data = json.loads(done["data"])
+    assert done_event["event"] == "done"
+    data = json.loads(done_event["data"])
     assert (data["id"], data["status"], data["queue_position"]) == (identifier, "SCORED", None)
     assert data["step"] == data["steps"] > 10
 
 
-def test_a_browser_that_has_heard_the_end_is_told_not_to_come_back(arena: Arena) -> None:
+def test_a_browser_that_has_seen_the_last_event_does_not_reconnect(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     score_everything()
     path = f"/api/v1/submissions/{identifier}/events"
-    headers = {"Authorization": f"Bearer {arena.team('red')}"}
-    last = events_of(arena.client.get(path, headers=headers).text)[-1]["id"]
+    headers = {"Authorization": f"Bearer {arena.get_team_token('red')}"}
+    last = parse_events(arena.client.get(path, headers=headers).text)[-1]["id"]
     assert arena.client.get(path, headers=headers | {"Last-Event-ID": last}).status_code == 204
     assert arena.client.get(path, headers=headers | {"Last-Event-ID": "another"}).status_code == 200
 
 
-def test_a_stream_tells_the_present_state_then_each_change_until_the_last(
-    arena: Arena, hurried: Looks
-) -> None:
+def test_a_stream_sends_the_current_state_then_each_change(arena: Arena, poll_counts: PollCounts) -> None:
     first, second = (arena.submit("red", seed=seed).json()["id"] for seed in (1, 2))
 
     async def follow() -> None:
-        async with stream(Live(), arena.team("red"), second) as (_, news):
-            found = await heard(news)
-            assert (found.state, found.queue_position) == ("QUEUED", 1)
-            before = await asyncio.to_thread(claimed, first)
-            assert (await heard(news)).queue_position == 0
-            await asyncio.to_thread(record, before)
-            claim = await asyncio.to_thread(claimed, second)
-            found = await heard(news)
-            assert (found.state, found.attempt, found.queue_position) == ("SCORING", 1, None)
+        async with open_stream(ProgressHub(), arena.get_team_token("red"), second) as (_, updates):
+            current = await next_progress(updates)
+            assert (current.state, current.queue_position) == ("QUEUED", 1)
+            first_claim = await asyncio.to_thread(claim_submission, first)
+            assert (await next_progress(updates)).queue_position == 0
+            await asyncio.to_thread(record_verdict, first_claim)
+            claim = await asyncio.to_thread(claim_submission, second)
+            current = await next_progress(updates)
+            assert (current.state, current.attempt, current.queue_position) == ("SCORING", 1, None)
             for number in (1, 2):
-                await asyncio.to_thread(step, claim, number)
-                found = await heard(news)
-                assert (found.step, found.steps, found.step_name) == (number, 9, f"step {number}")
-            await asyncio.to_thread(record, claim)
-            assert (await heard(news)).state == "SCORED"
-            assert await ended(news)
+                await asyncio.to_thread(report_step, claim, number)
+                current = await next_progress(updates)
+                assert (current.step, current.steps, current.step_name) == (number, 9, f"step {number}")
+            await asyncio.to_thread(record_verdict, claim)
+            assert (await next_progress(updates)).state == "SCORED"
+            assert await has_ended(updates)
 
     asyncio.run(follow())
 
 
-def test_one_poller_serves_all_and_ends_with_the_last_watcher(arena: Arena, hurried: Looks) -> None:
+def test_one_poller_serves_all_and_ends_with_the_last_watcher(arena: Arena, poll_counts: PollCounts) -> None:
     identifiers = [arena.submit("red", seed=seed).json()["id"] for seed in range(3)]
 
     async def follow() -> None:
-        hub, token = Live(), arena.team("red")
-        async with stream(hub, token, identifiers[0]), stream(hub, token, identifiers[1]):
+        hub, token = ProgressHub(), arena.get_team_token("red")
+        async with open_stream(hub, token, identifiers[0]), open_stream(hub, token, identifiers[1]):
             poller = hub.poller
-            async with stream(hub, token, identifiers[2]):
+            async with open_stream(hub, token, identifiers[2]):
                 assert hub.poller is poller
-                seen = hurried.made
-                await until(lambda: hurried.made > seen + 1)
-            assert len(hub.watchers) == 2
+                polls_before = poll_counts.polls
+                await wait_until(lambda: poll_counts.polls > polls_before + 1)
+            assert len(hub.subscribers) == 2
             assert poller is not None
             assert not poller.done()
-        assert not hub.watchers
-        await asyncio.wait_for(poller, PATIENCE_S)
-        async with stream(hub, token, identifiers[0]):
+        assert not hub.subscribers
+        await asyncio.wait_for(poller, TIMEOUT_S)
+        async with open_stream(hub, token, identifiers[0]):
             assert hub.poller is not poller
 
     asyncio.run(follow())
 
 
-def test_a_slow_reader_misses_steps_but_never_the_last(arena: Arena, hurried: Looks) -> None:
+def test_a_slow_reader_misses_steps_but_never_the_last(arena: Arena, poll_counts: PollCounts) -> None:
     identifier = arena.submit("red").json()["id"]
 
     async def follow() -> None:
-        async with stream(Live(), arena.team("red"), identifier) as (watcher, news):
-            await heard(news)
-            claim = await asyncio.to_thread(claimed, identifier)
+        async with open_stream(ProgressHub(), arena.get_team_token("red"), identifier) as (watcher, updates):
+            await next_progress(updates)
+            claim = await asyncio.to_thread(claim_submission, identifier)
             for number in range(1, 9):
-                await asyncio.to_thread(step, claim, number)
-                await until(lambda: watcher.latest.step == number)  # noqa: B023  awaited before the next
-            await asyncio.to_thread(record, claim)
-            await until(lambda: watcher.over)
-            assert (await heard(news)).state == "SCORED"
-            assert await ended(news)
+                await asyncio.to_thread(report_step, claim, number)
+                await wait_until(lambda: watcher.latest.step == number)  # noqa: B023  awaited before the next
+            await asyncio.to_thread(record_verdict, claim)
+            await wait_until(lambda: watcher.is_finished)
+            assert (await next_progress(updates)).state == "SCORED"
+            assert await has_ended(updates)
 
     asyncio.run(follow())
 
 
-def test_silence_is_filled_so_that_no_proxy_gives_up(arena: Arena, hurried: Looks) -> None:
+def test_pings_fill_silence_so_that_no_proxy_times_out(arena: Arena, poll_counts: PollCounts) -> None:
     identifier = arena.submit("red").json()["id"]
 
     async def follow() -> None:
-        async with stream(Live(), arena.team("red"), identifier) as (watcher, _):
-            news = told(watcher, ping_every_s=0.05)
-            assert await anext(news) is not None
-            assert [await anext(news), await anext(news)] == [None, None]
+        async with open_stream(ProgressHub(), arena.get_team_token("red"), identifier) as (watcher, _):
+            updates = stream_progress(watcher, ping_every_s=0.05)
+            assert await anext(updates) is not None
+            assert [await anext(updates), await anext(updates)] == [None, None]
 
     asyncio.run(follow())
 
 
-def test_a_database_that_is_away_for_a_while_ends_no_stream(arena: Arena, hurried: Looks) -> None:
+def test_a_short_database_outage_ends_no_stream(arena: Arena, poll_counts: PollCounts) -> None:
     identifier = arena.submit("red").json()["id"]
 
     async def follow() -> None:
-        async with stream(Live(), arena.team("red"), identifier) as (watcher, news):
-            await heard(news)
-            with renamed("evaluations"):
-                await until(lambda: hurried.failed > 1)
-            assert not watcher.over
-            await asyncio.to_thread(lambda: record(claimed(identifier)))
-            found = await heard(news)
-            assert "SCORED" in {found.state, (await heard(news)).state if not found.ended else ""}
+        async with open_stream(ProgressHub(), arena.get_team_token("red"), identifier) as (watcher, updates):
+            await next_progress(updates)
+            with renamed_table("evaluations"):
+                await wait_until(lambda: poll_counts.failures > 1)
+            assert not watcher.is_finished
+            await asyncio.to_thread(lambda: record_verdict(claim_submission(identifier)))
+            current = await next_progress(updates)
+            assert "SCORED" in {
+                current.state,
+                (await next_progress(updates)).state if not current.has_ended else "",
+            }
 
     asyncio.run(follow())
 
 
 @contextmanager
-def renamed(table: str) -> Iterator[None]:
-    """Every question about the table fails meanwhile."""
+def renamed_table(table: str) -> Iterator[None]:
+    """Rename the table meanwhile, so that every query on it fails."""
     with engine.get_engine().begin() as connection:
         connection.execute(text(f"ALTER TABLE {table} RENAME TO away"))
     try:
@@ -256,13 +257,13 @@ def renamed(table: str) -> Iterator[None]:
 
 def revoke(principal: Principal) -> None:
     with transaction() as session:
-        accounts.revoke(session, principal)
+        accounts.revoke_current(session, principal)
 
 
 def expire(principal: Principal) -> None:
     with transaction() as session:
-        mine = update(Token).where(Token.id == principal.token_id)
-        session.execute(mine.values(expires_at=func.clock_timestamp()))
+        statement = update(Token).where(Token.id == principal.token_id)
+        session.execute(statement.values(expires_at=func.clock_timestamp()))
 
 
 def leave_the_team(principal: Principal) -> None:
@@ -271,83 +272,88 @@ def leave_the_team(principal: Principal) -> None:
 
 
 @pytest.mark.parametrize("lose", [revoke, expire, leave_the_team])
-def test_whoever_loses_the_right_to_see_it_hears_nothing_more(
-    arena: Arena, hurried: Looks, lose: Any
-) -> None:
+def test_a_stream_stops_when_access_is_lost(arena: Arena, poll_counts: PollCounts, lose: Any) -> None:
     identifier = arena.submit("red").json()["id"]
-    token = arena.team("red")
+    token = arena.get_team_token("red")
 
     async def follow() -> None:
-        async with stream(Live(), token, identifier) as (_, news):
-            await heard(news)
-            await asyncio.to_thread(lose, principal_of(token))
-            await asyncio.to_thread(claimed, identifier)
-            while (found := await asyncio.wait_for(anext(news, None), PATIENCE_S)) is not None:
-                assert not found.ended
+        async with open_stream(ProgressHub(), token, identifier) as (_, updates):
+            await next_progress(updates)
+            await asyncio.to_thread(lose, load_principal(token))
+            await asyncio.to_thread(claim_submission, identifier)
+            while (current := await asyncio.wait_for(anext(updates, None), TIMEOUT_S)) is not None:
+                assert not current.has_ended
 
     asyncio.run(follow())
 
 
 @pytest.mark.parametrize("lose", [revoke, expire])
 def test_a_stream_over_a_connection_ends_with_its_token(arena: Arena, server: str, lose: Any) -> None:
-    identifier, token = arena.submit("red").json()["id"], arena.team("red")
+    identifier, token = arena.submit("red").json()["id"], arena.get_team_token("red")
     path, headers = f"{API}/submissions/{identifier}/events", {"Authorization": f"Bearer {token}"}
-    with httpx2.stream("GET", server + path, headers=headers, timeout=PATIENCE_S) as answer:
-        lines = answer.iter_lines()
+    with httpx2.stream("GET", server + path, headers=headers, timeout=TIMEOUT_S) as response:
+        lines = response.iter_lines()
         assert next(line for line in lines if line.startswith("event: ")) == "event: progress"
-        lose(principal_of(token))
+        lose(load_principal(token))
         assert "event: done" not in list(lines)
-    assert httpx2.get(server + path, headers=headers, timeout=PATIENCE_S).status_code == 401
+    assert httpx2.get(server + path, headers=headers, timeout=TIMEOUT_S).status_code == 401
 
 
-def test_many_are_asked_by_the_rule_that_one_is(client: TestClient) -> None:
-    elsewhere, arena = Arena.opened(client, slug="elsewhere"), Arena.opened(client)
-    submitted = UUID(arena.submit("red").json()["id"])
+def test_many_followers_are_authorized_by_the_same_rule_as_one(client: TestClient) -> None:
+    elsewhere, arena = Arena.create(client, slug="elsewhere"), Arena.create(client)
+    submission_id = UUID(arena.submit("red").json()["id"])
     with transaction() as session:
-        name = f"administrator {next(numbers)}"
-        made = accounts.create_user(session, name=name, password=PASSWORD, role=Role.ADMINISTRATOR)
+        name = f"administrator {next(serial_numbers)}"
+        user = accounts.create_user(session, name=name, password=PASSWORD, role=Role.ADMINISTRATOR)
         session.flush()
-        administrator = accounts.issue_token(session, made, name="all")
-        owner = session.get_one(User, principal_of(arena.team("red")).user_id)
-        blind = accounts.issue_token(session, owner, name="no reading", scopes=("submit",))
-        gone = accounts.issue_token(session, owner, name="gone", life=timedelta(seconds=-1))
-    tokens = [arena.team("red"), arena.team("blue"), arena.organizer, elsewhere.organizer]
-    asked = [principal_of(token) for token in [*tokens, elsewhere.team("red"), administrator, blind]]
-    followers = [Follower(one.token_id, submitted) for one in asked]
+        administrator = accounts.issue_token(session, user, name="all")
+        owner = session.get_one(User, load_principal(arena.get_team_token("red")).user_id)
+        submit_only_token = accounts.issue_token(session, owner, name="no reading", scopes=("submit",))
+        expired_token = accounts.issue_token(session, owner, name="gone", lifetime=timedelta(seconds=-1))
+    tokens = [arena.get_team_token("red"), arena.get_team_token("blue"), arena.organizer, elsewhere.organizer]
+    principals = [
+        load_principal(token)
+        for token in [*tokens, elsewhere.get_team_token("red"), administrator, submit_only_token]
+    ]
+    followers = [Follower(candidate.token_id, submission_id) for candidate in principals]
     with transaction() as session:
-        expired = session.scalars(select(Token.id).where(Token.digest == accounts.digest(gone))).one()
-        allowed = progress.still_allowed(session, [*followers, Follower(expired, submitted)])
+        expired = session.scalars(
+            select(Token.id).where(Token.digest == accounts.compute_digest(expired_token))
+        ).one()
+        allowed = progress.filter_allowed(session, [*followers, Follower(expired, submission_id)])
         expected = [
-            one for one, person in zip(followers, asked, strict=True) if sees(session, person, submitted)
+            candidate
+            for candidate, principal in zip(followers, principals, strict=True)
+            if can_see(session, principal, submission_id)
         ]
     assert allowed == set(expected)
     assert len(expected) == 3
 
 
-def sees(session: Any, principal: Principal, submission_id: UUID) -> bool:
+def can_see(session: Any, principal: Principal, submission_id: UUID) -> bool:
     try:
-        submissions.visible(session, principal, submission_id)
-    except (NotFound, NotAllowed):
+        submissions.find_visible(session, principal, submission_id)
+    except (NotFound, Forbidden):
         return False
     return True
 
 
 def test_a_person_has_a_bounded_number_of_streams(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
-    principal = principal_of(arena.team("red"))
-    follower, found = Follower(principal.token_id, UUID(identifier)), present(principal, identifier)
+    principal = load_principal(arena.get_team_token("red"))
+    follower, current = Follower(principal.token_id, UUID(identifier)), load_progress(principal, identifier)
 
     async def follow() -> None:
-        hub = Live()
-        contexts = [hub.watching(principal.user_id, follower, found) for _ in range(STREAMS_PER_USER)]
+        hub = ProgressHub()
+        contexts = [hub.subscribe(principal.user_id, follower, current) for _ in range(STREAMS_PER_USER)]
         for context in contexts:
             context.__enter__()
-        with pytest.raises(TooMany), hub.watching(principal.user_id, follower, found):
+        with pytest.raises(TooManyRequests), hub.subscribe(principal.user_id, follower, current):
             pass
-        with hub.watching(UUID(int=0), follower, found):
+        with hub.subscribe(UUID(int=0), follower, current):
             pass
         contexts[0].__exit__(None, None, None)
-        with hub.watching(principal.user_id, follower, found):
+        with hub.subscribe(principal.user_id, follower, current):
             pass
         for context in contexts[1:]:
             context.__exit__(None, None, None)
@@ -355,35 +361,37 @@ def test_a_person_has_a_bounded_number_of_streams(arena: Arena) -> None:
     asyncio.run(follow())
 
 
-def test_a_place_in_the_queue_is_what_a_single_question_says(arena: Arena) -> None:
+def test_queue_positions_match_those_of_single_queries(arena: Arena) -> None:
     identifiers = [UUID(arena.submit("red", seed=seed).json()["id"]) for seed in range(4)]
     with transaction() as session:
-        tied = session.scalars(select(Evaluation).where(Evaluation.submission_id == identifiers[1])).one()
+        tied_evaluation = session.scalars(
+            select(Evaluation).where(Evaluation.submission_id == identifiers[1])
+        ).one()
         session.execute(
             update(Evaluation)
             .where(Evaluation.submission_id == identifiers[2])
-            .values(created_at=tied.created_at)
+            .values(created_at=tied_evaluation.created_at)
         )
-    claimed(str(identifiers[0]))
+    claim_submission(str(identifiers[0]))
     with transaction() as session:
-        found = progress.of_submissions(session, identifiers)
-        rows = session.scalars(submissions.shown().where(Submission.id.in_(identifiers)))
-        single = {row.id: submissions.place_in_queue(session, row.evaluation) for row in rows}
-    assert {key: one.queue_position for key, one in found.items()} == single
-    assert sorted(single.values(), key=str) == [0, 1, 2, None]
+        states = progress.load_many(session, identifiers)
+        rows = session.scalars(submissions.select_with_details().where(Submission.id.in_(identifiers)))
+        expected_positions = {row.id: submissions.get_queue_position(session, row.evaluation) for row in rows}
+    assert {key: state.queue_position for key, state in states.items()} == expected_positions
+    assert sorted(expected_positions.values(), key=str) == [0, 1, 2, None]
 
 
 def test_a_stream_opened_while_the_server_stops_ends_after_the_present_state(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
 
     async def follow() -> None:
-        hub = Live()
-        async with stream(hub, arena.team("red"), identifier) as (_, news):
-            await heard(news)
+        hub = ProgressHub()
+        async with open_stream(hub, arena.get_team_token("red"), identifier) as (_, updates):
+            await next_progress(updates)
             hub.close()
-            assert await ended(news)
-        async with stream(hub, arena.team("red"), identifier) as (_, news):
-            await heard(news)
-            assert await ended(news)
+            assert await has_ended(updates)
+        async with open_stream(hub, arena.get_team_token("red"), identifier) as (_, updates):
+            await next_progress(updates)
+            assert await has_ended(updates)
 
     asyncio.run(follow())

@@ -1,4 +1,4 @@
-"""The export: everything of one competition, and nothing that is secret."""
+"""The export holds everything of one competition except secrets."""
 
 import csv
 import io
@@ -15,160 +15,171 @@ from app.db import engine
 from app.db.models import Secret, Token, User
 from app.db.transaction import transaction
 from app.http import archives
-from tests.support.archives import export_of, unpacked
-from tests.support.arena import PASSWORD, Arena, competition_file, noisy_release
+from tests.support.archives import download_export, unpack_export
+from tests.support.arena import PASSWORD, Arena, build_competition_toml, build_noisy_release
 from tests.support.contest import Contest
-from tests.support.secret_search import needles, seen
+from tests.support.secret_search import build_needles, find_leaks
 from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 
 
-def table_of(content: bytes) -> list[dict[str, str]]:
+def parse_table(content: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content.decode(), newline="")))
 
 
-def lines_of(content: bytes) -> list[dict[str, Any]]:
+def parse_json_lines(content: bytes) -> list[dict[str, Any]]:
     return [json.loads(line) for line in content.decode().splitlines()]
 
 
 @pytest.fixture
-def played(client: TestClient) -> Contest:
-    """A contest in its second phase: two teams' submissions, one of them rejected; a guess."""
-    contest = Contest.opened(client)
+def attacked_contest(client: TestClient) -> Contest:
+    """A contest in its second phase with submissions of two teams, one rejected, and a guess."""
+    contest = Contest.create(client)
     first = contest.submit("red")
     contest.submit("=2+5")
-    turned = contest.arena.table.iloc[::-1].reset_index(drop=True).to_csv(index=False).encode()
-    secret = ("original_row\n" + "".join(f"{row + 1}\n" for row in range(len(turned.split()) - 1))).encode()
-    assert contest.arena.submit("red", anonymized=turned, secret=secret).status_code == 202
+    reversed_csv = contest.arena.table.iloc[::-1].reset_index(drop=True).to_csv(index=False).encode()
+    secret = (
+        "original_row\n" + "".join(f"{row + 1}\n" for row in range(len(reversed_csv.split()) - 1))
+    ).encode()
+    assert contest.arena.submit("red", anonymized=reversed_csv, secret=secret).status_code == 202
     score_everything()
-    contest.attack()
-    contest.guessed("=2+5", first, 3)
+    contest.open_attacks()
+    contest.submit_correct_guess("=2+5", first, 3)
     return contest
 
 
-def test_an_export_holds_what_was_handed_in_and_every_verdict(played: Contest) -> None:
-    arena, files = played.arena, unpacked(played.arena)
+def test_an_export_holds_every_submission_and_verdict(attacked_contest: Contest) -> None:
+    arena, files = attacked_contest.arena, unpack_export(attacked_contest.arena)
     assert files["competition.toml"] == arena.get("/competitions/small/competition.toml").content
-    submissions = table_of(files["submissions.csv"])
+    submissions = parse_table(files["submissions.csv"])
     assert [row["state"] for row in submissions] == ["SCORED", "SCORED", "REJECTED"]
     for row in submissions:
-        kept = files[f"submissions/{row['id']}/anonymized.csv"]
-        assert sha256(kept).hexdigest() == row["sha256 of anonymized.csv"]
-    evaluations = lines_of(files["evaluations.jsonl"])
-    assert [one["submission_id"] for one in evaluations] == [row["id"] for row in submissions]
-    shown = arena.get(f"/submissions/{submissions[0]['id']}").json()
-    assert (evaluations[0]["verdict"], evaluations[0]["scorer"]) == (shown["result"], shown["scorer"])
-    assert [team["name"] for team in table_of(files["teams.csv"])] == ["red", "'=2+5"]
-    assert [team["members"] for team in table_of(files["teams.csv"])] == ["1", "1"]
+        content = files[f"submissions/{row['id']}/anonymized.csv"]
+        assert sha256(content).hexdigest() == row["sha256 of anonymized.csv"]
+    evaluations = parse_json_lines(files["evaluations.jsonl"])
+    assert [evaluation["submission_id"] for evaluation in evaluations] == [row["id"] for row in submissions]
+    submission = arena.get(f"/submissions/{submissions[0]['id']}").json()
+    assert (evaluations[0]["verdict"], evaluations[0]["scorer"]) == (
+        submission["result"],
+        submission["scorer"],
+    )
+    assert [team["name"] for team in parse_table(files["teams.csv"])] == ["red", "'=2+5"]
+    assert [team["members"] for team in parse_table(files["teams.csv"])] == ["1", "1"]
     for board in ("anonymization", "matrix", "reidentification"):
         assert files[f"boards/{board}.csv"] == arena.get(f"/competitions/small/boards/{board}.csv").content
 
 
-def test_an_export_holds_the_second_phase_and_the_audit_log(played: Contest) -> None:
-    files = unpacked(played.arena)
-    (guess,) = table_of(files["guesses.csv"])
+def test_an_export_holds_the_second_phase_and_the_audit_log(attacked_contest: Contest) -> None:
+    files = unpack_export(attacked_contest.arena)
+    (guess,) = parse_table(files["guesses.csv"])
     assert (guess["team"], guess["correct"], guess["answered"]) == ("'=2+5", "3", "3")
     assert sha256(files[f"guesses/{guess['id']}.csv"]).hexdigest() == guess["sha256"]
-    targets = table_of(files["targets.csv"])
+    targets = parse_table(files["targets.csv"])
     assert guess["target"] in {target["name"] for target in targets}
-    assert {target["submission_id"] for target in targets} <= set(played.secrets)
+    assert {target["submission_id"] for target in targets} <= set(attacked_contest.secrets)
     assert {target["team"] for target in targets} == {"red", "'=2+5"}
-    logged = table_of(files["audit.csv"])
-    assert [row["action"] for row in logged][:2] == ["competition.create", "original.upload"]
-    assert len(logged) == len(played.arena.get("/competitions/small/audit").json())
-    assert json.loads(logged[0]["after"])["sha256"]
+    audit_rows = parse_table(files["audit.csv"])
+    assert [row["action"] for row in audit_rows][:2] == ["competition.create", "original.upload"]
+    assert len(audit_rows) == len(attacked_contest.arena.get("/competitions/small/audit").json())
+    assert json.loads(audit_rows[0]["after"])["sha256"]
 
 
 def test_an_earlier_verdict_stays_in_the_export_beside_the_current_one(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     score_everything()
-    begun = arena.post("/competitions/small/rescores", content=competition_file(threshold=0.3))
-    assert begun.status_code == 202, begun.text
+    rejudging = arena.post("/competitions/small/rescores", content=build_competition_toml(threshold=0.3))
+    assert rejudging.status_code == 202, rejudging.text
     score_everything()
-    assert arena.post(f"/rescores/{begun.json()['id']}/apply").status_code == 200
-    found = lines_of(unpacked(arena)["evaluations.jsonl"])
-    assert [(one["submission_id"], one["current"]) for one in found] == [
+    assert arena.post(f"/rescores/{rejudging.json()['id']}/apply").status_code == 200
+    evaluations = parse_json_lines(unpack_export(arena)["evaluations.jsonl"])
+    assert [(evaluation["submission_id"], evaluation["current"]) for evaluation in evaluations] == [
         (identifier, False),
         (identifier, True),
     ]
 
 
-def test_no_secret_and_nothing_that_signs_in_is_in_an_export(played: Contest) -> None:
+def test_an_export_holds_no_secret_and_no_credential(attacked_contest: Contest) -> None:
     with transaction() as session:
-        boxes = [(one.sealed, one.commitment) for one in session.scalars(select(Secret))]
+        boxes = [(item.sealed, item.commitment) for item in session.scalars(select(Secret))]
         digests = list(session.scalars(select(Token.digest)))
         hashes = list(session.scalars(select(User.password_hash)))
-        people = list(session.scalars(select(User.name).where(User.name.like("member %"))))
-    canaries = {PASSWORD.encode(), *(one.encode() for one in hashes), *(one.encode() for one in people)}
+        names = list(session.scalars(select(User.name).where(User.name.like("member %"))))
+    canaries = {PASSWORD.encode(), *(item.encode() for item in hashes), *(item.encode() for item in names)}
     for raw in (*(box for box, _ in boxes), *digests):
         canaries |= {raw[:16], raw[-16:], raw.hex().encode()[:32], raw[:16].hex().encode()}
-    tokens = {token.encode() for token in (*played.arena.tokens.values(), played.arena.organizer)}
+    tokens = {
+        token.encode()
+        for token in (*attacked_contest.arena.tokens.values(), attacked_contest.arena.organizer)
+    }
     secrets = [
-        needles(b"original_row\n" + b"".join(b"%d\n" % (row + 1) for row in source))
-        for source in played.secrets.values()
+        build_needles(b"original_row\n" + b"".join(b"%d\n" % (row + 1) for row in source))
+        for source in attacked_contest.secrets.values()
     ]
-    content = b"\n".join(unpacked(played.arena).values()) + export_of(played.arena).content
+    content = (
+        b"\n".join(unpack_export(attacked_contest.arena).values())
+        + download_export(attacked_contest.arena).content
+    )
     assert len(boxes) == 3
-    assert not seen(content, canaries | tokens | set().union(*secrets))
+    assert not find_leaks(content, canaries | tokens | set().union(*secrets))
 
 
-def test_an_export_is_the_same_bytes_until_something_happens(played: Contest) -> None:
-    before = export_of(played.arena)
-    assert export_of(played.arena).content == before.content
-    assert int(before.headers["content-length"]) == len(before.content)
-    played.arena.post("/competitions/small/announcements", json={"text": {"en": "hello"}})
-    assert export_of(played.arena).content != before.content
+def test_an_export_has_the_same_bytes_until_something_changes(attacked_contest: Contest) -> None:
+    export_before = download_export(attacked_contest.arena)
+    assert download_export(attacked_contest.arena).content == export_before.content
+    assert int(export_before.headers["content-length"]) == len(export_before.content)
+    attacked_contest.arena.post("/competitions/small/announcements", json={"text": {"en": "hello"}})
+    assert download_export(attacked_contest.arena).content != export_before.content
 
 
-def test_a_text_that_would_be_a_formula_is_none_in_any_table(arena: Arena) -> None:
-    table, secret = noisy_release(1, arena.table)
+def test_formulas_are_escaped_in_every_table(arena: Arena) -> None:
+    table, secret = build_noisy_release(1, arena.table)
     files = {"anonymized": ("a.csv", table), "secret": ("s.csv", secret)}
-    token = arena.team("@SUM(A1)")
+    token = arena.get_team_token("@SUM(A1)")
     data = {"comment": "=cmd|' /C calc'!A0"}
-    answer = arena.post("/competitions/small/submissions", token=token, files=files, data=data)
-    assert answer.status_code == 202
+    response = arena.post("/competitions/small/submissions", token=token, files=files, data=data)
+    assert response.status_code == 202
     score_everything()
-    for name, content in unpacked(arena).items():
+    for name, content in unpack_export(arena).items():
         if name.endswith(".csv") and "/" not in name.replace("boards/", ""):
             for row in csv.reader(io.StringIO(content.decode(), newline="")):
                 assert not [cell for cell in row if cell[:1] in set("=+@\t\r")], name
-    assert table_of(unpacked(arena)["submissions.csv"])[0]["comment"].startswith("'=cmd")
+    assert parse_table(unpack_export(arena)["submissions.csv"])[0]["comment"].startswith("'=cmd")
 
 
 def test_an_export_holds_nothing_of_another_competition(client: TestClient) -> None:
-    elsewhere, arena = Arena.opened(client, slug="elsewhere"), Arena.opened(client)
-    theirs, ours = elsewhere.submit("green").json()["id"], arena.submit("red").json()["id"]
+    elsewhere, arena = Arena.create(client, slug="elsewhere"), Arena.create(client)
+    other_id, own_id = elsewhere.submit("green").json()["id"], arena.submit("red").json()["id"]
     score_everything()
-    files = unpacked(arena)
+    files = unpack_export(arena)
     content = b"\n".join([*files.values(), *(name.encode() for name in files)])
-    assert ours.encode() in content
-    assert not seen(content, {theirs.encode(), b"green", b"elsewhere"})
+    assert own_id.encode() in content
+    assert not find_leaks(content, {other_id.encode(), b"green", b"elsewhere"})
 
 
-def test_a_large_export_passes_through_the_disk(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_export_is_spooled_to_disk(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     arena.submit("red")
-    whole = export_of(arena).content
-    monkeypatch.setattr(archives, "IN_MEMORY", 100)
-    monkeypatch.setattr(archives, "PIECE", 10)
-    assert export_of(arena).content == whole
+    content = download_export(arena).content
+    monkeypatch.setattr(archives, "MAX_MEMORY_BYTES", 100)
+    monkeypatch.setattr(archives, "CHUNK_BYTES", 10)
+    assert download_export(arena).content == content
 
 
-def test_a_file_that_is_lost_is_said_before_the_download_begins(arena: Arena, settings: Settings) -> None:
+def test_a_lost_file_is_reported_before_the_download_begins(arena: Arena, settings: Settings) -> None:
     arena.submit("red")
     for blob in (settings.data / "blobs").rglob("*"):
         if blob.is_file():
             blob.rename(blob.with_suffix(".gone"))
     try:
-        answer = arena.get("/competitions/small/export.zip")
+        response = arena.get("/competitions/small/export.zip")
     finally:
         for blob in (settings.data / "blobs").rglob("*.gone"):
             blob.rename(blob.with_suffix(""))
-    assert (answer.status_code, answer.json()["code"]) == (404, "file_lost")
+    assert (response.status_code, response.json()["code"]) == (404, "file_lost")
 
 
-def test_an_export_leaves_the_connection_as_it_was(arena: Arena) -> None:
+def test_an_export_resets_the_isolation_level_of_its_connection(arena: Arena) -> None:
     for _ in range(12):  # every connection of the pool
-        export_of(arena)
+        download_export(arena)
     with engine.get_engine().connect() as connection:
         assert connection.execute(text("SHOW transaction_isolation")).scalar_one() == "read committed"

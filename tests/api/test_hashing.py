@@ -1,4 +1,4 @@
-"""Passwords are hashed a few at a time, and while no transaction is open."""
+"""Passwords are hashed with limited parallelism and outside of transactions."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,75 +14,77 @@ from anoncup.schemas.roles import Role
 from app.db import engine
 from app.http import passwords
 from app.services.accounts import accounts
-from tests.support.accounts import invite, sign_up, signed_in, token_for
+from tests.support.accounts import create_invite, request_token, sign_in_new_person, sign_up
 from tests.support.arena import PASSWORD, Arena
-from tests.support.passwords import NEW, browser_session, code_for, set_by
+from tests.support.passwords import NEW_PASSWORD, create_password_code, set_password, sign_in_browser
 
 pytestmark = pytest.mark.full
 
 SIGN_INS = 45
 
 
-class WatchedHasher:
-    """The hasher, and what else was going on whenever it worked."""
+class CountingHasher:
+    """A hasher that records parallel calls and open connections."""
 
     def __init__(self, real: PasswordHasher) -> None:
         self.real = real
         self.lock = Lock()
-        self.now = self.most = 0
+        self.running = self.peak = 0
         self.connections: list[int] = []
 
     @contextmanager
-    def working(self) -> Iterator[None]:
+    def track(self) -> Iterator[None]:
         pool = engine.get_engine().pool
         assert isinstance(pool, QueuePool)
         with self.lock:
-            self.now += 1
-            self.most = max(self.most, self.now)
+            self.running += 1
+            self.peak = max(self.peak, self.running)
             self.connections.append(pool.checkedout())
         try:
             yield
         finally:
             with self.lock:
-                self.now -= 1
+                self.running -= 1
 
     def hash(self, password: bytes) -> str:
-        with self.working():
+        with self.track():
             return self.real.hash(password)
 
-    def verify(self, kept: str, password: bytes) -> bool:
-        with self.working():
-            return self.real.verify(kept, password)
+    def verify(self, password_hash: str, password: bytes) -> bool:
+        with self.track():
+            return self.real.verify(password_hash, password)
 
 
 @pytest.fixture
-def hasher(monkeypatch: pytest.MonkeyPatch) -> WatchedHasher:
-    watched = WatchedHasher(accounts.hasher)
-    monkeypatch.setattr(accounts, "hasher", watched)
-    return watched
+def hasher(monkeypatch: pytest.MonkeyPatch) -> CountingHasher:
+    counting_hasher = CountingHasher(accounts.hasher)
+    monkeypatch.setattr(accounts, "hasher", counting_hasher)
+    return counting_hasher
 
 
-def test_whoever_signs_in_while_forty_others_do_waits_and_is_not_refused(
-    client: TestClient, hasher: WatchedHasher
+def test_a_sign_in_beside_forty_others_waits_and_is_not_refused(
+    client: TestClient, hasher: CountingHasher
 ) -> None:
-    signed_in(client, "Rei")
+    sign_in_new_person(client, "Rei")
     with ThreadPoolExecutor(SIGN_INS) as pool:
-        answers = list(pool.map(lambda _: token_for(client, name="Rei", password=PASSWORD), range(SIGN_INS)))
-    assert {answer.status_code for answer in answers} == {201}
-    assert hasher.most <= passwords.AT_ONCE
+        responses = list(
+            pool.map(lambda _: request_token(client, name="Rei", password=PASSWORD), range(SIGN_INS))
+        )
+    assert {response.status_code for response in responses} == {201}
+    assert hasher.peak <= passwords.MAX_CONCURRENT_HASHES
 
 
-def test_no_connection_is_held_while_a_password_is_hashed(arena: Arena, hasher: WatchedHasher) -> None:
-    """By every way on which there is something to hash."""
-    administrator = signed_in(arena.client, "Ada", Role.ADMINISTRATOR)
+def test_no_connection_is_held_while_a_password_is_hashed(arena: Arena, hasher: CountingHasher) -> None:
+    """Covers every request that hashes a password."""
+    administrator = sign_in_new_person(arena.client, "Ada", Role.ADMINISTRATOR)
     hasher.connections.clear()
-    token = sign_up(arena.client, invite(arena), name="Rei").json()["token"]
-    browser_session(arena.client, "Rei")
-    assert token_for(arena.client, name="nobody", password=PASSWORD).status_code == 401
-    changed = arena.put("/me/password", token=token, json={"old": PASSWORD, "new": NEW})
+    token = sign_up(arena.client, create_invite(arena), name="Rei").json()["token"]
+    sign_in_browser(arena.client, "Rei")
+    assert request_token(arena.client, name="nobody", password=PASSWORD).status_code == 401
+    changed = arena.put("/me/password", token=token, json={"old": PASSWORD, "new": NEW_PASSWORD})
     assert changed.status_code == 204
-    assert set_by(arena.client, code_for(arena, "Rei"), PASSWORD).status_code == 204
-    assert token_for(arena.client, name="Rei", password=PASSWORD).status_code == 201
+    assert set_password(arena.client, create_password_code(arena, "Rei"), PASSWORD).status_code == 204
+    assert request_token(arena.client, name="Rei", password=PASSWORD).status_code == 201
     body = {"name": "Mio", "password": PASSWORD, "role": "participant"}
     assert arena.post("/users", token=administrator, json=body).status_code == 201
     assert len(hasher.connections) >= 8
@@ -90,4 +92,4 @@ def test_no_connection_is_held_while_a_password_is_hashed(arena: Arena, hasher: 
 
 
 def test_an_unknown_name_takes_as_much_work_as_a_known_one() -> None:
-    assert not PasswordHasher().check_needs_rehash(accounts.NOBODY)
+    assert not PasswordHasher().check_needs_rehash(accounts.DUMMY_HASH)

@@ -1,4 +1,4 @@
-"""How often a team may hand in: caps, days, grants, retries, many uploads at once."""
+"""Quotas of uploads: caps, days, grants, retries and parallel uploads."""
 
 import re
 from collections import Counter
@@ -16,58 +16,60 @@ from sqlalchemy import func, select, update
 
 from app.db.models import Attempt, Base, Evaluation, Grant, Guess, State, Submission, Team
 from app.db.transaction import transaction
-from app.services.contests.phases import midnights
+from app.services.contests.phases import find_midnights
 from app.services.jobs import leases
 from app.services.submissions import evaluations
-from app.services.submissions.quota import LONGEST_WAIT_S
-from tests.support.arena import API, Arena, competition_file, noisy_release
+from app.services.submissions.quota import MAX_RETRY_AFTER_S
+from tests.support.arena import API, Arena, build_competition_toml, build_noisy_release
 from tests.support.claimed_jobs import FAULT, claim_evaluation
 from tests.support.contest import Contest, judge_everything
 from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 
-AT_ONCE = 20
-MALFORMED = b"wrong\n"
+PARALLEL_CALLS = 20
+MALFORMED_FILE = b"wrong\n"
 
 
-def limited(client: TestClient, **limits: int) -> Arena:
+def open_limited_arena(client: TestClient, **limits: int) -> Arena:
     more = "[limits]\n" + "".join(f"{name} = {limit}\n" for name, limit in limits.items())
-    return Arena.opened(client, file=competition_file(more=more))
+    return Arena.create(client, file=build_competition_toml(extra_toml=more))
 
 
-def counted(model: type[Base]) -> int:
+def count_rows(model: type[Base]) -> int:
     with transaction() as session:
         return session.scalars(select(func.count()).select_from(model)).one()
 
 
-def at_once(call: Callable[[int], Response], number: int = AT_ONCE) -> list[Response]:
+def call_in_parallel(call: Callable[[int], Response], number: int = PARALLEL_CALLS) -> list[Response]:
     with ThreadPoolExecutor(number) as pool:
         return list(pool.map(call, range(number)))
 
 
-def statuses(answers: list[Response]) -> Counter[int]:
-    return Counter(answer.status_code for answer in answers)
+def count_statuses(responses: list[Response]) -> Counter[int]:
+    return Counter(response.status_code for response in responses)
 
 
-def caps(arena: Arena, team: str = "red") -> dict[str, dict[str, Any]]:
-    found = arena.get(f"/competitions/{arena.slug}/quota", token=arena.team(team)).json()
-    return {cap["name"]: cap for cap in found["caps"]}
+def get_caps(arena: Arena, team: str = "red") -> dict[str, dict[str, Any]]:
+    quota = arena.get(f"/competitions/{arena.slug}/quota", token=arena.get_team_token(team)).json()
+    return {cap["name"]: cap for cap in quota["caps"]}
 
 
-def used(arena: Arena, team: str = "red") -> dict[str, int]:
-    return {name: cap["used"] for name, cap in caps(arena, team).items()}
+def get_used(arena: Arena, team: str = "red") -> dict[str, int]:
+    return {name: cap["used"] for name, cap in get_caps(arena, team).items()}
 
 
-def keyed(arena: Arena, key: str, *, team: str = "red", seed: int = 1, **changed: Any) -> Response:
-    table, secret = noisy_release(seed, arena.table)
-    answer: Response = arena.client.post(
+def submit_with_key(
+    arena: Arena, key: str, *, team: str = "red", seed: int = 1, **overrides: Any
+) -> Response:
+    table, secret = build_noisy_release(seed, arena.table)
+    response: Response = arena.client.post(
         f"{API}/competitions/{arena.slug}/submissions",
-        headers={"Authorization": f"Bearer {arena.team(team)}", "Idempotency-Key": key},
+        headers={"Authorization": f"Bearer {arena.get_team_token(team)}", "Idempotency-Key": key},
         files={"anonymized": ("a.csv", table), "secret": ("s.csv", secret)},
-        **changed,
+        **overrides,
     )
-    return answer
+    return response
 
 
 def seconds_to_midnight(zone: str = "Asia/Tokyo") -> float:
@@ -77,191 +79,227 @@ def seconds_to_midnight(zone: str = "Asia/Tokyo") -> float:
 
 
 @pytest.mark.parametrize(
-    ("now", "zone", "since", "resets_at"),
+    ("now", "zone", "starts_at", "resets_at"),
     [
         ("2027-01-10T14:59:59.999999Z", "Asia/Tokyo", "2027-01-09T15:00:00Z", "2027-01-10T15:00:00Z"),
         ("2027-01-10T15:00:00Z", "Asia/Tokyo", "2027-01-10T15:00:00Z", "2027-01-11T15:00:00Z"),
         ("2027-01-10T00:00:00Z", "UTC", "2027-01-10T00:00:00Z", "2027-01-11T00:00:00Z"),
-        # the day of 23 hours
+        # a day of 23 hours
         ("2027-03-28T12:00:00Z", "Europe/Berlin", "2027-03-27T23:00:00Z", "2027-03-28T22:00:00Z"),
-        # the day of 25 hours, in its first and in its second two o'clock
+        # a day of 25 hours, in its first and in its second two o'clock
         ("2027-10-31T00:30:00Z", "Europe/Berlin", "2027-10-30T22:00:00Z", "2027-10-31T23:00:00Z"),
         ("2027-10-31T01:30:00Z", "Europe/Berlin", "2027-10-30T22:00:00Z", "2027-10-31T23:00:00Z"),
         ("2027-06-01T18:29:59Z", "Asia/Kolkata", "2027-05-31T18:30:00Z", "2027-06-01T18:30:00Z"),
         ("2028-02-29T20:00:00Z", "Pacific/Kiritimati", "2028-02-29T10:00:00Z", "2028-03-01T10:00:00Z"),
     ],
 )
-def test_a_day_lasts_from_midnight_to_midnight_on_the_clocks_of_the_zone(
-    now: str, zone: str, since: str, resets_at: str
+def test_a_day_lasts_from_midnight_to_midnight_in_the_zone_of_the_contest(
+    now: str, zone: str, starts_at: str, resets_at: str
 ) -> None:
-    day = (datetime.fromisoformat(since), datetime.fromisoformat(resets_at))
-    assert midnights(datetime.fromisoformat(now), zone) == day
+    day = (datetime.fromisoformat(starts_at), datetime.fromisoformat(resets_at))
+    assert find_midnights(datetime.fromisoformat(now), zone) == day
 
 
 @pytest.mark.parametrize("zone", ["Africa/Cairo", "America/Santiago", "Asia/Beirut"])
-def test_every_moment_lies_in_its_day_even_where_clocks_skip_midnight(zone: str) -> None:
+def test_every_moment_is_in_its_day_even_where_clocks_skip_midnight(zone: str) -> None:
     start = datetime(2027, 1, 1, tzinfo=UTC)
     for hours in range(0, 366 * 24, 5):
         now = start + timedelta(hours=hours)
-        last, following = midnights(now, zone)
+        last, following = find_midnights(now, zone)
         assert last <= now < following, now
 
 
 @pytest.mark.parametrize("cap", ["valid_per_day", "valid_total", "attempts_per_day", "attempts_total"])
-def test_of_twenty_uploads_at_once_a_cap_of_three_takes_three(client: TestClient, cap: str) -> None:
-    arena = limited(client, **{cap: 3})
-    arena.team("red")
-    answers = at_once(lambda number: arena.submit("red", seed=number))
-    assert statuses(answers) == {202: 3, 429: 17}
-    waits = {int(answer.headers["retry-after"]) for answer in answers if answer.status_code == 429}
-    expected = seconds_to_midnight() if cap.endswith("_per_day") else LONGEST_WAIT_S
+def test_a_cap_of_three_accepts_three_of_twenty_parallel_uploads(client: TestClient, cap: str) -> None:
+    arena = open_limited_arena(client, **{cap: 3})
+    arena.get_team_token("red")
+    responses = call_in_parallel(lambda number: arena.submit("red", seed=number))
+    assert count_statuses(responses) == {202: 3, 429: 17}
+    waits = {int(response.headers["retry-after"]) for response in responses if response.status_code == 429}
+    expected = seconds_to_midnight() if cap.endswith("_per_day") else MAX_RETRY_AFTER_S
     assert all(0 <= wait - expected <= 30 for wait in waits)
-    assert {answer.json()["code"] for answer in answers if answer.status_code == 429} == {"quota_used_up"}
-    assert counted(Submission) == 3
-    assert sorted(answer.json()["quota_left"][cap] for answer in answers if answer.status_code == 202) == (
-        [0, 1, 2] if cap.startswith("valid") else sorted(caps_after(answers, cap))
-    )
+    assert {response.json()["code"] for response in responses if response.status_code == 429} == {
+        "quota_used_up"
+    }
+    assert count_rows(Submission) == 3
+    assert sorted(
+        response.json()["quota_left"][cap] for response in responses if response.status_code == 202
+    ) == ([0, 1, 2] if cap.startswith("valid") else sorted(read_quota_left(responses, cap)))
     assert arena.submit("blue").status_code == 202
 
 
 def test_a_refusal_names_midnight_with_the_zone_of_the_contest(client: TestClient) -> None:
-    arena = limited(client, attempts_per_day=1)
+    arena = open_limited_arena(client, attempts_per_day=1)
     arena.submit("red")
     detail = arena.submit("red", seed=2).json()["detail"]
     assert re.search(r", until \d{4}-\d\d-\d\d 00:00:00 JST$", detail)
 
 
-def caps_after(answers: list[Response], cap: str) -> list[int]:
-    """Attempts are counted when an upload begins: of those at once, each receipt tells what was left then."""
-    left = [answer.json()["quota_left"][cap] for answer in answers if answer.status_code == 202]
-    assert set(left) <= {0, 1, 2}
-    return left
+def read_quota_left(responses: list[Response], cap: str) -> list[int]:
+    """Return the remainders in the receipts.
+
+    Attempts are counted when an upload begins, so that parallel uploads may report the same remainder.
+    """
+    remaining = [response.json()["quota_left"][cap] for response in responses if response.status_code == 202]
+    assert set(remaining) <= {0, 1, 2}
+    return remaining
 
 
-def test_of_twenty_guesses_at_once_a_target_takes_three(client: TestClient) -> None:
-    contest = Contest.opened(client)
-    red, other = contest.submit("red"), contest.submit("green")
-    contest.arena.team("blue")
-    contest.attack()
-    target, right = contest.target_of(red)["id"], contest.right_on(red, 1)
-    answers = at_once(lambda _: contest.guess("blue", target, right))
-    assert statuses(answers) == {202: 3, 429: 17}
-    assert sorted(one.json()["guesses_left"] for one in answers if one.status_code == 202) == [0, 1, 2]
-    assert counted(Guess) == 3
-    assert contest.guess("blue", contest.target_of(other)["id"], right).status_code == 202
-    left = {target["name"]: target["guesses_left"] for target in contest.targets("blue")}
-    assert sorted(left.values()) == [0, 2]
+def test_a_target_accepts_three_of_twenty_parallel_guesses(client: TestClient) -> None:
+    contest = Contest.create(client)
+    red, green = contest.submit("red"), contest.submit("green")
+    contest.arena.get_team_token("blue")
+    contest.open_attacks()
+    target, right_guess = contest.find_target(red)["id"], contest.build_guess(red, 1)
+    responses = call_in_parallel(lambda _: contest.submit_guess("blue", target, right_guess))
+    assert count_statuses(responses) == {202: 3, 429: 17}
+    assert sorted(answer.json()["guesses_left"] for answer in responses if answer.status_code == 202) == [
+        0,
+        1,
+        2,
+    ]
+    assert count_rows(Guess) == 3
+    assert contest.submit_guess("blue", contest.find_target(green)["id"], right_guess).status_code == 202
+    remaining = {target["name"]: target["guesses_left"] for target in contest.list_targets("blue")}
+    assert sorted(remaining.values()) == [0, 2]
 
 
-def test_error_and_cancellation_give_the_valid_one_back_and_never_the_attempt(client: TestClient) -> None:
-    arena = limited(client, valid_total=2, attempts_total=5)
+def test_errors_and_cancellations_restore_the_valid_quota_but_not_the_attempt(client: TestClient) -> None:
+    arena = open_limited_arena(client, valid_total=2, attempts_total=5)
     first, second = (arena.submit("red", seed=seed).json()["id"] for seed in (1, 2))
     assert arena.submit("red", seed=3).status_code == 429
-    end_in_error(first)
-    assert used(arena) == {"valid_per_day": 1, "valid_total": 1, "attempts_per_day": 2, "attempts_total": 2}
+    fail_evaluation(first)
+    assert get_used(arena) == {
+        "valid_per_day": 1,
+        "valid_total": 1,
+        "attempts_per_day": 2,
+        "attempts_total": 2,
+    }
     assert (
-        arena.post(f"/submissions/{second}/cancel", token=arena.team("red")).json()["status"] == "CANCELLED"
+        arena.post(f"/submissions/{second}/cancel", token=arena.get_team_token("red")).json()["status"]
+        == "CANCELLED"
     )
-    assert used(arena) == {"valid_per_day": 0, "valid_total": 0, "attempts_per_day": 2, "attempts_total": 2}
+    assert get_used(arena) == {
+        "valid_per_day": 0,
+        "valid_total": 0,
+        "attempts_per_day": 2,
+        "attempts_total": 2,
+    }
     assert [arena.submit("red", seed=seed).status_code for seed in (3, 4, 5)] == [202, 202, 429]
     assert arena.post(f"/submissions/{first}/rescore").status_code == 202
-    assert used(arena)["valid_total"] == 3
-    assert caps(arena)["valid_total"]["left"] == 0
+    assert get_used(arena)["valid_total"] == 3
+    assert get_caps(arena)["valid_total"]["left"] == 0
 
 
-def end_in_error(submission: str) -> None:
+def fail_evaluation(submission: str) -> None:
     with transaction() as session:
-        found = session.scalars(
+        evaluation_id = session.scalars(
             select(Evaluation.id).where(Evaluation.submission_id == UUID(submission))
         ).one()
-        claimed = claim_evaluation(session, found)
-        leases.fail(session, Evaluation, claimed.evaluation_id, claimed.attempt, FAULT)
+        claim = claim_evaluation(session, evaluation_id)
+        leases.fail(session, Evaluation, claim.evaluation_id, claim.attempt, FAULT)
 
 
 def test_a_rejected_submission_stays_counted(client: TestClient) -> None:
-    arena = limited(client, valid_total=1)
+    arena = open_limited_arena(client, valid_total=1)
     identifier = UUID(arena.submit("red").json()["id"])
     with transaction() as session:
-        found = session.scalars(select(Evaluation.id).where(Evaluation.submission_id == identifier)).one()
-        claimed = claim_evaluation(session, found)
-        evaluations.record(session, claimed, verdict={"verdict": "rejected"}, scorer="by hand")
+        evaluation_id = session.scalars(
+            select(Evaluation.id).where(Evaluation.submission_id == identifier)
+        ).one()
+        claim = claim_evaluation(session, evaluation_id)
+        evaluations.record(session, claim, verdict={"verdict": "rejected"}, scorer="by hand")
     assert arena.submit("red", seed=2).status_code == 429
 
 
-def test_a_malformed_upload_counts_as_an_attempt_and_becomes_nothing(client: TestClient) -> None:
-    arena = limited(client, attempts_total=4)
-    assert arena.submit("red", anonymized=MALFORMED).status_code == 422
-    assert arena.submit("red", secret=MALFORMED).status_code == 422
+def test_a_malformed_upload_counts_as_an_attempt_and_stores_nothing(client: TestClient) -> None:
+    arena = open_limited_arena(client, attempts_total=4)
+    assert arena.submit("red", anonymized=MALFORMED_FILE).status_code == 422
+    assert arena.submit("red", secret=MALFORMED_FILE).status_code == 422
     path = f"/competitions/{arena.slug}/submissions"
-    assert arena.post(path, token=arena.team("red"), json={}).status_code == 422
-    assert used(arena) == {"valid_per_day": 0, "valid_total": 0, "attempts_per_day": 3, "attempts_total": 3}
+    assert arena.post(path, token=arena.get_team_token("red"), json={}).status_code == 422
+    assert get_used(arena) == {
+        "valid_per_day": 0,
+        "valid_total": 0,
+        "attempts_per_day": 3,
+        "attempts_total": 3,
+    }
     assert arena.submit("red").status_code == 202
-    refused = arena.submit("red", anonymized=MALFORMED)
-    assert (refused.status_code, refused.json()["code"]) == (429, "quota_used_up")
-    assert (counted(Submission), counted(Attempt)) == (1, 4)
+    refusal = arena.submit("red", anonymized=MALFORMED_FILE)
+    assert (refusal.status_code, refusal.json()["code"]) == (429, "quota_used_up")
+    assert (count_rows(Submission), count_rows(Attempt)) == (1, 4)
 
 
 def test_a_malformed_guess_counts_as_an_attempt_and_a_good_one_does_not(client: TestClient) -> None:
-    contest = Contest.opened(client, more="[limits]\nattempts_total = 2\nguesses_per_target = 9\n")
+    contest = Contest.create(client, extra_toml="[limits]\nattempts_total = 2\nguesses_per_target = 9\n")
     red = contest.submit("red")
-    contest.arena.team("blue")
-    contest.attack()
-    target, right = contest.target_of(red)["id"], contest.right_on(red, 1)
-    answers = [contest.guess("blue", target, right).status_code for _ in range(4)]
-    assert answers == [202] * 4
-    assert [contest.guess("blue", target, MALFORMED).status_code for _ in range(3)] == [422, 422, 429]
-    assert contest.guess("blue", target, right).status_code == 429
-    assert used(contest.arena, "blue") == {"attempts_per_day": 2, "attempts_total": 2}
-    report = contest.arena.get(f"{contest.path}/quota", token=contest.arena.team("blue")).json()
+    contest.arena.get_team_token("blue")
+    contest.open_attacks()
+    target, right_guess = contest.find_target(red)["id"], contest.build_guess(red, 1)
+    responses = [contest.submit_guess("blue", target, right_guess).status_code for _ in range(4)]
+    assert responses == [202] * 4
+    assert [contest.submit_guess("blue", target, MALFORMED_FILE).status_code for _ in range(3)] == [
+        422,
+        422,
+        429,
+    ]
+    assert contest.submit_guess("blue", target, right_guess).status_code == 429
+    assert get_used(contest.arena, "blue") == {"attempts_per_day": 2, "attempts_total": 2}
+    report = contest.arena.get(f"{contest.path}/quota", token=contest.arena.get_team_token("blue")).json()
     assert report["phase"] == "reidentification"
 
 
-def test_a_guess_that_ended_in_error_is_given_back(client: TestClient) -> None:
-    contest = Contest.opened(client, more="[limits]\nguesses_per_target = 1\n")
+def test_a_guess_that_ended_in_error_is_not_counted(client: TestClient) -> None:
+    contest = Contest.create(client, extra_toml="[limits]\nguesses_per_target = 1\n")
     red = contest.submit("red")
-    contest.arena.team("blue")
-    contest.attack()
-    target, right = contest.target_of(red)["id"], contest.right_on(red, 1)
-    assert contest.guess("blue", target, right).status_code == 202
-    assert contest.guess("blue", target, right).status_code == 429
+    contest.arena.get_team_token("blue")
+    contest.open_attacks()
+    target, right_guess = contest.find_target(red)["id"], contest.build_guess(red, 1)
+    assert contest.submit_guess("blue", target, right_guess).status_code == 202
+    assert contest.submit_guess("blue", target, right_guess).status_code == 429
     with transaction() as session:
         leases.finish(session, session.scalars(select(Guess)).one(), State.ERROR)
-    assert contest.targets("blue")[0]["guesses_left"] == 1
-    assert contest.guess("blue", target, right).status_code == 202
+    assert contest.list_targets("blue")[0]["guesses_left"] == 1
+    assert contest.submit_guess("blue", target, right_guess).status_code == 202
 
 
 def test_yesterdays_uploads_count_in_total_and_not_today(client: TestClient) -> None:
-    arena = limited(client, valid_per_day=1, valid_total=2)
+    arena = open_limited_arena(client, valid_per_day=1, valid_total=2)
     assert arena.submit("red").status_code == 202
     assert arena.submit("red", seed=2).status_code == 429
-    just_before, _ = midnights(datetime.now(UTC), "Asia/Tokyo")
-    move_to(just_before)
-    assert used(arena)["valid_per_day"] == 1
-    move_to(just_before - timedelta(microseconds=1))
-    assert used(arena) == {"valid_per_day": 0, "valid_total": 1, "attempts_per_day": 0, "attempts_total": 1}
+    just_before, _ = find_midnights(datetime.now(UTC), "Asia/Tokyo")
+    move_uploads_to(just_before)
+    assert get_used(arena)["valid_per_day"] == 1
+    move_uploads_to(just_before - timedelta(microseconds=1))
+    assert get_used(arena) == {
+        "valid_per_day": 0,
+        "valid_total": 1,
+        "attempts_per_day": 0,
+        "attempts_total": 1,
+    }
     assert arena.submit("red", seed=2).status_code == 202
     assert arena.submit("red", seed=3).status_code == 429
-    resets = datetime.fromisoformat(caps(arena)["valid_per_day"]["resets_at"])
+    resets = datetime.fromisoformat(get_caps(arena)["valid_per_day"]["resets_at"])
     assert resets.astimezone(ZoneInfo("Asia/Tokyo")).time() == datetime.min.time()
-    assert caps(arena)["valid_total"]["resets_at"] is None
+    assert get_caps(arena)["valid_total"]["resets_at"] is None
 
 
-def move_to(moment: datetime) -> None:
+def move_uploads_to(moment: datetime) -> None:
     with transaction() as session:
         session.execute(update(Submission).values(received_at=moment))
         session.execute(update(Attempt).values(at=moment))
 
 
 def grant(arena: Arena, cap: str, amount: int = 1, team: str = "red") -> Response:
-    arena.team(team)
+    arena.get_team_token(team)
     with transaction() as session:
         identifier = session.scalars(select(Team.id).where(Team.name == team)).one()
     body = {"team_id": str(identifier), "cap": cap, "amount": amount}
     return arena.post(f"/competitions/{arena.slug}/grants", json=body)
 
 
-def test_a_grant_of_a_daily_cap_is_for_its_day_and_of_a_total_for_ever(client: TestClient) -> None:
-    arena = limited(client, valid_per_day=1, valid_total=1)
+def test_a_grant_of_a_daily_cap_is_for_its_day_and_of_a_total_cap_for_good(client: TestClient) -> None:
+    arena = open_limited_arena(client, valid_per_day=1, valid_total=1)
     assert arena.submit("red").status_code == 202
     for cap in ("valid_per_day", "valid_total"):
         assert arena.submit("red", seed=2).status_code == 429
@@ -271,128 +309,136 @@ def test_a_grant_of_a_daily_cap_is_for_its_day_and_of_a_total_for_ever(client: T
     assert arena.submit("blue", seed=2).status_code == 429
     with transaction() as session:
         session.execute(update(Grant).values(at=Grant.at - timedelta(days=1)))
-    found = caps(arena)
-    assert (found["valid_per_day"]["limit"], found["valid_total"]["limit"]) == (1, 2)
+    current_caps = get_caps(arena)
+    assert (current_caps["valid_per_day"]["limit"], current_caps["valid_total"]["limit"]) == (1, 2)
 
 
 def test_a_grant_of_guesses_is_for_every_target(client: TestClient) -> None:
-    contest = Contest.opened(client, more="[limits]\nguesses_per_target = 1\n")
+    contest = Contest.create(client, extra_toml="[limits]\nguesses_per_target = 1\n")
     red = contest.submit("red")
-    contest.arena.team("blue")
-    contest.attack()
-    target, right = contest.target_of(red)["id"], contest.right_on(red, 1)
+    contest.arena.get_team_token("blue")
+    contest.open_attacks()
+    target, right_guess = contest.find_target(red)["id"], contest.build_guess(red, 1)
     assert grant(contest.arena, "guesses_per_target", 2, "blue").status_code == 201
-    assert [contest.guess("blue", target, right).status_code for _ in range(4)] == [202, 202, 202, 429]
+    assert [contest.submit_guess("blue", target, right_guess).status_code for _ in range(4)] == [
+        202,
+        202,
+        202,
+        429,
+    ]
 
 
 @pytest.mark.parametrize(
     ("cap", "amount"), [("valid", 1), ("file_mb", 1), ("valid_total", 0), ("valid_total", 10**9), ("\x00", 1)]
 )
-def test_a_grant_of_nonsense_is_refused(arena: Arena, cap: str, amount: int) -> None:
+def test_an_invalid_grant_is_refused(arena: Arena, cap: str, amount: int) -> None:
     assert grant(arena, cap, amount).status_code == 422
-    assert counted(Grant) == 0
+    assert count_rows(Grant) == 0
 
 
-def test_the_receipt_tells_what_is_left_as_the_quota_does(client: TestClient) -> None:
-    arena = limited(client, valid_per_day=5, valid_total=7, attempts_per_day=9, attempts_total=11)
-    arena.submit("red", anonymized=MALFORMED)
+def test_the_receipt_and_the_quota_report_the_same_remainder(client: TestClient) -> None:
+    arena = open_limited_arena(client, valid_per_day=5, valid_total=7, attempts_per_day=9, attempts_total=11)
+    arena.submit("red", anonymized=MALFORMED_FILE)
     receipt = arena.submit("red").json()
     expected = {"valid_per_day": 4, "valid_total": 6, "attempts_per_day": 7, "attempts_total": 9}
     assert receipt["quota_left"] == expected
-    assert {name: cap["left"] for name, cap in caps(arena).items()} == expected
+    assert {name: cap["left"] for name, cap in get_caps(arena).items()} == expected
     arena.submit("red", seed=2)
-    assert arena.submission(receipt["id"], "red")["quota_left"] == expected
+    assert arena.get_submission(receipt["id"], "red")["quota_left"] == expected
 
 
 def test_a_retry_gets_the_very_same_receipt_and_counts_nothing(client: TestClient) -> None:
-    arena = limited(client, valid_total=1, attempts_total=1)
-    first = keyed(arena, "once")
+    arena = open_limited_arena(client, valid_total=1, attempts_total=1)
+    first = submit_with_key(arena, "once")
     assert first.status_code == 202
     score_everything()
     for _ in range(2):
-        again = keyed(arena, "once")
-        assert (again.status_code, again.content) == (202, first.content)
-    assert (counted(Submission), counted(Attempt)) == (1, 1)
+        retry = submit_with_key(arena, "once")
+        assert (retry.status_code, retry.content) == (202, first.content)
+    assert (count_rows(Submission), count_rows(Attempt)) == (1, 1)
 
 
 def test_a_retry_after_the_deadline_gets_the_receipt_and_a_new_upload_does_not(client: TestClient) -> None:
-    contest = Contest.opened(client)
-    first = keyed(contest.arena, "once")
+    contest = Contest.create(client)
+    first = submit_with_key(contest.arena, "once")
     score_everything()
-    contest.attack()
-    assert keyed(contest.arena, "once").content == first.content
-    late = keyed(contest.arena, "twice")
-    assert (late.status_code, late.json()["code"]) == (409, "phase_closed")
+    contest.open_attacks()
+    assert submit_with_key(contest.arena, "once").content == first.content
+    late_response = submit_with_key(contest.arena, "twice")
+    assert (late_response.status_code, late_response.json()["code"]) == (409, "phase_closed")
 
 
 def test_ten_retries_at_once_are_one_submission_and_one_attempt(arena: Arena) -> None:
-    arena.team("red")
-    answers = at_once(lambda _: keyed(arena, "once"), 10)
-    assert statuses(answers) == {202: 10}
-    assert len({answer.content for answer in answers}) == 1
-    assert (counted(Submission), counted(Attempt), counted(Evaluation)) == (1, 1, 1)
+    arena.get_team_token("red")
+    responses = call_in_parallel(lambda _: submit_with_key(arena, "once"), 10)
+    assert count_statuses(responses) == {202: 10}
+    assert len({response.content for response in responses}) == 1
+    assert (count_rows(Submission), count_rows(Attempt), count_rows(Evaluation)) == (1, 1, 1)
 
 
 def test_ten_retries_of_a_guess_at_once_are_one_guess_and_one_attempt(client: TestClient) -> None:
-    contest = Contest.opened(client)
+    contest = Contest.create(client)
     red = contest.submit("red")
-    contest.arena.team("blue")
-    contest.attack()
-    target, right = contest.target_of(red)["id"], contest.right_on(red, 5)
-    before = counted(Attempt)
-    answers = at_once(lambda _: contest.guess("blue", target, right, key="once"), 10)
-    assert statuses(answers) == {202: 10}
-    assert len({answer.content for answer in answers}) == 1
-    assert (counted(Guess), counted(Attempt) - before) == (1, 1)
+    contest.arena.get_team_token("blue")
+    contest.open_attacks()
+    target, right_guess = contest.find_target(red)["id"], contest.build_guess(red, 5)
+    attempts_before = count_rows(Attempt)
+    responses = call_in_parallel(lambda _: contest.submit_guess("blue", target, right_guess, key="once"), 10)
+    assert count_statuses(responses) == {202: 10}
+    assert len({response.content for response in responses}) == 1
+    assert (count_rows(Guess), count_rows(Attempt) - attempts_before) == (1, 1)
 
 
 def test_the_same_key_with_other_content_is_refused(arena: Arena) -> None:
-    keyed(arena, "once")
-    for changed in ({"seed": 2}, {"data": {"comment": "another"}}):
-        answer = keyed(arena, "once", **changed)
-        assert (answer.status_code, answer.json()["code"]) == (422, "idempotency_key_reused")
-    assert counted(Submission) == 1
+    submit_with_key(arena, "once")
+    for overrides in ({"seed": 2}, {"data": {"comment": "another"}}):
+        response = submit_with_key(arena, "once", **overrides)
+        assert (response.status_code, response.json()["code"]) == (422, "idempotency_key_reused")
+    assert count_rows(Submission) == 1
 
 
 def test_the_same_key_on_another_target_is_refused(client: TestClient) -> None:
-    contest = Contest.opened(client)
+    contest = Contest.create(client)
     red, green = contest.submit("red"), contest.submit("green")
-    contest.arena.team("blue")
-    contest.attack()
-    right = contest.right_on(red, 5)
-    one, other = (contest.target_of(each)["id"] for each in (red, green))
-    assert contest.guess("blue", one, right, key="once").status_code == 202
-    refused = contest.guess("blue", other, right, key="once")
-    assert (refused.status_code, refused.json()["code"]) == (422, "idempotency_key_reused")
-    assert counted(Guess) == 1
+    contest.arena.get_team_token("blue")
+    contest.open_attacks()
+    right_guess = contest.build_guess(red, 5)
+    first_target, second_target = (contest.find_target(submission)["id"] for submission in (red, green))
+    assert contest.submit_guess("blue", first_target, right_guess, key="once").status_code == 202
+    refusal = contest.submit_guess("blue", second_target, right_guess, key="once")
+    assert (refusal.status_code, refusal.json()["code"]) == (422, "idempotency_key_reused")
+    assert count_rows(Guess) == 1
 
 
-def test_a_retried_guess_gets_its_receipt_though_the_target_is_withdrawn_and_all_is_over(
+def test_a_retried_guess_gets_its_receipt_after_withdrawal_and_close(
     client: TestClient,
 ) -> None:
-    contest = Contest.opened(client)
+    contest = Contest.create(client)
     red = contest.submit("red")
-    contest.arena.team("blue")
-    contest.attack()
-    target, right = contest.target_of(red)["id"], contest.right_on(red, 5)
-    first = contest.guess("blue", target, right, key="once")
-    assert contest.organize(f"/submissions/{red}/disqualify").status_code == 200
-    assert contest.guess("blue", target, right, key="once").content == first.content
-    assert contest.guess("blue", target, right, key="twice").status_code == 404
+    contest.arena.get_team_token("blue")
+    contest.open_attacks()
+    target, right_guess = contest.find_target(red)["id"], contest.build_guess(red, 5)
+    first = contest.submit_guess("blue", target, right_guess, key="once")
+    assert contest.post_as_organizer(f"/submissions/{red}/disqualify").status_code == 200
+    assert contest.submit_guess("blue", target, right_guess, key="once").content == first.content
+    assert contest.submit_guess("blue", target, right_guess, key="twice").status_code == 404
     judge_everything()
-    contest.close()
-    assert contest.guess("blue", target, right, key="once").content == first.content
+    contest.close_attacks()
+    assert contest.submit_guess("blue", target, right_guess, key="once").content == first.content
 
 
 def test_keys_belong_to_a_team(arena: Arena) -> None:
-    receipts = [keyed(arena, "once", team=team).json()["id"] for team in ("red", "blue")]
+    receipts = [submit_with_key(arena, "once", team=team).json()["id"] for team in ("red", "blue")]
     assert len(set(receipts)) == 2
-    assert counted(Submission) == 2
+    assert count_rows(Submission) == 2
 
 
 @pytest.mark.parametrize("key", ["", "a b", "x" * 201, "ü"])
-def test_a_key_that_is_none_is_refused_before_anything_is_counted(arena: Arena, key: str) -> None:
-    headers = {b"Authorization": f"Bearer {arena.team('red')}".encode(), b"Idempotency-Key": key.encode()}
-    answer = arena.client.post(f"{API}/competitions/small/submissions", headers=headers, files={"x": b""})
-    assert (answer.status_code, answer.json()["code"]) == (422, "idempotency_key")
-    assert counted(Attempt) == 0
+def test_an_invalid_key_is_refused_before_anything_is_counted(arena: Arena, key: str) -> None:
+    headers = {
+        b"Authorization": f"Bearer {arena.get_team_token('red')}".encode(),
+        b"Idempotency-Key": key.encode(),
+    }
+    response = arena.client.post(f"{API}/competitions/small/submissions", headers=headers, files={"x": b""})
+    assert (response.status_code, response.json()["code"]) == (422, "idempotency_key")
+    assert count_rows(Attempt) == 0

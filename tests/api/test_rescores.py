@@ -1,4 +1,4 @@
-"""Sets of re-scores: previewed, applied or cancelled, while the contest goes on."""
+"""Rejudgings: previewed, applied or cancelled while the contest goes on."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -10,20 +10,20 @@ from sqlalchemy import select, update
 
 from app.db.models import Evaluation, Rescore, State
 from app.db.transaction import transaction
-from tests.recorded import verdict
-from tests.support.accounts import acts, told
-from tests.support.contest import Contest, competition_row, held, turn
+from tests.recorded import build_verdict
+from tests.support.accounts import list_audit_entries, read_refusal
+from tests.support.contest import Contest, hold_evaluations, load_competition, run_clock
 from tests.support.rejudgings import (
-    applied,
-    begin,
-    begun,
-    end,
-    end_set_evaluation,
-    file_of,
-    lenient,
-    preview,
-    reweighed,
-    strict,
+    apply_rejudging,
+    begin_rejudging,
+    build_lenient_file,
+    build_reweighted_file,
+    build_strict_file,
+    end_rejudging,
+    fail_evaluation,
+    get_competition_file,
+    get_preview,
+    post_rejudging,
 )
 from tests.support.uploads import score_everything
 from workers import score
@@ -33,231 +33,244 @@ pytestmark = pytest.mark.full
 
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
-    return Contest.opened(client)
+    return Contest.create(client)
 
 
-def history(submission: str) -> list[tuple[bool, str]]:
-    """All evaluations of a submission, the oldest first: whether it counts, and how it ended."""
+def list_evaluations(submission: str) -> list[tuple[bool, str]]:
+    """Return (is current, state) of all evaluations of a submission, oldest first."""
     with transaction() as session:
         query = select(Evaluation).where(Evaluation.submission_id == UUID(submission))
-        return [(one.current, one.state) for one in session.scalars(query.order_by(Evaluation.created_at))]
+        return [
+            (evaluation.current, evaluation.state)
+            for evaluation in session.scalars(query.order_by(Evaluation.created_at))
+        ]
 
 
-def test_a_set_changes_nothing_until_it_is_applied_and_then_all_at_once(contest: Contest) -> None:
-    sent = [contest.submit(team) for team in ("red", "blue", "red")]
-    before = contest.boards()
-    shown = [contest.arena.get(f"/submissions/{one}").json() for one in sent]
-    identifier = begun(contest, strict(contest))
-    assert preview(contest, identifier)["state"] == "scoring"
-    assert told(end(contest, identifier, "apply")) == (409, "rescore_scoring")
+def test_a_rejudging_changes_nothing_until_it_is_applied_and_then_everything_at_once(
+    contest: Contest,
+) -> None:
+    submissions = [contest.submit(team) for team in ("red", "blue", "red")]
+    boards_before = contest.get_boards()
+    submissions_before = [
+        contest.arena.get(f"/submissions/{submission}").json() for submission in submissions
+    ]
+    identifier = begin_rejudging(contest, build_strict_file(contest))
+    assert get_preview(contest, identifier)["state"] == "scoring"
+    assert read_refusal(end_rejudging(contest, identifier, "apply")) == (409, "rescore_scoring")
     score_everything()
-    assert preview(contest, identifier)["state"] == "ready"
-    assert contest.boards() == before
-    assert [contest.arena.get(f"/submissions/{one}").json() for one in sent] == shown
-    rows = preview(contest, identifier)["rows"]
-    assert [row["submission_id"] for row in rows] == sent
+    assert get_preview(contest, identifier)["state"] == "ready"
+    assert contest.get_boards() == boards_before
+    assert [
+        contest.arena.get(f"/submissions/{submission}").json() for submission in submissions
+    ] == submissions_before
+    rows = get_preview(contest, identifier)["rows"]
+    assert [row["submission_id"] for row in rows] == submissions
     assert {(row["before"]["status"], row["after"]["status"]) for row in rows} == {("SCORED", "REJECTED")}
     assert {tuple(row["after"]["violations"]) for row in rows} == {("excessive_anonymization",)}
     assert {row["after"]["rank"] for row in rows} == {None}
-    assert end(contest, identifier, "apply").json()["state"] == "applied"
-    assert {row["rank"] for row in contest.board()["rows"]} == {None}
-    assert contest.arena.get(f"/submissions/{sent[0]}").json()["status"] == "REJECTED"
-    for word in ("apply", "cancel"):
-        assert told(end(contest, identifier, word)) == (409, "rescore_ended")
-    assert all(history(one) == [(False, "SCORED"), (True, "REJECTED")] for one in sent)
-    assert "1e-07" in file_of(contest) or "0.0000001" in file_of(contest)
+    assert end_rejudging(contest, identifier, "apply").json()["state"] == "applied"
+    assert {row["rank"] for row in contest.get_board()["rows"]} == {None}
+    assert contest.arena.get(f"/submissions/{submissions[0]}").json()["status"] == "REJECTED"
+    for action in ("apply", "cancel"):
+        assert read_refusal(end_rejudging(contest, identifier, action)) == (409, "rescore_ended")
+    assert all(
+        list_evaluations(submission) == [(False, "SCORED"), (True, "REJECTED")] for submission in submissions
+    )
+    assert "1e-07" in get_competition_file(contest) or "0.0000001" in get_competition_file(contest)
 
 
-def test_the_ranks_of_the_preview_are_those_of_the_board_before_and_after(client: TestClient) -> None:
-    contest = Contest.opened(client, more='[publication]\nfeedback = "immediate"')
-    sent = {team: contest.submit(team) for team in ("red", "blue", "green")}
-    contest.attack()
-    contest.guessed("blue", sent["red"], 40)
-    for text in (reweighed(contest), strict(contest), lenient(contest)):
-        before = ranks(contest)
-        found = applied(contest, text)
-        assert {row["team"]: row["before"]["rank"] for row in found["rows"]} == before
-        assert {row["team"]: row["after"]["rank"] for row in found["rows"]} == ranks(contest)
-    assert set(ranks(contest).values()) == {1, 2, 3}
+def test_the_preview_has_the_ranks_of_the_board_before_and_after(client: TestClient) -> None:
+    contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
+    submissions = {team: contest.submit(team) for team in ("red", "blue", "green")}
+    contest.open_attacks()
+    contest.submit_correct_guess("blue", submissions["red"], 40)
+    for text in (build_reweighted_file(contest), build_strict_file(contest), build_lenient_file(contest)):
+        ranks_before = read_ranks(contest)
+        rejudging = apply_rejudging(contest, text)
+        assert {row["team"]: row["before"]["rank"] for row in rejudging["rows"]} == ranks_before
+        assert {row["team"]: row["after"]["rank"] for row in rejudging["rows"]} == read_ranks(contest)
+    assert set(read_ranks(contest).values()) == {1, 2, 3}
 
 
-def ranks(contest: Contest) -> dict[str, int | None]:
-    return {row["team"]: row["rank"] for row in contest.board(organizer=True)["rows"]}
+def read_ranks(contest: Contest) -> dict[str, int | None]:
+    return {row["team"]: row["rank"] for row in contest.get_board(organizer=True)["rows"]}
 
 
-def test_a_rejected_target_stops_counting_and_comes_back_with_a_set_that_accepts_it(
+def test_a_rejected_target_stops_counting_until_a_rejudging_accepts_it(
     client: TestClient,
 ) -> None:
-    contest = Contest.opened(client, more='[publication]\nfeedback = "immediate"')
+    contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
     red = contest.submit("red")
     contest.submit("blue")
-    contest.attack()
-    contest.guessed("blue", red, 12)
-    before = contest.boards()
-    target, right = contest.target_of(red)["id"], contest.right_on(red, 1)
-    applied(contest, strict(contest))
-    assert contest.targets("blue") == [
-        one | {"withdrawn": True} for one in contest.targets("blue") if one["own"]
+    contest.open_attacks()
+    contest.submit_correct_guess("blue", red, 12)
+    boards_before = contest.get_boards()
+    target, right_guess = contest.find_target(red)["id"], contest.build_guess(red, 1)
+    apply_rejudging(contest, build_strict_file(contest))
+    assert contest.list_targets("blue") == [
+        target_row | {"withdrawn": True} for target_row in contest.list_targets("blue") if target_row["own"]
     ]
-    assert contest.guess("blue", target, right).status_code == 404
-    assert all(row["identified"] is None for row in contest.board("reidentification")["rows"])
-    assert contest.board("matrix")["targets"] == []
-    applied(contest, lenient(contest))
-    assert contest.boards() == before
-    assert contest.guess("blue", target, right).status_code == 202
-    assert history(red) == [(False, "SCORED"), (False, "REJECTED"), (True, "SCORED")]
+    assert contest.submit_guess("blue", target, right_guess).status_code == 404
+    assert all(row["identified"] is None for row in contest.get_board("reidentification")["rows"])
+    assert contest.get_board("matrix")["targets"] == []
+    apply_rejudging(contest, build_lenient_file(contest))
+    assert contest.get_boards() == boards_before
+    assert contest.submit_guess("blue", target, right_guess).status_code == 202
+    assert list_evaluations(red) == [(False, "SCORED"), (False, "REJECTED"), (True, "SCORED")]
 
 
-def test_a_cancelled_set_leaves_everything_as_it_was(contest: Contest) -> None:
+def test_a_cancelled_rejudging_changes_nothing(contest: Contest) -> None:
     red = contest.submit("red")
-    before, file = contest.boards(), file_of(contest)
-    identifier = begun(contest, strict(contest))
-    assert end(contest, identifier, "cancel").json()["state"] == "cancelled"
+    boards_before, file = contest.get_boards(), get_competition_file(contest)
+    identifier = begin_rejudging(contest, build_strict_file(contest))
+    assert end_rejudging(contest, identifier, "cancel").json()["state"] == "cancelled"
     score_everything()
-    assert history(red) == [(True, "SCORED"), (False, "CANCELLED")]
-    assert (contest.boards(), file_of(contest)) == (before, file)
-    for word in ("apply", "cancel"):
-        assert told(end(contest, identifier, word)) == (409, "rescore_ended")
-    assert [one["state"] for one in contest.arena.get(f"{contest.path}/rescores").json()] == ["cancelled"]
-    assert [action for _, action, _ in acts()][-2:] == ["rescore.begin", "rescore.cancel"]
+    assert list_evaluations(red) == [(True, "SCORED"), (False, "CANCELLED")]
+    assert (contest.get_boards(), get_competition_file(contest)) == (boards_before, file)
+    for action_name in ("apply", "cancel"):
+        assert read_refusal(end_rejudging(contest, identifier, action_name)) == (409, "rescore_ended")
+    assert [rejudging["state"] for rejudging in contest.arena.get(f"{contest.path}/rescores").json()] == [
+        "cancelled"
+    ]
+    assert [action for _, action, _ in list_audit_entries()][-2:] == ["rescore.begin", "rescore.cancel"]
 
 
-def test_an_applied_set_keeps_the_file_that_it_replaced_and_a_cancelled_one_none(contest: Contest) -> None:
+def test_only_an_applied_rejudging_keeps_the_file_that_it_replaced(contest: Contest) -> None:
     contest.submit("red")
-    before = competition_row().file
-    cancelled = begun(contest, reweighed(contest))
-    assert end(contest, cancelled, "cancel").status_code == 200
-    applied(contest, strict(contest))
-    assert competition_row().file != before
+    file_before = load_competition().file
+    cancelled = begin_rejudging(contest, build_reweighted_file(contest))
+    assert end_rejudging(contest, cancelled, "cancel").status_code == 200
+    apply_rejudging(contest, build_strict_file(contest))
+    assert load_competition().file != file_before
     with transaction() as session:
-        kept = session.scalars(select(Rescore.replaced_file).order_by(Rescore.created_at)).all()
-    assert kept == [None, before]
+        replaced_files = session.scalars(select(Rescore.replaced_file).order_by(Rescore.created_at)).all()
+    assert replaced_files == [None, file_before]
 
 
-def test_what_comes_in_while_a_set_is_open_is_scored_by_both(contest: Contest) -> None:
+def test_a_submission_during_an_open_rejudging_is_scored_by_both_rules(contest: Contest) -> None:
     contest.submit("red")
-    identifier = begun(contest, strict(contest))
+    identifier = begin_rejudging(contest, build_strict_file(contest))
     score_everything()
-    new = contest.submit("blue", scored=False)
-    assert told(end(contest, identifier, "apply")) == (409, "rescore_scoring")
+    new_submission = contest.submit("blue", score=False)
+    assert read_refusal(end_rejudging(contest, identifier, "apply")) == (409, "rescore_scoring")
     score_everything()
-    assert contest.arena.get(f"/submissions/{new}").json()["status"] == "SCORED"
-    assert end(contest, identifier, "apply").status_code == 200
-    assert history(new) == [(False, "SCORED"), (True, "REJECTED")]
-    after = contest.submit("blue")
-    assert history(after) == [(True, "REJECTED")]
+    assert contest.arena.get(f"/submissions/{new_submission}").json()["status"] == "SCORED"
+    assert end_rejudging(contest, identifier, "apply").status_code == 200
+    assert list_evaluations(new_submission) == [(False, "SCORED"), (True, "REJECTED")]
+    later_submission = contest.submit("blue")
+    assert list_evaluations(later_submission) == [(True, "REJECTED")]
 
 
-def test_what_is_cancelled_while_a_set_is_open_stays_cancelled(contest: Contest) -> None:
+def test_a_submission_cancelled_during_a_rejudging_stays_cancelled(contest: Contest) -> None:
     contest.submit("red")
-    gone = contest.submit("blue", scored=False)
-    identifier = begun(contest, strict(contest))
-    path = f"/submissions/{gone}/cancel"
-    assert contest.arena.post(path, token=contest.arena.team("blue")).json()["status"] == "CANCELLED"
+    cancelled = contest.submit("blue", score=False)
+    identifier = begin_rejudging(contest, build_strict_file(contest))
+    path = f"/submissions/{cancelled}/cancel"
+    assert (
+        contest.arena.post(path, token=contest.arena.get_team_token("blue")).json()["status"] == "CANCELLED"
+    )
     score_everything()
-    found = preview(contest, identifier)
-    assert (found["total"], found["state"]) == (1, "ready")
-    assert end(contest, identifier, "apply").status_code == 200
-    assert contest.arena.get(f"/submissions/{gone}").json()["status"] == "CANCELLED"
+    rejudging = get_preview(contest, identifier)
+    assert (rejudging["total"], rejudging["state"]) == (1, "ready")
+    assert end_rejudging(contest, identifier, "apply").status_code == 200
+    assert contest.arena.get(f"/submissions/{cancelled}").json()["status"] == "CANCELLED"
 
 
 @pytest.mark.parametrize("scored", [True, False])
-def test_a_set_that_failed_on_what_is_or_will_be_scored_is_not_applied(
-    contest: Contest, scored: bool
-) -> None:
+def test_a_rejudging_that_failed_on_a_submission_is_not_applied(contest: Contest, scored: bool) -> None:
     contest.submit("blue")
-    red = contest.submit("red", scored=scored)
-    identifier = begun(contest, strict(contest))
-    end_set_evaluation(red, current=False)
-    # all others of the set are scored; what the rules in force have still to score is not
-    with held(Evaluation.rescore_id.is_distinct_from(UUID(identifier))):
+    red = contest.submit("red", score=scored)
+    identifier = begin_rejudging(contest, build_strict_file(contest))
+    fail_evaluation(red, current=False)
+    # Scores the rest of the rejudging, but nothing by the current rules.
+    with hold_evaluations(Evaluation.rescore_id.is_distinct_from(UUID(identifier))):
         score.score()
-    assert told(end(contest, identifier, "apply")) == (409, "rescore_failed")
-    assert end(contest, identifier, "cancel").status_code == 200
+    assert read_refusal(end_rejudging(contest, identifier, "apply")) == (409, "rescore_failed")
+    assert end_rejudging(contest, identifier, "cancel").status_code == 200
 
 
-def test_what_failed_before_may_succeed_by_a_set(contest: Contest) -> None:
-    red = contest.submit("red", scored=False)
-    end_set_evaluation(red, current=True)
-    applied(contest, reweighed(contest))
-    assert history(red) == [(False, "ERROR"), (True, "SCORED")]
+def test_a_failed_evaluation_may_succeed_in_a_rejudging(contest: Contest) -> None:
+    red = contest.submit("red", score=False)
+    fail_evaluation(red, current=True)
+    apply_rejudging(contest, build_reweighted_file(contest))
+    assert list_evaluations(red) == [(False, "ERROR"), (True, "SCORED")]
 
 
-def test_one_set_at_a_time_and_no_new_file_meanwhile(contest: Contest) -> None:
+def test_only_one_rejudging_is_open_and_blocks_new_files(contest: Contest) -> None:
     contest.submit("red")
-    contest.arena.team("blue")
+    contest.arena.get_team_token("blue")
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda _: begin(contest, strict(contest)), range(4)))
-    assert sorted(answer.status_code for answer in answers) == [202, 409, 409, 409]
-    assert {told(one)[1] for one in answers if one.status_code == 409} == {"rescore_open"}
-    renamed = file_of(contest).replace("Small cup", "Little cup")
-    refused = contest.arena.put(f"{contest.path}/competition.toml", content=renamed)
-    assert told(refused) == (409, "rescore_open")
-    (identifier,) = [one.json()["id"] for one in answers if one.status_code == 202]
-    assert end(contest, identifier, "cancel").status_code == 200
-    assert contest.arena.put(f"{contest.path}/competition.toml", content=renamed).status_code == 200
+        responses = list(pool.map(lambda _: post_rejudging(contest, build_strict_file(contest)), range(4)))
+    assert sorted(response.status_code for response in responses) == [202, 409, 409, 409]
+    assert {read_refusal(result)[1] for result in responses if result.status_code == 409} == {"rescore_open"}
+    renamed_file = get_competition_file(contest).replace("Small cup", "Little cup")
+    refusal = contest.arena.put(f"{contest.path}/competition.toml", content=renamed_file)
+    assert read_refusal(refusal) == (409, "rescore_open")
+    (identifier,) = [result.json()["id"] for result in responses if result.status_code == 202]
+    assert end_rejudging(contest, identifier, "cancel").status_code == 200
+    assert contest.arena.put(f"{contest.path}/competition.toml", content=renamed_file).status_code == 200
 
 
-def test_data_columns_and_names_are_no_matter_of_a_set(contest: Contest) -> None:
+def test_a_rejudging_cannot_change_columns_or_names(contest: Contest) -> None:
     contest.submit("red")
-    text = file_of(contest)
+    text = get_competition_file(contest)
     for old, new in (('"small"', '"other"'), ('["income", "rent"]', '["rent", "income"]')):
-        changed = text.replace(old, new)
-        assert changed != text
-        assert begin(contest, changed).status_code == 409
-    for broken in ("", "\x00", "format = 2"):
-        assert begin(contest, broken).status_code == 422
+        changed_file = text.replace(old, new)
+        assert changed_file != text
+        assert post_rejudging(contest, changed_file).status_code == 409
+    for invalid_file in ("", "\x00", "format = 2"):
+        assert post_rejudging(contest, invalid_file).status_code == 422
     assert contest.arena.get(f"{contest.path}/rescores").json() == []
 
 
-def test_a_deadline_moved_while_a_set_is_open_stays_moved(contest: Contest) -> None:
+def test_a_deadline_moved_during_a_rejudging_stays_moved(contest: Contest) -> None:
     contest.submit("red")
-    text = strict(contest)
-    identifier = begun(contest, text)
-    moved = (datetime.now(UTC) + timedelta(hours=5)).replace(microsecond=0)
+    text = build_strict_file(contest)
+    identifier = begin_rejudging(contest, text)
+    new_end = (datetime.now(UTC) + timedelta(hours=5)).replace(microsecond=0)
     path = f"{contest.path}/phases/anonymization/extend"
-    assert contest.organize(path, end=moved.isoformat()).status_code == 200
+    assert contest.post_as_organizer(path, end=new_end.isoformat()).status_code == 200
     score_everything()
-    assert end(contest, identifier, "apply").status_code == 200
-    assert moved.isoformat() in file_of(contest)
+    assert end_rejudging(contest, identifier, "apply").status_code == 200
+    assert new_end.isoformat() in get_competition_file(contest)
 
 
-def test_a_set_begun_before_the_freeze_and_applied_after_it(contest: Contest) -> None:
-    """The clock does not wait for a set, and the set cannot undo what the clock did."""
+def test_a_rejudging_begun_before_the_freeze_can_be_applied_after_it(contest: Contest) -> None:
+    """The clock does not wait for a rejudging, and the rejudging cannot undo a transition."""
     red = contest.submit("red")
-    identifier = begun(contest, strict(contest))
-    contest.attack()
-    assert contest.state() == "reidentification"
+    identifier = begin_rejudging(contest, build_strict_file(contest))
+    contest.open_attacks()
+    assert contest.get_state() == "reidentification"
     score_everything()
-    assert end(contest, identifier, "apply").status_code == 200
-    assert contest.target_of(red)["withdrawn"]
-    turn()
-    assert contest.state() == "reidentification"
+    assert end_rejudging(contest, identifier, "apply").status_code == 200
+    assert contest.find_target(red)["withdrawn"]
+    run_clock()
+    assert contest.get_state() == "reidentification"
 
 
-REJECTED = verdict(measures={}, attackers={})
+REJECTED_VERDICT = build_verdict(measures={}, attackers={})
 
 
-def test_cancelling_a_submission_against_applying_a_set_never_loses_the_cancellation(
+def test_applying_a_rejudging_never_loses_a_parallel_cancellation(
     contest: Contest,
 ) -> None:
-    """Whichever is first: a submission whose team was told CANCELLED is cancelled."""
-    team = contest.arena.team("red")
+    """In either order, a submission reported as CANCELLED stays cancelled."""
+    team = contest.arena.get_team_token("red")
     for _ in range(6):
-        gone = contest.submit("red", scored=False)
-        identifier = begun(contest, strict(contest))
+        cancelled = contest.submit("red", score=False)
+        identifier = begin_rejudging(contest, build_strict_file(contest))
         with transaction() as session:
             session.execute(
                 update(Evaluation)
                 .where(Evaluation.rescore_id == UUID(identifier))
-                .values(state=State.REJECTED, verdict=REJECTED)
+                .values(state=State.REJECTED, verdict=REJECTED_VERDICT)
             )
         with ThreadPoolExecutor(2) as pool:
-            cancelling = pool.submit(contest.arena.post, f"/submissions/{gone}/cancel", token=team)
-            applying = pool.submit(end, contest, identifier, "apply")
-        told_state = cancelling.result().json().get("status")
-        found = contest.arena.get(f"/submissions/{gone}").json()["status"]
-        assert (told_state == "CANCELLED") == (found == "CANCELLED")
-        assert applying.result().status_code == 200
+            cancel_future = pool.submit(contest.arena.post, f"/submissions/{cancelled}/cancel", token=team)
+            apply_future = pool.submit(end_rejudging, contest, identifier, "apply")
+        reported_status = cancel_future.result().json().get("status")
+        final_status = contest.arena.get(f"/submissions/{cancelled}").json()["status"]
+        assert (reported_status == "CANCELLED") == (final_status == "CANCELLED")
+        assert apply_future.result().status_code == 200
         with transaction() as session:
             session.execute(update(Evaluation).where(Evaluation.state == "QUEUED").values(state="ERROR"))

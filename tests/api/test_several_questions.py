@@ -1,4 +1,4 @@
-"""A contest of two questions, played through the service: each has its file, its limit and its score."""
+"""A contest with two questions: each has its own file, limit and score."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,142 +10,150 @@ from httpx2 import Response
 from app.locale.language import LANGUAGES
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, judge_everything
-from tests.support.several_questions_contest import claims, played
-from tests.support.several_questions_track import ASKED, RIDDLES
-from tests.support.track_package import installed
-from tests.web.reader import page
+from tests.support.several_questions_contest import build_claims, create_contest
+from tests.support.several_questions_track import QUESTIONS_TOML, SEVERAL_QUESTIONS_TRACK
+from tests.support.track_package import install_track
+from tests.web.reader import get_page
 
 pytestmark = pytest.mark.full
 
-UNCOUNTED = "".join(f"[attackers.{name}]\ncounts = false\n" for name in RIDDLES.attackers)
+UNCOUNTED_ATTACKERS = "".join(
+    f"[attackers.{name}]\ncounts = false\n" for name in SEVERAL_QUESTIONS_TRACK.attackers
+)
 
 
 @pytest.fixture(autouse=True, scope="module")
-def riddles(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with installed(RIDDLES, "tests.support.several_questions_track", tmp_path_factory.mktemp("packages")):
+def installed_track(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with install_track(
+        SEVERAL_QUESTIONS_TRACK, "tests.support.several_questions_track", tmp_path_factory.mktemp("packages")
+    ):
         yield
 
 
-def answer(
+def send_guess(
     contest: Contest, submission: str, content: bytes, question: str | None = None, *, key: str = ""
 ) -> Response:
-    """Blue's, about the target that a submission has become."""
-    target = contest.target_of(submission)["id"]
-    found: Response = contest.arena.client.post(
+    """Send a guess of team blue about the target of a submission."""
+    target = contest.find_target(submission)["id"]
+    response: Response = contest.arena.client.post(
         f"/api/v1/targets/{target}/guesses",
-        headers={"Authorization": f"Bearer {contest.arena.team('blue')}"}
+        headers={"Authorization": f"Bearer {contest.arena.get_team_token('blue')}"}
         | ({"Idempotency-Key": key} if key else {}),
         files={"guess": ("g.csv", content)},
         data={"question": question} if question is not None else {},
     )
-    return found
+    return response
 
 
-def listed(contest: Contest) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = contest.arena.get(
-        f"{contest.path}/guesses", token=contest.arena.team("blue")
+def list_guesses(contest: Contest) -> list[dict[str, Any]]:
+    guesses: list[dict[str, Any]] = contest.arena.get(
+        f"{contest.path}/guesses", token=contest.arena.get_team_token("blue")
     ).json()
-    return found
+    return guesses
 
 
-def test_each_question_is_read_judged_and_counted_for_itself(client: TestClient) -> None:
-    contest, red = played(client)
-    values = answer(contest, red, claims(contest, red, 30), "value")
-    assert (values.status_code, values.json()["question"], values.json()["answered"]) == (202, "value", 30)
-    linked = answer(contest, red, contest.right_on(red, 10))
-    assert (linked.json()["question"], linked.json()["guesses_left"]) == ("link", 2)
+def test_each_question_is_read_judged_and_counted_separately(client: TestClient) -> None:
+    contest, red = create_contest(client)
+    value_response = send_guess(contest, red, build_claims(contest, red, 30), "value")
+    assert (
+        value_response.status_code,
+        value_response.json()["question"],
+        value_response.json()["answered"],
+    ) == (202, "value", 30)
+    link_response = send_guess(contest, red, contest.build_guess(red, 10))
+    assert (link_response.json()["question"], link_response.json()["guesses_left"]) == ("link", 2)
     judge_everything()
-    link, value = listed(contest)
+    link, value = list_guesses(contest)
     assert (link["question"], link["rate"], link["correct"]) == ("link", 10 / ROWS, 10)
     assert (value["question"], value["rate"], value["correct"]) == ("value", 30 / ROWS, None)
     assert value["outcome"]["baseline"] == 0.5
     assert value["outcome"]["details"] == {"columns": 3.0}
-    target = next(one for one in contest.targets("blue") if not one["own"])
+    target = next(row for row in contest.list_targets("blue") if not row["own"])
     assert target["guesses_left_by_question"] == {"link": 2, "value": 2}
     assert target["guesses_left"] == 4
 
 
-@pytest.mark.parametrize(("credit", "right", "counted"), [(0.5, 15, None), (0.5, 10, 5), (1.0, 15, 15)])
-def test_what_is_no_whole_number_is_told_exactly_and_is_no_count(
-    client: TestClient, credit: float, right: int, counted: int | None
+@pytest.mark.parametrize(("credit", "hits", "expected_count"), [(0.5, 15, None), (0.5, 10, 5), (1.0, 15, 15)])
+def test_a_fractional_score_is_exact_and_has_no_count(
+    client: TestClient, credit: float, hits: int, expected_count: int | None
 ) -> None:
-    contest, red = played(client, asked=f"{ASKED}credit = {credit}\n")
-    answer(contest, red, claims(contest, red, right), "value")
+    contest, red = create_contest(client, questions_toml=f"{QUESTIONS_TOML}credit = {credit}\n")
+    send_guess(contest, red, build_claims(contest, red, hits), "value")
     judge_everything()
-    (found,) = listed(contest)
-    assert (found["status"], found["correct"], found["rate"]) == ("SCORED", counted, right / ROWS)
-    assert (found["outcome"]["correct"], found["outcome"]["trials"]) == (credit * right, ROWS)
-    target = found["target_id"]
+    (guess,) = list_guesses(contest)
+    assert (guess["status"], guess["correct"], guess["rate"]) == ("SCORED", expected_count, hits / ROWS)
+    assert (guess["outcome"]["correct"], guess["outcome"]["trials"]) == (credit * hits, ROWS)
+    target = guess["target_id"]
     for language in LANGUAGES:
-        shown = page(contest.arena, f"/targets/{target}", team="blue", language=language)
-        assert (shown.status_code, "None" in shown.text) == (200, False)
+        response = get_page(contest.arena, f"/targets/{target}", team="blue", language=language)
+        assert (response.status_code, "None" in response.text) == (200, False)
 
 
-def test_a_question_that_is_not_asked_is_refused_with_those_that_are(client: TestClient) -> None:
-    contest, red = played(client, asked="")
+def test_an_unasked_question_is_refused_with_those_that_are_asked(client: TestClient) -> None:
+    contest, red = create_contest(client, questions_toml="")
     for name in ("value", "Link", "", "../link"):
-        refused = answer(contest, red, contest.right_on(red, 1), name).json()
-        assert (refused["status"], refused["code"]) == (422, "unknown_question")
-        assert refused["detail"].endswith("asked here are link")
-    assert answer(contest, red, contest.right_on(red, 1), "link").status_code == 202
-    assert next(one for one in contest.targets("blue") if not one["own"])["guesses_left"] == 2
+        refusal = send_guess(contest, red, contest.build_guess(red, 1), name).json()
+        assert (refusal["status"], refusal["code"]) == (422, "unknown_question")
+        assert refusal["detail"].endswith("asked here are link")
+    assert send_guess(contest, red, contest.build_guess(red, 1), "link").status_code == 202
+    assert next(row for row in contest.list_targets("blue") if not row["own"])["guesses_left"] == 2
 
 
-def test_a_question_that_comes_as_a_file_is_not_taken_for_none(client: TestClient) -> None:
-    contest, red = played(client)
-    files = {"guess": ("g.csv", contest.right_on(red, 1)), "question": ("q.txt", b"value")}
-    refused = contest.arena.client.post(
-        f"/api/v1/targets/{contest.target_of(red)['id']}/guesses",
-        headers={"Authorization": f"Bearer {contest.arena.team('blue')}"},
+def test_a_question_sent_as_a_file_is_refused(client: TestClient) -> None:
+    contest, red = create_contest(client)
+    files = {"guess": ("g.csv", contest.build_guess(red, 1)), "question": ("q.txt", b"value")}
+    refusal = contest.arena.client.post(
+        f"/api/v1/targets/{contest.find_target(red)['id']}/guesses",
+        headers={"Authorization": f"Bearer {contest.arena.get_team_token('blue')}"},
         files=files,
     )
-    assert (refused.status_code, refused.json()["code"]) == (422, "unknown_question")
+    assert (refusal.status_code, refusal.json()["code"]) == (422, "unknown_question")
 
 
-def test_the_limit_of_one_question_leaves_the_other_open(client: TestClient) -> None:
-    contest, red = played(client)
-    sent = [answer(contest, red, claims(contest, red, right), "value") for right in range(4)]
-    assert [one.status_code for one in sent] == [202, 202, 202, 429]
-    assert [one.json()["guesses_left"] for one in sent[:3]] == [2, 1, 0]
-    assert answer(contest, red, contest.right_on(red, 1), "link").json()["guesses_left"] == 2
+def test_the_limit_of_one_question_does_not_affect_the_other(client: TestClient) -> None:
+    contest, red = create_contest(client)
+    responses = [send_guess(contest, red, build_claims(contest, red, hits), "value") for hits in range(4)]
+    assert [response.status_code for response in responses] == [202, 202, 202, 429]
+    assert [response.json()["guesses_left"] for response in responses[:3]] == [2, 1, 0]
+    assert send_guess(contest, red, contest.build_guess(red, 1), "link").json()["guesses_left"] == 2
 
 
 def test_a_file_for_the_other_question_is_malformed(client: TestClient) -> None:
-    contest, red = played(client)
-    crossed = (
-        answer(contest, red, claims(contest, red, 3)),
-        answer(contest, red, b"original_row\n1\n", "value"),
+    contest, red = create_contest(client)
+    responses = (
+        send_guess(contest, red, build_claims(contest, red, 3)),
+        send_guess(contest, red, b"original_row\n1\n", "value"),
     )
-    assert [one.json()["errors"][0]["code"] for one in crossed] == ["guess_header", "header"]
+    assert [response.json()["errors"][0]["code"] for response in responses] == ["guess_header", "header"]
 
 
-def test_a_key_stands_for_one_question(client: TestClient) -> None:
-    contest, red = played(client)
-    content = claims(contest, red, 5)
-    first, again = (answer(contest, red, content, "value", key="once") for _ in range(2))
-    assert (first.status_code, again.json()) == (202, first.json())
-    reused = answer(contest, red, content, "link", key="once")
-    assert (reused.status_code, reused.json()["code"]) == (422, "idempotency_key_reused")
-    assert len(listed(contest)) == 1
+def test_a_key_is_valid_for_one_question(client: TestClient) -> None:
+    contest, red = create_contest(client)
+    content = build_claims(contest, red, 5)
+    first, retry = (send_guess(contest, red, content, "value", key="once") for _ in range(2))
+    assert (first.status_code, retry.json()) == (202, first.json())
+    refusal = send_guess(contest, red, content, "link", key="once")
+    assert (refusal.status_code, refusal.json()["code"]) == (422, "idempotency_key_reused")
+    assert len(list_guesses(contest)) == 1
 
 
-def test_boards_take_what_each_question_found_beyond_chance(client: TestClient) -> None:
-    contest, red = played(client, ASKED + UNCOUNTED)
-    before = next(row for row in contest.board()["rows"] if row["team"] == "red")
-    assert before["security"] == 0.0
+def test_boards_count_the_gain_over_the_baseline_of_each_question(client: TestClient) -> None:
+    contest, red = create_contest(client, QUESTIONS_TOML + UNCOUNTED_ATTACKERS)
+    row_before = next(row for row in contest.get_board()["rows"] if row["team"] == "red")
+    assert row_before["security"] == 0.0
     for content, question in (
-        (claims(contest, red, 8), "value"),  # less than chance
-        (claims(contest, red, 34), "value"),
-        (contest.right_on(red, 10), "link"),
+        (build_claims(contest, red, 8), "value"),  # less than chance
+        (build_claims(contest, red, 34), "value"),
+        (contest.build_guess(red, 10), "link"),
     ):
-        assert answer(contest, red, content, question).status_code == 202
+        assert send_guess(contest, red, content, question).status_code == 202
     judge_everything()
-    beyond = (34 / ROWS - 0.5) / 0.5
-    rows = contest.board("reidentification", organizer=True)["rows"]
-    row = next(one for one in rows if one["team"] == "blue")
+    above_baseline = (34 / ROWS - 0.5) / 0.5
+    rows = contest.get_board("reidentification", organizer=True)["rows"]
+    row = next(entry for entry in rows if entry["team"] == "blue")
     assert row["identified"] is None
-    assert row["score"] == pytest.approx(max(beyond, 10 / ROWS))
-    assert row["by_question"] == {"link": 10 / ROWS, "value": pytest.approx(beyond)}
-    contest.close()
-    after = next(row for row in contest.board()["rows"] if row["team"] == "red")
-    assert after["security"] == pytest.approx(beyond)
+    assert row["score"] == pytest.approx(max(above_baseline, 10 / ROWS))
+    assert row["by_question"] == {"link": 10 / ROWS, "value": pytest.approx(above_baseline)}
+    contest.close_attacks()
+    row_after = next(row for row in contest.get_board()["rows"] if row["team"] == "red")
+    assert row_after["security"] == pytest.approx(above_baseline)

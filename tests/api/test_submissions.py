@@ -1,4 +1,4 @@
-"""An upload's way through the API: accepted, refused, scored, shown."""
+"""Submissions through the API: accepted, refused, scored and shown."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -7,19 +7,19 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.errors import Unavailable
-from anoncup.tables.csv_text import table_csv
+from anoncup.tables.csv_text import write_csv
 from app.config import Settings
 from app.crypto import sealing
 from app.db.models import Evaluation, Secret, Submission
 from app.services.submissions import uploads
-from tests.support.arena import API, Arena, competition_file, noisy_release
-from tests.support.uploads import BAD_UPLOADS, GOOD_SECRET, GOOD_TABLE, counted, score_everything
+from tests.support.arena import API, Arena, build_competition_toml, build_noisy_release
+from tests.support.uploads import BAD_UPLOADS, GOOD_SECRET, GOOD_TABLE, count_rows, score_everything
 
 
 def test_an_upload_is_acknowledged_with_a_receipt(arena: Arena) -> None:
-    answer = arena.submit("red")
-    assert answer.status_code == 202
-    receipt = answer.json()
+    response = arena.submit("red")
+    assert response.status_code == 202
+    receipt = response.json()
     assert receipt["status"] == "QUEUED"
     assert len(receipt["sha256"]["anonymized.csv"]) == len(receipt["commitment"]) == 64
     assert receipt["warnings"] == []
@@ -28,53 +28,55 @@ def test_an_upload_is_acknowledged_with_a_receipt(arena: Arena) -> None:
 def test_a_scored_submission_shows_every_measure_and_reaches_the_board(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     score_everything()
-    found = arena.submission(identifier, "red")
-    assert found["status"] == "SCORED"
-    assert found["result"]["verdict"] == "accepted"
-    assert list(found["result"]["measures"])[:2] == ["mean_mae", "cross_mean"]
-    assert found["step"] == found["steps"] > 10
-    (row,) = arena.board()["rows"]
+    submission = arena.get_submission(identifier, "red")
+    assert submission["status"] == "SCORED"
+    assert submission["result"]["verdict"] == "accepted"
+    assert list(submission["result"]["measures"])[:2] == ["mean_mae", "cross_mean"]
+    assert submission["step"] == submission["steps"] > 10
+    (row,) = arena.get_board()["rows"]
     assert (row["rank"], row["team"], row["entries"]) == (1, "red", 1)
-    assert row["overall"] == round(found["result"]["overall"], 4)
+    assert row["overall"] == round(submission["result"]["overall"], 4)
 
 
 def test_an_excessive_release_is_rejected_with_all_its_measures_and_has_no_rank(arena: Arena) -> None:
-    turned = arena.table.iloc[::-1].reset_index(drop=True)
-    secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(len(turned)))
-    identifier = arena.submit("red", anonymized=table_csv(turned), secret=secret.encode()).json()["id"]
+    reversed_table = arena.table.iloc[::-1].reset_index(drop=True)
+    secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(len(reversed_table)))
+    identifier = arena.submit("red", anonymized=write_csv(reversed_table), secret=secret.encode()).json()[
+        "id"
+    ]
     score_everything()
-    found = arena.submission(identifier, "red")
-    assert found["status"] == "REJECTED"
-    assert found["result"]["violations"][0]["code"] == "excessive_anonymization"
-    assert found["result"]["measures"]["mean_mae"]["value"] == 0
-    (row,) = arena.board()["rows"]
+    submission = arena.get_submission(identifier, "red")
+    assert submission["status"] == "REJECTED"
+    assert submission["result"]["violations"][0]["code"] == "excessive_anonymization"
+    assert submission["result"]["measures"]["mean_mae"]["value"] == 0
+    (row,) = arena.get_board()["rows"]
     assert row["rank"] is None
     assert row["overall"] is None
 
 
 @pytest.mark.full
 def test_ties_share_a_rank_and_the_earlier_submission_comes_first(arena: Arena) -> None:
-    worse = noisy_release(3, arena.table.assign(income=arena.table["income"] * 1.5))
+    worse = build_noisy_release(3, arena.table.assign(income=arena.table["income"] * 1.5))
     arena.submit("worse", anonymized=worse[0], secret=worse[1])
     for team in ("early", "late"):
         arena.submit(team, seed=3)
     score_everything()
-    ranks = [(row["rank"], row["team"]) for row in arena.board()["rows"]]
+    ranks = [(row["rank"], row["team"]) for row in arena.get_board()["rows"]]
     assert ranks == [(1, "early"), (1, "late"), (3, "worse")]
 
 
 @pytest.mark.parametrize("case", BAD_UPLOADS.values(), ids=BAD_UPLOADS)
-def test_a_malformed_upload_is_answered_with_its_place_and_nothing_is_stored(
+def test_an_error_in_an_upload_is_located_and_nothing_is_stored(
     arena: Arena, settings: Settings, case: tuple[str, bytes, str, int | None, bool]
 ) -> None:
     file, content, code, row, has_column = case
-    arena.team("red")
+    arena.get_team_token("red")
     files_before = sorted((settings.data / "blobs").rglob("*"))
-    sent = {"anonymized": GOOD_TABLE, "secret": GOOD_SECRET} | {file: content}
-    answer = arena.submit("red", anonymized=sent["anonymized"], secret=sent["secret"])
-    assert answer.status_code == 422
-    assert answer.headers["content-type"] == "application/problem+json"
-    problem = answer.json()
+    files = {"anonymized": GOOD_TABLE, "secret": GOOD_SECRET} | {file: content}
+    response = arena.submit("red", anonymized=files["anonymized"], secret=files["secret"])
+    assert response.status_code == 422
+    assert response.headers["content-type"] == "application/problem+json"
+    problem = response.json()
     first = problem["errors"][0]
     assert (first["file"], first["code"], first["row"]) == (file, code, row)
     assert (first["column"] is not None) == has_column
@@ -82,48 +84,49 @@ def test_a_malformed_upload_is_answered_with_its_place_and_nothing_is_stored(
     assert file != "secret" or "value" not in first["values"]
     assert "value" not in first
     assert problem["total"] >= 1
-    assert counted(Submission) == counted(Secret) == counted(Evaluation) == 0
+    assert count_rows(Submission) == count_rows(Secret) == count_rows(Evaluation) == 0
     assert sorted((settings.data / "blobs").rglob("*")) == files_before
 
 
 @pytest.mark.full
 def test_at_most_twenty_problems_are_listed_and_all_are_counted(arena: Arena) -> None:
-    broken = arena.table.assign(income="many")
-    problem = arena.submit("red", anonymized=table_csv(broken)).json()
+    table = arena.table.assign(income="many")
+    problem = arena.submit("red", anonymized=write_csv(table)).json()
     assert (len(problem["errors"]), problem["total"]) == (20, 40)
 
 
 @pytest.mark.full
 def test_both_directions_of_the_secret_mean_the_same(arena: Arena) -> None:
-    table, secret = noisy_release(5, arena.table)
+    table, secret = build_noisy_release(5, arena.table)
     source = [int(line) for line in secret.decode().split()[1:]]
     inverse = [source.index(row) + 1 for row in range(1, len(source) + 1)]
-    other = "anonymized_row\n" + "\n".join(map(str, inverse))
+    inverse_secret = "anonymized_row\n" + "\n".join(map(str, inverse))
     first, second = (
-        arena.submit("red", anonymized=table, secret=one).json()["id"] for one in (secret, other.encode())
+        arena.submit("red", anonymized=table, secret=content).json()["id"]
+        for content in (secret, inverse_secret.encode())
     )
     score_everything()
-    results = [arena.submission(identifier, "red")["result"] for identifier in (first, second)]
+    results = [arena.get_submission(identifier, "red")["result"] for identifier in (first, second)]
     assert results[0] == results[1]
     assert results[0]["measures"]["information_loss"]["value"] > 0
 
 
 @pytest.mark.full
 def test_deleted_rows_may_be_named_by_zeros(arena: Arena) -> None:
-    kept = arena.table.iloc[::2]
+    remaining = arena.table.iloc[::2]
     secret = "anonymized_row\n" + "".join(f"{row // 2 + 1 if row % 2 == 0 else 0}\n" for row in range(40))
-    answer = arena.submit("red", anonymized=table_csv(kept), secret=secret.encode())
-    assert answer.status_code == 202
-    assert [warning["code"] for warning in answer.json()["warnings"]] == ["rows_in_original_order"]
+    response = arena.submit("red", anonymized=write_csv(remaining), secret=secret.encode())
+    assert response.status_code == 202
+    assert [warning["code"] for warning in response.json()["warnings"]] == ["rows_in_original_order"]
 
 
 def test_a_release_in_its_original_order_is_accepted_with_a_warning(arena: Arena) -> None:
     secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(40))
-    answer = arena.submit("red", anonymized=table_csv(arena.table), secret=secret.encode())
-    assert [warning["code"] for warning in answer.json()["warnings"]] == ["rows_in_original_order"]
+    response = arena.submit("red", anonymized=write_csv(arena.table), secret=secret.encode())
+    assert [warning["code"] for warning in response.json()["warnings"]] == ["rows_in_original_order"]
 
 
-def test_sending_the_same_again_is_said_to_its_own_team_only(arena: Arena) -> None:
+def test_a_repeated_release_is_reported_to_its_own_team_only(arena: Arena) -> None:
     arena.submit("red", seed=9)
     assert arena.submit("blue", seed=9).json()["warnings"] == []
     assert arena.submit("red", seed=9).json()["warnings"][0]["code"] == "sent_before"
@@ -131,120 +134,122 @@ def test_sending_the_same_again_is_said_to_its_own_team_only(arena: Arena) -> No
 
 @pytest.mark.full
 @pytest.mark.parametrize(("opens", "closes"), [(1, 2), (-2, -1)], ids=["before", "after"])
-def test_outside_its_window_a_competition_accepts_nothing(
+def test_a_competition_accepts_no_upload_outside_its_phase(
     client: TestClient, opens: float, closes: float
 ) -> None:
-    arena = Arena.opened(client, file=competition_file(opens=opens, closes=closes))
-    answer = arena.submit("red")
-    assert (answer.status_code, answer.json()["code"]) == (409, "phase_closed")
+    arena = Arena.create(client, file=build_competition_toml(opens=opens, closes=closes))
+    response = arena.submit("red")
+    assert (response.status_code, response.json()["code"]) == (409, "phase_closed")
 
 
 def test_a_missing_file_is_named(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/submissions"
-    answer = arena.post(path, token=arena.team("red"), files={"secret": ("s.csv", GOOD_SECRET)})
-    assert (answer.status_code, answer.json()["errors"][0]["code"]) == (422, "missing_file")
+    response = arena.post(path, token=arena.get_team_token("red"), files={"secret": ("s.csv", GOOD_SECRET)})
+    assert (response.status_code, response.json()["errors"][0]["code"]) == (422, "missing_file")
 
 
 def test_a_request_that_is_no_form_is_refused(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/submissions"
-    answer = arena.post(path, token=arena.team("red"), content=b"{}")
-    assert (answer.status_code, answer.json()["errors"][0]["code"]) == (422, "not_multipart")
+    response = arena.post(path, token=arena.get_team_token("red"), content=b"{}")
+    assert (response.status_code, response.json()["errors"][0]["code"]) == (422, "not_multipart")
 
 
 def test_a_file_beyond_the_competitions_limit_is_too_large(client: TestClient) -> None:
-    file = competition_file(more="[limits]\nfile_mb = 1")
-    arena = Arena.opened(client, file=file)
-    answer = arena.submit("red", anonymized=b"x" * (2**20 + 1))
-    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
-    assert answer.json()["file"] == "anonymized"
-    (fault,) = answer.json()["errors"]
-    assert (fault["file"], fault["row"], fault["code"]) == ("anonymized", None, "too_large")
-    assert fault["values"] == {"file": "anonymized", "most_mb": 1}
-    assert answer.json()["total"] == 1
-    assert counted(Submission) == 0
+    file = build_competition_toml(extra_toml="[limits]\nfile_mb = 1")
+    arena = Arena.create(client, file=file)
+    response = arena.submit("red", anonymized=b"x" * (2**20 + 1))
+    assert (response.status_code, response.json()["code"]) == (413, "too_large")
+    assert response.json()["file"] == "anonymized"
+    (error,) = response.json()["errors"]
+    assert (error["file"], error["row"], error["code"]) == ("anonymized", None, "too_large")
+    assert error["values"] == {"file": "anonymized", "most_mb": 1}
+    assert response.json()["total"] == 1
+    assert count_rows(Submission) == 0
 
 
 def test_somebody_without_a_team_cannot_submit(arena: Arena) -> None:
     files = {"anonymized": ("a.csv", GOOD_TABLE), "secret": ("s.csv", GOOD_SECRET)}
-    answer = arena.post(f"/competitions/{arena.slug}/submissions", files=files)
-    assert (answer.status_code, answer.json()["code"]) == (403, "not_in_a_team")
-    answer = arena.client.post(f"{API}/competitions/{arena.slug}/submissions", files=files)
-    assert (answer.status_code, answer.json()["code"]) == (401, "not_signed_in")
+    response = arena.post(f"/competitions/{arena.slug}/submissions", files=files)
+    assert (response.status_code, response.json()["code"]) == (403, "not_in_a_team")
+    response = arena.client.post(f"{API}/competitions/{arena.slug}/submissions", files=files)
+    assert (response.status_code, response.json()["code"]) == (401, "not_signed_in")
 
 
 def test_another_teams_submission_does_not_exist_for_you(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     for path in (f"/submissions/{identifier}", f"/submissions/{identifier}/data/anonymized.csv"):
-        assert arena.get(path, token=arena.team("blue")).status_code == 404
-        assert arena.get(path, token=arena.team("red")).status_code == 200
+        assert arena.get(path, token=arena.get_team_token("blue")).status_code == 404
+        assert arena.get(path, token=arena.get_team_token("red")).status_code == 200
         assert arena.client.get(API + path).status_code == 401
-    assert arena.get(f"/competitions/{arena.slug}/submissions", token=arena.team("blue")).json() == []
+    assert (
+        arena.get(f"/competitions/{arena.slug}/submissions", token=arena.get_team_token("blue")).json() == []
+    )
 
 
 def test_a_team_downloads_its_public_file_as_it_was_sent(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
-    answer = arena.get(f"/submissions/{identifier}/data/anonymized.csv", token=arena.team("red"))
-    assert answer.content == GOOD_TABLE
+    response = arena.get(f"/submissions/{identifier}/data/anonymized.csv", token=arena.get_team_token("red"))
+    assert response.content == GOOD_TABLE
 
 
 def test_submissions_of_a_team_are_numbered_in_the_order_of_receipt(arena: Arena) -> None:
     red = [arena.submit("red", seed=seed).json() for seed in (1, 2)]
     blue = arena.submit("blue").json()
     red.append(arena.submit("red", seed=3).json())
-    assert [one["number"] for one in (*red, blue)] == [1, 2, 3, 1]
-    listed = arena.get(f"/competitions/{arena.slug}/submissions", token=arena.team("red")).json()
-    assert [one["number"] for one in listed] == [3, 2, 1]
-    arena.post(f"/submissions/{red[1]['id']}/cancel", token=arena.team("red"))
-    assert [arena.submission(one["id"], "red")["number"] for one in red] == [1, 2, 3]
-    everybody = arena.get(f"/competitions/{arena.slug}/submissions/all").json()
-    assert sorted((one["team"], one["number"]) for one in everybody) == [
+    assert [submission["number"] for submission in (*red, blue)] == [1, 2, 3, 1]
+    rows = arena.get(f"/competitions/{arena.slug}/submissions", token=arena.get_team_token("red")).json()
+    assert [submission["number"] for submission in rows] == [3, 2, 1]
+    arena.post(f"/submissions/{red[1]['id']}/cancel", token=arena.get_team_token("red"))
+    assert [arena.get_submission(submission["id"], "red")["number"] for submission in red] == [1, 2, 3]
+    all_submissions = arena.get(f"/competitions/{arena.slug}/submissions/all").json()
+    assert sorted((submission["team"], submission["number"]) for submission in all_submissions) == [
         ("blue", 1), ("red", 1), ("red", 2), ("red", 3)
     ]  # fmt: skip
 
 
 def test_the_data_of_a_competition_with_submissions_are_fixed(arena: Arena) -> None:
     arena.submit("red")
-    other = table_csv(arena.table.iloc[:-1])
-    answer = arena.put(f"/competitions/{arena.slug}/original/original.csv", content=other)
-    assert (answer.status_code, answer.json()["code"]) == (409, "fixed")
-    answer = arena.put(
-        f"/competitions/{arena.slug}/competition.toml", content=competition_file(threshold=0.9)
+    other_table = write_csv(arena.table.iloc[:-1])
+    response = arena.put(f"/competitions/{arena.slug}/original/original.csv", content=other_table)
+    assert (response.status_code, response.json()["code"]) == (409, "fixed")
+    response = arena.put(
+        f"/competitions/{arena.slug}/competition.toml", content=build_competition_toml(threshold=0.9)
     )
-    assert (answer.status_code, answer.json()["code"]) == (409, "fixed")
+    assert (response.status_code, response.json()["code"]) == (409, "fixed")
 
 
 @pytest.mark.full
-def test_an_upload_that_fails_by_our_fault_costs_no_attempt(
+def test_an_upload_that_fails_by_a_server_fault_costs_no_attempt(
     arena: Arena, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
-    def attempts() -> int:
-        caps = arena.get("/competitions/small/quota", token=arena.team("red")).json()["caps"]
+    def count_attempts() -> int:
+        caps = arena.get("/competitions/small/quota", token=arena.get_team_token("red")).json()["caps"]
         return next(int(cap["used"]) for cap in caps if cap["name"] == "attempts_total")
 
     with monkeypatch.context() as patch:
-        patch.setattr(sealing, "read_public_key", unreadable)
+        patch.setattr(sealing, "read_public_key", raise_unavailable)
         assert arena.submit("red").status_code == 503
-    assert attempts() == 0
+    assert count_attempts() == 0
     assert arena.submit("red", anonymized=b"x\n").status_code == 422
-    assert attempts() == 1
+    assert count_attempts() == 1
 
 
-def unreadable(*_: object) -> None:
+def raise_unavailable(*_: object) -> None:
     raise Unavailable("away")
 
 
 @pytest.mark.full
-def test_a_deadline_that_moves_under_an_upload_does_not_refuse_it(
+def test_a_deadline_moved_during_an_upload_does_not_refuse_it(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = uploads.read_upload
+    read_upload = uploads.read_upload
 
-    def slow(*args: Any, **more: Any) -> uploads.Upload:
-        upload = read(*args, **more)
-        later = {"end": (datetime.now(UTC) + timedelta(days=3)).isoformat()}
-        extended = arena.post("/competitions/small/phases/anonymization/extend", json=later)
-        assert extended.status_code == 200
+    def read_slowly(*args: Any, **options: Any) -> uploads.PendingRelease:
+        upload = read_upload(*args, **options)
+        body = {"end": (datetime.now(UTC) + timedelta(days=3)).isoformat()}
+        response = arena.post("/competitions/small/phases/anonymization/extend", json=body)
+        assert response.status_code == 200
         return upload
 
-    monkeypatch.setattr(uploads, "read_upload", slow)
+    monkeypatch.setattr(uploads, "read_upload", read_slowly)
     assert arena.submit("red").status_code == 202

@@ -1,4 +1,4 @@
-"""What an upload costs the database: few questions, nothing slow under its locks, few bells."""
+"""Database and queue costs of an upload: queries, locks and connections."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -11,111 +11,115 @@ from sqlalchemy import QueuePool
 from app.config import Settings
 from app.db import engine
 from app.db.transaction import transaction
-from app.http.redis_client import redis_py_url
+from app.http.redis_client import convert_celery_url
 from app.services.jobs import queue
 from app.services.submissions import evaluations
-from app.services.submissions.evaluations import Claim
+from app.services.submissions.evaluations import EvaluationClaim
 from app.storage.store import Store
 from tests.support.arena import Arena
 from tests.support.contest import Contest
-from tests.support.query_counter import asked
-from tests.support.wait import eventually
+from tests.support.query_counter import log_queries
+from tests.support.wait import poll_until
 
 pytestmark = pytest.mark.full
 
-MOST_STATEMENTS = 21
-MOST_OF_A_VERDICT = 9
-"""With two for a savepoint."""
+MAX_UPLOAD_STATEMENTS = 21
+MAX_VERDICT_STATEMENTS = 9
+"""Two of these are for a savepoint."""
 
 
-def test_an_upload_asks_the_database_a_few_things_however_many_came_before(arena: Arena) -> None:
+def test_an_upload_needs_a_constant_number_of_queries(arena: Arena) -> None:
     counts = []
     for seed in range(1, 5):
-        with asked() as noted:
+        with log_queries() as queries:
             assert arena.submit("red", seed=seed).status_code == 202
-        counts.append(len(noted.statements))
-    signing_up = counts[0] - counts[1]
-    assert signing_up > 0
+        counts.append(len(queries.statements))
+    sign_up_statements = counts[0] - counts[1]
+    assert sign_up_statements > 0
     assert counts[1:] == [counts[1]] * 3
-    assert counts[1] <= MOST_STATEMENTS
+    assert counts[1] <= MAX_UPLOAD_STATEMENTS
 
 
 @pytest.fixture
-def connections_at_put(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many connections to the database were in use at each writing to the store."""
-    put: Callable[[Store, bytes], str] = Store.put
-    found: list[int] = []
+def connections_at_store(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Database connections in use at each write to the store."""
+    put_content: Callable[[Store, bytes], str] = Store.save
+    counts: list[int] = []
 
-    def watched(store: Store, content: bytes) -> str:
+    def put_and_count(store: Store, content: bytes) -> str:
         pool = engine.get_engine().pool
         assert isinstance(pool, QueuePool)
-        found.append(pool.checkedout())
-        return put(store, content)
+        counts.append(pool.checkedout())
+        return put_content(store, content)
 
-    monkeypatch.setattr(Store, "put", watched)
-    return found
+    monkeypatch.setattr(Store, "save", put_and_count)
+    return counts
 
 
-def test_nothing_is_locked_while_a_guess_is_stored(client: TestClient, connections_at_put: list[int]) -> None:
-    contest = Contest.opened(client)
+def test_nothing_is_locked_while_a_guess_is_stored(
+    client: TestClient, connections_at_store: list[int]
+) -> None:
+    contest = Contest.create(client)
     red = contest.submit("red")
-    contest.attack()
-    target = contest.target_of(red)["id"]
-    guess = contest.right_on(red, 3)
-    contest.arena.team("blue")
-    del connections_at_put[:]
-    assert contest.guess("blue", target, guess).status_code == 202
-    assert connections_at_put == [0]
+    contest.open_attacks()
+    target = contest.find_target(red)["id"]
+    guess = contest.build_guess(red, 3)
+    contest.arena.get_team_token("blue")
+    del connections_at_store[:]
+    assert contest.submit_guess("blue", target, guess).status_code == 202
+    assert connections_at_store == [0]
 
 
-def test_nothing_is_locked_while_a_release_is_stored(arena: Arena, connections_at_put: list[int]) -> None:
-    arena.team("red")
-    del connections_at_put[:]
+def test_nothing_is_locked_while_a_release_is_stored(arena: Arena, connections_at_store: list[int]) -> None:
+    arena.get_team_token("red")
+    del connections_at_store[:]
     assert arena.submit("red").status_code == 202
-    assert connections_at_put == [0]
+    assert connections_at_store == [0]
 
 
-def connections_made(settings: Settings) -> int:
-    with redis.Redis.from_url(redis_py_url(settings.redis_url)) as client:
+def count_connections(settings: Settings) -> int:
+    with redis.Redis.from_url(convert_celery_url(settings.redis_url)) as client:
         return int(client.info("stats")["total_connections_received"])
 
 
-def test_ringing_opens_no_connection_of_its_own(settings: Settings) -> None:
+def test_publishing_opens_no_connection_of_its_own(settings: Settings) -> None:
     queue.publish([queue.SCORE])
-    before = connections_made(settings)
+    connections_before = count_connections(settings)
     for _ in range(5):
         queue.publish([queue.SCORE, queue.JUDGE])
-    assert connections_made(settings) == before + 1  # which asks
-    assert queue.depths() == {queue.SCORE: 6, queue.JUDGE: 5, queue.ADVISE: 0}
+    assert count_connections(settings) == connections_before + 1  # the connection of the count itself
+    assert queue.count_messages_by_task() == {queue.SCORE: 6, queue.JUDGE: 5, queue.ADVISE: 0}
 
 
-def test_a_ring_after_the_queue_has_closed_its_connections_is_heard(settings: Settings) -> None:
+def test_a_message_arrives_after_the_queue_closed_its_connections(settings: Settings) -> None:
     queue.publish([queue.SCORE])
-    with redis.Redis.from_url(redis_py_url(settings.redis_url)) as client:
+    with redis.Redis.from_url(convert_celery_url(settings.redis_url)) as client:
         client.client_kill_filter(_type="normal", skipme=True)
     queue.publish([queue.SCORE])
-    assert eventually(lambda: queue.depths() == {queue.SCORE: 2, queue.JUDGE: 0, queue.ADVISE: 0})
+    assert poll_until(
+        lambda: queue.count_messages_by_task() == {queue.SCORE: 2, queue.JUDGE: 0, queue.ADVISE: 0}
+    )
 
 
-def test_a_claim_and_a_verdict_are_a_few_statements_however_much_waits(arena: Arena) -> None:
+def test_a_claim_and_a_verdict_need_a_constant_number_of_queries(arena: Arena) -> None:
     for seed in range(1, 5):
         assert arena.submit("red", seed=seed).status_code == 202
     counts = []
     for _ in range(2):
-        with asked() as noted:
-            claimed = claim()
-            record(claimed)
-        counts.append(len(noted.statements))
-    assert counts[0] == counts[1] <= MOST_OF_A_VERDICT
+        with log_queries() as queries:
+            evaluation_claim = claim_next()
+            record_verdict(evaluation_claim)
+        counts.append(len(queries.statements))
+    assert counts[0] == counts[1] <= MAX_VERDICT_STATEMENTS
 
 
-def claim() -> Claim:
+def claim_next() -> EvaluationClaim:
     with transaction() as session:
-        claimed = evaluations.claim_next(session, lease=timedelta(minutes=1), attempts=3)
-    assert claimed is not None
-    return claimed
+        evaluation_claim = evaluations.claim_next(session, lease=timedelta(minutes=1), attempts=3)
+    assert evaluation_claim is not None
+    return evaluation_claim
 
 
-def record(claimed: Claim) -> None:
+def record_verdict(evaluation_claim: EvaluationClaim) -> None:
     with transaction() as session:
-        assert evaluations.record(session, claimed, verdict={"verdict": "accepted"}, scorer="0")
+        assert evaluations.record(session, evaluation_claim, verdict={"verdict": "accepted"}, scorer="0")

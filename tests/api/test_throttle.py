@@ -1,4 +1,4 @@
-"""Guessing passwords and codes: how often, from where, and what it does to others."""
+"""Throttling of wrong passwords and codes, per account and per address."""
 
 import json
 import socket
@@ -21,20 +21,29 @@ from app.db.models import Token
 from app.http import redis_client, throttle
 from app.processes import embedded_servers
 from app.services.accounts import accounts
-from tests.support.accounts import counted, invite, me, person, sign_up, signed_in, token_for, told
-from tests.support.application import application
+from tests.support.accounts import (
+    count_rows,
+    create_invite,
+    create_person,
+    get_me,
+    read_refusal,
+    request_token,
+    sign_in_new_person,
+    sign_up,
+)
+from tests.support.application import build_application
 from tests.support.arena import API, PASSWORD, Arena
 from tests.support.queue import empty_queue
-from tests.support.wait import PATIENCE_S, eventually
+from tests.support.wait import TIMEOUT_S, poll_until
 
 STRANGER = "203.0.113.7"
 HOME = "198.51.100.1"
 
 
-def at(address: str | None) -> TestClient:
-    """A client whose requests come from there."""
+def build_client(address: str | None) -> TestClient:
+    """Return a client whose requests come from this address."""
     client = TestClient(
-        application(),
+        build_application(),
         base_url="http://localhost",
         raise_server_exceptions=False,
         client=(address or "", 4000),
@@ -44,106 +53,106 @@ def at(address: str | None) -> TestClient:
     return client
 
 
-def guess(client: TestClient, name: str = "Rei", password: str = "wrong password") -> Response:
-    return token_for(client, name=name, password=password)
+def try_password(client: TestClient, name: str = "Rei", password: str = "wrong password") -> Response:
+    return request_token(client, name=name, password=password)
 
 
-def guesses(client: TestClient, number: int, name: str = "Rei") -> list[int]:
-    return [guess(client, name).status_code for _ in range(number)]
+def try_passwords(client: TestClient, number: int, name: str = "Rei") -> list[int]:
+    return [try_password(client, name).status_code for _ in range(number)]
 
 
-def page_sign_in(client: TestClient, password: str, language: str = "en") -> Response:
-    answer: Response = client.post(
+def sign_in_on_page(client: TestClient, password: str, language: str = "en") -> Response:
+    response: Response = client.post(
         f"/sign-in?lang={language}",
         data={"name": "Rei", "password": password},
         headers={"Sec-Fetch-Site": "same-origin"},
         follow_redirects=False,
     )
     client.cookies.clear()
-    return answer
+    return response
 
 
 @pytest.fixture
 def rei(settings: Settings) -> None:
-    person("Rei")
+    create_person("Rei")
 
 
-def test_the_eleventh_wrong_password_of_an_account_has_to_wait(rei: None) -> None:
-    """From wherever they come: ten addresses are not ten times as many."""
-    answers = [guess(at(f"203.0.113.{number}")) for number in range(10)]
-    assert {answer.status_code for answer in answers} == {401}
-    answer = guess(at(STRANGER))
-    assert told(answer) == (429, "too_many_tries")
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert 14 * 60 < int(answer.headers["retry-after"]) <= 15 * 60
-    assert told(guess(at(STRANGER), password=PASSWORD)) == (429, "too_many_tries")
-    assert counted(Token) == 0
+def test_the_eleventh_wrong_password_of_an_account_is_throttled(rei: None) -> None:
+    """The limit holds for all addresses together."""
+    responses = [try_password(build_client(f"203.0.113.{number}")) for number in range(10)]
+    assert {response.status_code for response in responses} == {401}
+    response = try_password(build_client(STRANGER))
+    assert read_refusal(response) == (429, "too_many_tries")
+    assert response.headers["content-type"] == "application/problem+json"
+    assert 14 * 60 < int(response.headers["retry-after"]) <= 15 * 60
+    assert read_refusal(try_password(build_client(STRANGER), password=PASSWORD)) == (429, "too_many_tries")
+    assert count_rows(Token) == 0
 
 
 @pytest.mark.full
 def test_an_unknown_name_is_throttled_like_a_known_one(settings: Settings) -> None:
-    assert guesses(at(STRANGER), 11, "Nobody") == [401] * 10 + [429]
-    assert guess(at(STRANGER), " ＮＯＢＯＤＹ").status_code == 429
-    assert guess(at(STRANGER), "Somebody").status_code == 401
+    assert try_passwords(build_client(STRANGER), 11, "Nobody") == [401] * 10 + [429]
+    assert try_password(build_client(STRANGER), " ＮＯＢＯＤＹ").status_code == 429
+    assert try_password(build_client(STRANGER), "Somebody").status_code == 401
 
 
 def test_right_passwords_are_not_counted(rei: None) -> None:
-    client = at(HOME)
-    assert {guess(client, password=PASSWORD).status_code for _ in range(15)} == {201}
-    assert guesses(client, 9) == [401] * 9
-    assert {guess(client, password=PASSWORD).status_code for _ in range(3)} == {201}
-    assert guesses(client, 2) == [401, 429]
+    client = build_client(HOME)
+    assert {try_password(client, password=PASSWORD).status_code for _ in range(15)} == {201}
+    assert try_passwords(client, 9) == [401] * 9
+    assert {try_password(client, password=PASSWORD).status_code for _ in range(3)} == {201}
+    assert try_passwords(client, 2) == [401, 429]
 
 
 @pytest.mark.full
-def test_of_thirty_wrong_passwords_at_once_ten_are_looked_at(rei: None) -> None:
-    client = at(STRANGER)
+def test_ten_of_thirty_parallel_wrong_passwords_are_checked(rei: None) -> None:
+    client = build_client(STRANGER)
     with ThreadPoolExecutor(30) as pool:
-        statuses = sorted(pool.map(lambda _: guess(client).status_code, range(30)))
+        statuses = sorted(pool.map(lambda _: try_password(client).status_code, range(30)))
     assert statuses == [401] * 10 + [429] * 20
 
 
-def test_the_wait_ends(rei: None) -> None:
-    client = at(STRANGER)
-    assert guesses(client, 11)[-1] == 429
-    connection = throttle.storage().storage
+def test_throttling_ends_after_its_window(rei: None) -> None:
+    client = build_client(STRANGER)
+    assert try_passwords(client, 11)[-1] == 429
+    connection = throttle.get_storage().storage
     for key in connection.scan_iter("*throttle*"):
         assert 0 < connection.ttl(key) <= 15 * 60
-        connection.pexpire(key, 1)  # the quarter of an hour is over in a moment
-    assert eventually(lambda: guess(client, password=PASSWORD).status_code == 201)
+        connection.pexpire(key, 1)  # lets the 15 minutes end at once
+    assert poll_until(lambda: try_password(client, password=PASSWORD).status_code == 201)
 
 
 def test_a_stranger_does_not_lock_the_owner_out_at_home(rei: None) -> None:
-    assert guess(at(HOME), password=PASSWORD).status_code == 201
-    token = guess(at(HOME), password=PASSWORD).json()["token"]
-    assert guesses(at(STRANGER), 12)[-1] == 429
-    assert guess(at(HOME), password=PASSWORD).status_code == 201
-    assert page_sign_in(at(HOME), PASSWORD).status_code == 303
-    assert me(at(STRANGER), token).status_code == 200
-    # At home, too, ten wrong ones are enough.
-    assert guesses(at(HOME), 11) == [401] * 10 + [429]
+    assert try_password(build_client(HOME), password=PASSWORD).status_code == 201
+    token = try_password(build_client(HOME), password=PASSWORD).json()["token"]
+    assert try_passwords(build_client(STRANGER), 12)[-1] == 429
+    assert try_password(build_client(HOME), password=PASSWORD).status_code == 201
+    assert sign_in_on_page(build_client(HOME), PASSWORD).status_code == 303
+    assert get_me(build_client(STRANGER), token).status_code == 200
+    # A known address has a limit as well.
+    assert try_passwords(build_client(HOME), 11) == [401] * 10 + [429]
 
 
 @pytest.mark.full
 def test_signing_up_and_a_password_link_make_an_address_known(arena: Arena) -> None:
-    assert sign_up(at(HOME), invite(arena), name="Rei").status_code == 201
-    assert guesses(at(STRANGER), 11)[-1] == 429
-    assert guess(at(HOME), password=PASSWORD).status_code == 201
-    elsewhere = at("198.51.100.99")
-    assert guess(elsewhere, password=PASSWORD).status_code == 429
+    assert sign_up(build_client(HOME), create_invite(arena), name="Rei").status_code == 201
+    assert try_passwords(build_client(STRANGER), 11)[-1] == 429
+    assert try_password(build_client(HOME), password=PASSWORD).status_code == 201
+    elsewhere = build_client("198.51.100.99")
+    assert try_password(elsewhere, password=PASSWORD).status_code == 429
     code = arena.post("/users/password-links", json={"name": "Rei"}).json()["code"]
-    done = elsewhere.post(f"{API}/password", json={"code": code, "password": "battery staple"})
-    assert done.status_code == 204
-    assert guess(elsewhere, password="battery staple").status_code == 201
+    response = elsewhere.post(f"{API}/password", json={"code": code, "password": "battery staple"})
+    assert response.status_code == 204
+    assert try_password(elsewhere, password="battery staple").status_code == 201
 
 
 @pytest.mark.full
 def test_an_address_has_a_hundred_wrong_tries_whatever_the_accounts(rei: None) -> None:
-    client = at(STRANGER)
+    client = build_client(STRANGER)
     assert {WRONG_CODES["/password"](client, "").status_code for _ in range(100)} == {422}
-    assert guess(client).status_code == 429
-    assert guess(client, password=PASSWORD).status_code == 429
-    assert guess(at(HOME), password=PASSWORD).status_code == 201
+    assert try_password(client).status_code == 429
+    assert try_password(client, password=PASSWORD).status_code == 429
+    assert try_password(build_client(HOME), password=PASSWORD).status_code == 201
 
 
 @pytest.mark.parametrize(
@@ -159,24 +168,24 @@ def test_an_address_has_a_hundred_wrong_tries_whatever_the_accounts(rei: None) -
         ("", "203.0.113.1", False),
     ],
 )
-def test_who_counts_as_one_address(first: str, second: str, same: bool) -> None:
-    assert (throttle.network_of(first) == throttle.network_of(second)) is same
+def test_addresses_of_one_network_count_as_one(first: str, second: str, same: bool) -> None:
+    assert (throttle.normalize_address(first) == throttle.normalize_address(second)) is same
 
 
 @pytest.mark.full
 def test_the_addresses_of_one_network_share_their_tries(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttle, "PER_ADDRESS", RateLimitItemPerMinute(3, 15, "throttle"))
-    answers = [guess(at(f"2001:db8::{number}"), f"name {number}") for number in range(5)]
-    assert [answer.status_code for answer in answers] == [401] * 3 + [429] * 2
-    assert guess(at("2001:db8:0:1::1")).status_code == 401
+    responses = [try_password(build_client(f"2001:db8::{number}"), f"name {number}") for number in range(5)]
+    assert [response.status_code for response in responses] == [401] * 3 + [429] * 2
+    assert try_password(build_client("2001:db8:0:1::1")).status_code == 401
 
 
 @pytest.mark.full
 def test_without_an_address_the_account_alone_is_counted(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttle, "PER_ADDRESS", RateLimitItemPerMinute(3, 15, "throttle"))
-    client = at(None)
-    assert guesses(client, 11) == [401] * 10 + [429]
-    assert guess(client, "Nobody").status_code == 401
+    client = build_client(None)
+    assert try_passwords(client, 11) == [401] * 10 + [429]
+    assert try_password(client, "Nobody").status_code == 401
 
 
 WRONG_CODES: dict[str, Callable[[TestClient, str], Response]] = {
@@ -194,45 +203,45 @@ WRONG_CODES: dict[str, Callable[[TestClient, str], Response]] = {
 @pytest.mark.parametrize("path", WRONG_CODES)
 def test_wrong_codes_count_for_the_address(arena: Arena, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttle, "PER_ADDRESS", RateLimitItemPerMinute(3, 15, "throttle"))
-    client, token = at(STRANGER), signed_in(arena.client, "Rei")
-    answers = [WRONG_CODES[path](client, token) for _ in range(4)]
-    assert [answer.status_code for answer in answers] == [422] * 3 + [429]
-    assert WRONG_CODES[path](at(HOME), token).status_code == 422
+    client, token = build_client(STRANGER), sign_in_new_person(arena.client, "Rei")
+    responses = [WRONG_CODES[path](client, token) for _ in range(4)]
+    assert [response.status_code for response in responses] == [422] * 3 + [429]
+    assert WRONG_CODES[path](build_client(HOME), token).status_code == 422
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("path", WRONG_CODES)
-def test_no_number_of_wrong_tries_keeps_a_class_behind_one_address_from_signing_up(
+def test_wrong_tries_do_not_block_sign_ups_from_the_same_address(
     arena: Arena, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(throttle, "PER_ADDRESS", RateLimitItemPerMinute(3, 15, "throttle"))
-    monkeypatch.setattr(throttle, "ALONE_PER_ADDRESS", RateLimitItemPerMinute(3, 15, "alone"))
-    client, token = at(STRANGER), signed_in(arena.client, "Rei")
+    monkeypatch.setattr(throttle, "LOCAL_PER_ADDRESS", RateLimitItemPerMinute(3, 15, "alone"))
+    client, token = build_client(STRANGER), sign_in_new_person(arena.client, "Rei")
     for _ in range(4):
-        last = WRONG_CODES[path](client, token)
-    assert told(last) == (429, "too_many_tries")
-    assert client.get("/sign-up", params={"invite": invite(arena)}).status_code == 200
-    code = invite(arena, uses=2)
+        answer = WRONG_CODES[path](client, token)
+    assert read_refusal(answer) == (429, "too_many_tries")
+    assert client.get("/sign-up", params={"invite": create_invite(arena)}).status_code == 200
+    code = create_invite(arena, uses=2)
     assert sign_up(client, code, name="Ren", team="green").status_code == 201
-    joined = client.post(
+    join_response = client.post(
         f"{API}/join",
         json={"invite": code, "team": "white"},
         headers={"Authorization": f"Bearer {token}"},
     )
-    assert joined.status_code == 201
-    # The wrong ones of one kind do not use up the tries of the other.
-    others = {"/signup", "/join"} if path == "/password" else {"/password"}
-    assert {WRONG_CODES[other](client, token).status_code for other in others} == {422}
+    assert join_response.status_code == 201
+    # Invites and password codes are counted separately.
+    other_paths = {"/signup", "/join"} if path == "/password" else {"/password"}
+    assert {WRONG_CODES[other_path](client, token).status_code for other_path in other_paths} == {422}
     with redis_at("redis://127.0.0.1:1/0", monkeypatch):
-        alone = [WRONG_CODES[path](client, token).status_code for _ in range(4)]
-        assert alone == [422] * 3 + [429]
+        local_statuses = [WRONG_CODES[path](client, token).status_code for _ in range(4)]
+        assert local_statuses == [422] * 3 + [429]
 
 
 @pytest.mark.full
-def test_a_wrong_invite_costs_no_hash(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accounts, "hashed", None)
-    assert told(sign_up(at(STRANGER), "wrong")) == (422, "invalid_invite")
-    page = at(STRANGER).post(
+def test_a_wrong_invite_hashes_no_password(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accounts, "hash_password", None)
+    assert read_refusal(sign_up(build_client(STRANGER), "wrong")) == (422, "invalid_invite")
+    page = build_client(STRANGER).post(
         "/sign-up",
         data={"invite": "wrong", "name": "Rei", "password": PASSWORD, "team": "red"},
         headers={"Sec-Fetch-Site": "same-origin"},
@@ -241,26 +250,24 @@ def test_a_wrong_invite_costs_no_hash(arena: Arena, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.full
-def test_what_is_refused_for_another_reason_is_no_wrong_try(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_refusals_do_not_count_as_wrong_tries(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttle, "PER_ADDRESS", RateLimitItemPerMinute(1, 15, "throttle"))
-    client, code = at(HOME), invite(arena)
-    arena.team("red")
+    client, code = build_client(HOME), create_invite(arena)
+    arena.get_team_token("red")
     for fields in ({"team": "red"}, {"name": ""}, {"password": "short"}, {"team": None}):
         assert sign_up(client, code, **fields).status_code in {409, 422}
-    assert token_for(client, name="Nobody", password=PASSWORD, scopes="read").status_code == 422
+    assert request_token(client, name="Nobody", password=PASSWORD, scopes="read").status_code == 422
     assert sign_up(client, code).status_code == 201
 
 
 @pytest.mark.full
 def test_the_old_password_cannot_be_guessed_with_a_stolen_session(arena: Arena) -> None:
-    token = signed_in(arena.client, "Rei")
+    token = sign_in_new_person(arena.client, "Rei")
     headers = {"Authorization": f"Bearer {token}"}
     body = {"old": "wrong password", "new": "battery staple"}
-    client = at(STRANGER)
-    answers = [client.put(f"{API}/me/password", json=body, headers=headers) for _ in range(11)]
-    assert [answer.status_code for answer in answers] == [422] * 10 + [429]
+    client = build_client(STRANGER)
+    responses = [client.put(f"{API}/me/password", json=body, headers=headers) for _ in range(11)]
+    assert [response.status_code for response in responses] == [422] * 10 + [429]
 
 
 @pytest.mark.full
@@ -268,22 +275,22 @@ def test_the_old_password_cannot_be_guessed_with_a_stolen_session(arena: Arena) 
     ("language", "sentence"),
     [("en", "Too many wrong tries: try again in 15 min."), ("ja", "失敗が多すぎます。")],
 )
-def test_the_page_says_that_one_has_to_wait(rei: None, language: str, sentence: str) -> None:
-    client = at(STRANGER)
-    assert {page_sign_in(client, "wrong").status_code for _ in range(10)} == {401}
-    answer = page_sign_in(client, PASSWORD, language)
-    assert answer.status_code == 429
-    assert sentence in answer.text
-    assert 'role="alert"' in answer.text
-    assert int(answer.headers["retry-after"]) > 14 * 60
-    assert "anoncup_session" not in answer.headers.get("set-cookie", "")
-    assert guess(client, password=PASSWORD).status_code == 429
+def test_the_page_says_how_long_to_wait(rei: None, language: str, sentence: str) -> None:
+    client = build_client(STRANGER)
+    assert {sign_in_on_page(client, "wrong").status_code for _ in range(10)} == {401}
+    response = sign_in_on_page(client, PASSWORD, language)
+    assert response.status_code == 429
+    assert sentence in response.text
+    assert 'role="alert"' in response.text
+    assert int(response.headers["retry-after"]) > 14 * 60
+    assert "anoncup_session" not in response.headers.get("set-cookie", "")
+    assert try_password(client, password=PASSWORD).status_code == 429
 
 
-def test_neither_names_nor_addresses_stand_in_redis(rei: None) -> None:
-    guess(at(HOME), password=PASSWORD)
-    guess(at(HOME))
-    connection = throttle.storage().storage
+def test_neither_names_nor_addresses_are_stored_in_redis(rei: None) -> None:
+    try_password(build_client(HOME), password=PASSWORD)
+    try_password(build_client(HOME))
+    connection = throttle.get_storage().storage
     keys = [key.decode() for key in connection.scan_iter("*throttle*")]
     assert keys
     assert not [key for key in keys if "rei" in key.lower() or HOME in key]
@@ -292,9 +299,9 @@ def test_neither_names_nor_addresses_stand_in_redis(rei: None) -> None:
 
 @contextmanager
 def redis_at(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The application with another Redis than the tests'."""
-    with monkeypatch.context() as changed:
-        changed.setenv("REDIS_URL", url)
+    """Run the application with another Redis than that of the tests."""
+    with monkeypatch.context() as patch:
+        patch.setenv("REDIS_URL", url)
         get_settings.cache_clear()
         yield
     get_settings.cache_clear()
@@ -306,16 +313,16 @@ def redis_at(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 )
 def test_without_redis_people_still_sign_in(rei: None, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with redis_at(url, monkeypatch), capture_logs() as logged:
-        client = at(HOME)
-        assert guess(client).status_code == 401
-        assert guess(client, password=PASSWORD).status_code == 201
-        assert page_sign_in(client, PASSWORD).status_code == 303
+        client = build_client(HOME)
+        assert try_password(client).status_code == 401
+        assert try_password(client, password=PASSWORD).status_code == 201
+        assert sign_in_on_page(client, PASSWORD).status_code == 303
     assert "throttle_unreachable" in {entry["event"] for entry in logged}
 
 
 @pytest.fixture
 def valkey(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """A server of this test's own, and its URL."""
+    """URL and process of a separate server."""
     address = tmp_path / "valkey.sock"
     command = [
         str(embedded_servers._valkey_binary()),
@@ -327,92 +334,92 @@ def valkey(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
         "",
     ]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
-        assert eventually(address.exists)
+        assert poll_until(address.exists)
         yield f"redis+socket://{address}", process
         process.kill()
 
 
 @pytest.mark.full
-def test_when_redis_is_stopped_each_process_counts_by_itself_and_allows_less(
+def test_without_redis_each_process_counts_by_itself_with_a_lower_limit(
     rei: None, valkey: tuple[str, subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, process = valkey
-    person("Ren")
+    create_person("Ren")
     with redis_at(url, monkeypatch):
-        client = at(STRANGER)
-        assert guesses(client, 8) == [401] * 8
+        client = build_client(STRANGER)
+        assert try_passwords(client, 8) == [401] * 8
         process.kill()
         process.wait()
-        assert guesses(client, 7) == [401] * 5 + [429] * 2
-        refused = guess(client, password=PASSWORD)
-        assert (refused.status_code, refused.json()["code"]) == (429, "too_many_tries")
-        assert 0 < int(refused.headers["retry-after"]) <= 15 * 60
-        assert guess(at(HOME), password=PASSWORD).status_code == 429
-        assert guess(client, "Ren", PASSWORD).status_code == 201
-        strangers = [guess(client, f"nobody {number}").status_code for number in range(20)]
-        assert strangers == [401] * 15 + [429] * 5
-    assert guess(at(STRANGER), password=PASSWORD).status_code == 201
+        assert try_passwords(client, 7) == [401] * 5 + [429] * 2
+        refusal = try_password(client, password=PASSWORD)
+        assert (refusal.status_code, refusal.json()["code"]) == (429, "too_many_tries")
+        assert 0 < int(refusal.headers["retry-after"]) <= 15 * 60
+        assert try_password(build_client(HOME), password=PASSWORD).status_code == 429
+        assert try_password(client, "Ren", PASSWORD).status_code == 201
+        unknown_statuses = [try_password(client, f"nobody {number}").status_code for number in range(20)]
+        assert unknown_statuses == [401] * 15 + [429] * 5
+    assert try_password(build_client(STRANGER), password=PASSWORD).status_code == 201
 
 
 @pytest.mark.full
 def test_without_redis_right_passwords_are_not_counted(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
     with redis_at("redis://127.0.0.1:1/0", monkeypatch):
-        client = at(HOME)
-        assert [guess(client, password=PASSWORD).status_code for _ in range(8)] == [201] * 8
+        client = build_client(HOME)
+        assert [try_password(client, password=PASSWORD).status_code for _ in range(8)] == [201] * 8
 
 
 @pytest.mark.full
-def test_a_redis_that_does_not_answer_holds_nobody_up(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes the connection and says nothing: one try waits for it once, and not for long."""
-    assert redis_client.PATIENCE_S <= 0.5
+def test_an_unresponsive_redis_delays_nobody(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server accepts the connection and never answers; a request waits for it only once and briefly."""
+    assert redis_client.TIMEOUT_S <= 0.5
     with ThreadPoolExecutor(1) as pool, socket.create_server(("127.0.0.1", 0)) as silent:
         silent.setblocking(False)
         with redis_at(f"redis://127.0.0.1:{silent.getsockname()[1]}/0", monkeypatch):
-            asked = pool.submit(guess, at(HOME), password=PASSWORD)
-            assert asked.result(PATIENCE_S).status_code == 201
-            throttle.storage().storage.connection_pool.disconnect()
+            future = pool.submit(try_password, build_client(HOME), password=PASSWORD)
+            assert future.result(TIMEOUT_S).status_code == 201
+            throttle.get_storage().storage.connection_pool.disconnect()
         silent.accept()[0].close()
         with pytest.raises(BlockingIOError):
             silent.accept()
 
 
 @pytest.mark.full
-def test_connections_that_were_cut_are_made_again(rei: None) -> None:
-    client = at(STRANGER)
-    assert guesses(client, 5) == [401] * 5
-    throttle.storage().storage.client_kill_filter(skipme=False, _type="normal")
-    assert guesses(client, 6) == [401] * 5 + [429]
+def test_closed_connections_are_reopened(rei: None) -> None:
+    client = build_client(STRANGER)
+    assert try_passwords(client, 5) == [401] * 5
+    throttle.get_storage().storage.client_kill_filter(skipme=False, _type="normal")
+    assert try_passwords(client, 6) == [401] * 5 + [429]
     empty_queue()
-    assert guess(client).status_code == 401
+    assert try_password(client).status_code == 401
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"),
+    ("url", "expected"),
     [
         ("redis+socket:///tmp/s/valkey.sock", "unix:///tmp/s/valkey.sock"),
         ("redis+socket:///tmp/valkey.sock?virtual_host=2", "unix:///tmp/valkey.sock?db=2"),
         ("redis://:pass@redis:6379/0", "redis://:pass@redis:6379/0"),
     ],
 )
-def test_the_url_of_the_queue_is_the_url_of_the_throttle(given: str, wanted: str) -> None:
-    assert redis_client.redis_py_url(given) == wanted
+def test_the_queue_and_the_throttle_share_one_url(url: str, expected: str) -> None:
+    assert redis_client.convert_celery_url(url) == expected
 
 
 @pytest.mark.full
 def test_a_huge_name_is_refused_before_it_costs_anything(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each of its letters is eighteen, once it is normalized."""
-    normalize, normalized = unicodedata.normalize, list[int]()
+    """Each of its characters expands to 18 by normalization."""
+    normalize, lengths = unicodedata.normalize, list[int]()
 
-    def counted_normalize(form: Literal["NFC", "NFKC"], text: str) -> str:
-        normalized.append(len(text))
+    def record_and_normalize(form: Literal["NFC", "NFKC"], text: str) -> str:
+        lengths.append(len(text))
         return normalize(form, text)
 
-    monkeypatch.setattr(unicodedata, "normalize", counted_normalize)
-    client = at(STRANGER)
-    assert guess(client, "x" * 1000).status_code == 401
-    assert max(normalized) == 1000
+    monkeypatch.setattr(unicodedata, "normalize", record_and_normalize)
+    client = build_client(STRANGER)
+    assert try_password(client, "x" * 1000).status_code == 401
+    assert max(lengths) == 1000
     body = json.dumps({"name": "\ufdfa" * 300_000, "password": PASSWORD})
     assert client.post(f"{API}/tokens", content=body).status_code == 422
-    assert max(normalized) == 1000
+    assert max(lengths) == 1000

@@ -1,4 +1,4 @@
-"""Signing in, and what the tokens it gives can do."""
+"""Sign-in, and scopes and lifetime of tokens."""
 
 from datetime import timedelta
 from uuid import uuid4
@@ -13,48 +13,55 @@ from app.config import Settings
 from app.db.models import Token, User
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from tests.support.accounts import counted, database_time, me, person, token_for, told
+from tests.support.accounts import (
+    count_rows,
+    create_person,
+    get_me,
+    read_database_time,
+    read_refusal,
+    request_token,
+)
 from tests.support.arena import API, PASSWORD, Arena
 
 
 def test_a_wrong_password_and_an_unknown_name_get_the_same_answer(client: TestClient) -> None:
-    person("Rei")
+    create_person("Rei")
     attempts = [("Rei", "wrong password"), ("Nobody", PASSWORD), ("Rei", ""), ("", ""), ("Rei\x00", PASSWORD)]
-    answers = [token_for(client, name=name, password=password) for name, password in attempts]
-    assert {answer.status_code for answer in answers} == {401}
-    assert len({answer.content for answer in answers}) == 1
-    assert token_for(client, name="Rei", password=PASSWORD).status_code == 201
+    responses = [request_token(client, name=name, password=password) for name, password in attempts]
+    assert {response.status_code for response in responses} == {401}
+    assert len({response.content for response in responses}) == 1
+    assert request_token(client, name="Rei", password=PASSWORD).status_code == 201
 
 
-def test_a_password_is_not_cut_before_it_is_compared(client: TestClient) -> None:
+def test_a_password_is_not_truncated_before_it_is_compared(client: TestClient) -> None:
     with transaction() as session:
         accounts.create_user(session, name="Rei", password="x" * 256)
-    assert token_for(client, name="Rei", password="x" * 256).status_code == 201
-    assert token_for(client, name="Rei", password="x" * 257).status_code == 401
+    assert request_token(client, name="Rei", password="x" * 256).status_code == 201
+    assert request_token(client, name="Rei", password="x" * 257).status_code == 401
 
 
 def test_a_person_signs_in_by_any_spelling_of_the_same_name(client: TestClient) -> None:
-    person("Straße")
-    assert token_for(client, name=" STRASSE ", password=PASSWORD).status_code == 201
+    create_person("Straße")
+    assert request_token(client, name=" STRASSE ", password=PASSWORD).status_code == 201
 
 
-def test_a_token_has_the_scopes_that_were_asked_for(client: TestClient) -> None:
-    person("Olga", Role.ORGANIZER)
-    token = token_for(client, name="Olga", password=PASSWORD, scopes=["read"]).json()["token"]
-    assert me(client, token).json()["scopes"] == ["read"]
-    every = token_for(client, name="Olga", password=PASSWORD).json()["token"]
-    assert me(client, every).json()["scopes"] == ["organize", "read", "submit"]
-    twice = token_for(client, name="Olga", password=PASSWORD, scopes=["read"] * 1000)
-    assert me(client, twice.json()["token"]).json()["scopes"] == ["read"]
+def test_a_token_has_the_requested_scopes(client: TestClient) -> None:
+    create_person("Olga", Role.ORGANIZER)
+    token = request_token(client, name="Olga", password=PASSWORD, scopes=["read"]).json()["token"]
+    assert get_me(client, token).json()["scopes"] == ["read"]
+    full_token = request_token(client, name="Olga", password=PASSWORD).json()["token"]
+    assert get_me(client, full_token).json()["scopes"] == ["organize", "read", "submit"]
+    repeated_scopes = request_token(client, name="Olga", password=PASSWORD, scopes=["read"] * 1000)
+    assert get_me(client, repeated_scopes.json()["token"]).json()["scopes"] == ["read"]
     with transaction() as session:
         assert max(len(scopes) for scopes in session.scalars(select(Token.scopes))) == 3
 
 
 @pytest.mark.parametrize("scopes", [[], ["organize"], ["read", "organize"], ["everything"], ["READ"]])
-def test_a_participant_gets_no_scope_beyond_taking_part(client: TestClient, scopes: list[str]) -> None:
-    person("Rei")
-    answer = token_for(client, name="Rei", password=PASSWORD, scopes=scopes)
-    assert (answer.status_code, answer.json()["code"]) == (422, "unknown_scope")
+def test_a_participant_gets_no_organizer_scope(client: TestClient, scopes: list[str]) -> None:
+    create_person("Rei")
+    response = request_token(client, name="Rei", password=PASSWORD, scopes=scopes)
+    assert (response.status_code, response.json()["code"]) == (422, "unknown_scope")
 
 
 def test_a_token_does_nothing_outside_its_scopes(arena: Arena) -> None:
@@ -63,7 +70,7 @@ def test_a_token_does_nothing_outside_its_scopes(arena: Arena) -> None:
         organizer = next(user for name, user in users.items() if name.startswith("organizer"))
         scopes: tuple[tuple[str, ...], ...] = (("read",), ("submit",), ("organize",))
         reader, sender, maker = (
-            accounts.issue_token(session, organizer, name="scoped", scopes=one) for one in scopes
+            accounts.issue_token(session, organizer, name="scoped", scopes=scope_set) for scope_set in scopes
         )
     invites, submissions = (f"/competitions/{arena.slug}/{part}" for part in ("invites", "submissions"))
     codes = {
@@ -79,69 +86,71 @@ def test_a_token_does_nothing_outside_its_scopes(arena: Arena) -> None:
 
 
 def test_a_revoked_token_is_refused_and_others_of_the_same_person_are_not(client: TestClient) -> None:
-    person("Rei")
-    first, second = (token_for(client, name="Rei", password=PASSWORD).json()["token"] for _ in range(2))
-    ended = client.delete(f"{API}/tokens/current", headers={"Authorization": f"Bearer {first}"})
-    assert (ended.status_code, ended.content) == (204, b"")
-    assert [me(client, token).status_code for token in (first, second)] == [401, 200]
-    assert me(client, first).json()["code"] == "invalid_token"
+    create_person("Rei")
+    first, second = (request_token(client, name="Rei", password=PASSWORD).json()["token"] for _ in range(2))
+    response = client.delete(f"{API}/tokens/current", headers={"Authorization": f"Bearer {first}"})
+    assert (response.status_code, response.content) == (204, b"")
+    assert [get_me(client, token).status_code for token in (first, second)] == [401, 200]
+    assert get_me(client, first).json()["code"] == "invalid_token"
 
 
 def test_an_expired_token_is_refused(client: TestClient) -> None:
-    person("Rei")
-    token = token_for(client, name="Rei", password=PASSWORD).json()["token"]
+    create_person("Rei")
+    token = request_token(client, name="Rei", password=PASSWORD).json()["token"]
     with transaction() as session:
         session.execute(update(Token).values(expires_at=func.clock_timestamp()))
-    assert me(client, token).status_code == 401
+    assert get_me(client, token).status_code == 401
 
 
-def test_a_token_is_kept_as_a_digest_only(client: TestClient, settings: Settings) -> None:
-    person("Rei")
-    token = token_for(client, name="Rei", password=PASSWORD).json()["token"]
+def test_only_the_digest_of_a_token_is_stored(client: TestClient, settings: Settings) -> None:
+    create_person("Rei")
+    token = request_token(client, name="Rei", password=PASSWORD).json()["token"]
     with transaction() as session:
-        kept = session.scalars(select(Token)).one()
+        stored_token = session.scalars(select(Token)).one()
         user = session.scalars(select(User)).one()
-    assert kept.digest == accounts.digest(token)
+    assert stored_token.digest == accounts.compute_digest(token)
     assert user.password_hash.startswith("$argon2id$")
 
 
-def test_a_token_lives_as_long_as_was_asked_for_and_half_a_year_by_itself(client: TestClient) -> None:
-    person("Rei")
-    for asked, days in (({}, 180), ({"expires_in_days": 1}, 1), ({"expires_in_days": 365}, 365)):
-        before = database_time()
-        token = token_for(client, name="Rei", password=PASSWORD, **asked).json()["token"]
-        after = database_time()
+def test_a_token_lives_as_long_as_requested_and_180_days_by_default(client: TestClient) -> None:
+    create_person("Rei")
+    for options, days in (({}, 180), ({"expires_in_days": 1}, 1), ({"expires_in_days": 365}, 365)):
+        time_before = read_database_time()
+        token = request_token(client, name="Rei", password=PASSWORD, **options).json()["token"]
+        time_after = read_database_time()
         with transaction() as session:
-            kept = session.scalars(select(Token).where(Token.digest == accounts.digest(token))).one()
-        assert before < kept.expires_at - timedelta(days=days) < after
+            stored_token = session.scalars(
+                select(Token).where(Token.digest == accounts.compute_digest(token))
+            ).one()
+        assert time_before < stored_token.expires_at - timedelta(days=days) < time_after
 
 
 @pytest.mark.parametrize("days", [0, -1, 366, 1.5, "long", None, 10**30])
 def test_a_token_lives_one_day_to_a_year(client: TestClient, days: object) -> None:
-    person("Rei")
-    assert token_for(client, name="Rei", password=PASSWORD, expires_in_days=days).status_code == 422
-    assert counted(Token) == 0
+    create_person("Rei")
+    assert request_token(client, name="Rei", password=PASSWORD, expires_in_days=days).status_code == 422
+    assert count_rows(Token) == 0
 
 
-def listed(client: TestClient, token: str, query: str = "") -> Response:
-    answer: Response = client.get(f"{API}/tokens{query}", headers={"Authorization": f"Bearer {token}"})
-    return answer
+def list_tokens(client: TestClient, token: str, query: str = "") -> Response:
+    response: Response = client.get(f"{API}/tokens{query}", headers={"Authorization": f"Bearer {token}"})
+    return response
 
 
-def test_people_see_their_own_tokens_newest_first_and_none_in_clear(client: TestClient) -> None:
+def test_people_see_their_own_tokens_newest_first_without_their_values(client: TestClient) -> None:
     for name in ("Rei", "Other"):
-        person(name)
-    token_for(client, name="Other", password=PASSWORD)
+        create_person(name)
+    request_token(client, name="Other", password=PASSWORD)
     tokens = [
-        token_for(client, name="Rei", password=PASSWORD, token_name=f"t{number}", scopes=["read"]).json()
+        request_token(client, name="Rei", password=PASSWORD, token_name=f"t{number}", scopes=["read"]).json()
         for number in range(3)
     ]
     current = tokens[1]["token"]
-    answer = listed(client, current)
-    assert answer.status_code == 200
-    assert [one["name"] for one in answer.json()] == ["t2", "t1", "t0"]
-    assert [one["current"] for one in answer.json()] == [False, True, False]
-    assert set(answer.json()[0]) == {
+    response = list_tokens(client, current)
+    assert response.status_code == 200
+    assert [row["name"] for row in response.json()] == ["t2", "t1", "t0"]
+    assert [row["current"] for row in response.json()] == [False, True, False]
+    assert set(response.json()[0]) == {
         "id",
         "kind",
         "name",
@@ -151,60 +160,65 @@ def test_people_see_their_own_tokens_newest_first_and_none_in_clear(client: Test
         "revoked_at",
         "current",
     }
-    assert not [one["token"] for one in tokens if one["token"] in answer.text]
+    assert not [row["token"] for row in tokens if row["token"] in response.text]
 
 
 def test_the_list_of_tokens_comes_in_pages(client: TestClient) -> None:
-    person("Rei")
+    create_person("Rei")
     tokens = [
-        token_for(client, name="Rei", password=PASSWORD, token_name=f"t{number}").json()["token"]
+        request_token(client, name="Rei", password=PASSWORD, token_name=f"t{number}").json()["token"]
         for number in range(5)
     ]
     token = tokens[0]
-    found, page = [], listed(client, token, "?limit=2")
+    names, page = [], list_tokens(client, token, "?limit=2")
     for _ in range(3):
-        found += [one["name"] for one in page.json()]
+        names += [row["name"] for row in page.json()]
         if "next" in page.links:
-            page = listed(client, token, "?" + page.links["next"]["url"].split("?")[1])
-    assert found == ["t4", "t3", "t2", "t1", "t0"]
+            page = list_tokens(client, token, "?" + page.links["next"]["url"].split("?")[1])
+    assert names == ["t4", "t3", "t2", "t1", "t0"]
     assert "next" not in page.links
     for cursor in ("nonsense", "a%00b", "WyJ4IiwieSJd", "e30"):
-        assert told(listed(client, token, f"?cursor={cursor}")) == (422, "invalid_cursor")
+        assert read_refusal(list_tokens(client, token, f"?cursor={cursor}")) == (422, "invalid_cursor")
 
 
-def test_people_end_their_own_tokens_one_by_one_and_nobody_elses(client: TestClient) -> None:
+def test_people_revoke_their_own_tokens_only(client: TestClient) -> None:
     for name in ("Rei", "Other"):
-        person(name)
-    first, second, other = (
-        token_for(client, name=name, password=PASSWORD).json()["token"] for name in ("Rei", "Rei", "Other")
+        create_person(name)
+    first, second, other_token = (
+        request_token(client, name=name, password=PASSWORD).json()["token"]
+        for name in ("Rei", "Rei", "Other")
     )
-    identifier = next(one["id"] for one in listed(client, first).json() if one["current"])
+    identifier = next(row["id"] for row in list_tokens(client, first).json() if row["current"])
 
-    def end(token: str, which: str = identifier) -> Response:
-        answer: Response = client.delete(
-            f"{API}/tokens/{which}", headers={"Authorization": f"Bearer {token}"}
+    def revoke(token: str, token_id: str = identifier) -> Response:
+        response: Response = client.delete(
+            f"{API}/tokens/{token_id}", headers={"Authorization": f"Bearer {token}"}
         )
-        return answer
+        return response
 
-    assert told(end(other)) == (404, "no_such_token")
-    assert told(end(second, str(uuid4()))) == (404, "no_such_token")
-    assert end(second, "a%00b").status_code == 422
-    assert me(client, first).status_code == 200
-    assert end(second).status_code == 204
-    assert [me(client, token).status_code for token in (first, second)] == [401, 200]
-    when = next(one["revoked_at"] for one in listed(client, second).json() if one["id"] == identifier)
-    assert end(second).status_code == 204
-    again = next(one["revoked_at"] for one in listed(client, second).json() if one["id"] == identifier)
-    assert when == again
+    assert read_refusal(revoke(other_token)) == (404, "no_such_token")
+    assert read_refusal(revoke(second, str(uuid4()))) == (404, "no_such_token")
+    assert revoke(second, "a%00b").status_code == 422
+    assert get_me(client, first).status_code == 200
+    assert revoke(second).status_code == 204
+    assert [get_me(client, token).status_code for token in (first, second)] == [401, 200]
+    revoked_at = next(
+        row["revoked_at"] for row in list_tokens(client, second).json() if row["id"] == identifier
+    )
+    assert revoke(second).status_code == 204
+    revoked_again = next(
+        row["revoked_at"] for row in list_tokens(client, second).json() if row["id"] == identifier
+    )
+    assert revoked_at == revoked_again
 
 
-def test_tokens_are_listed_and_ended_within_their_scopes(client: TestClient) -> None:
-    person("Rei")
+def test_tokens_are_listed_and_revoked_within_their_scopes(client: TestClient) -> None:
+    create_person("Rei")
     reader, sender = (
-        token_for(client, name="Rei", password=PASSWORD, scopes=[scope]).json()["token"]
+        request_token(client, name="Rei", password=PASSWORD, scopes=[scope]).json()["token"]
         for scope in ("read", "submit")
     )
-    assert told(listed(client, sender)) == (403, "scope_missing")
-    for one in listed(client, reader).json():
-        answer = client.delete(f"{API}/tokens/{one['id']}", headers={"Authorization": f"Bearer {reader}"})
-        assert told(answer) == (403, "scope_missing")
+    assert read_refusal(list_tokens(client, sender)) == (403, "scope_missing")
+    for row in list_tokens(client, reader).json():
+        response = client.delete(f"{API}/tokens/{row['id']}", headers={"Authorization": f"Bearer {reader}"})
+        assert read_refusal(response) == (403, "scope_missing")

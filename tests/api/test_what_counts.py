@@ -1,4 +1,4 @@
-"""What counts is written down at the first submission; an upgrade in mid-contest changes nothing of it."""
+"""Scoring versions are recorded at the first submission; an upgrade during a contest does not change them."""
 
 import io
 import zipfile
@@ -13,228 +13,238 @@ from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 
 from anoncup.competition.parser import parse_competition
-from anoncup.competition.scoring_versions import what_counts
-from anoncup.competition.writer import with_scored_by
+from anoncup.competition.scoring_versions import collect_counted_versions
+from anoncup.competition.writer import replace_scored_by
 from anoncup.evaluation.evaluate import evaluate
 from anoncup.plugins import TRACKS
-from anoncup.tracks.linkage.permutation import source_from_secret
+from anoncup.tracks.linkage.permutation import parse_secret
 from app.db.models import Competition, Evaluation, Submission
 from app.db.transaction import transaction
 from app.services.attacks import candidates
-from app.services.contests.contest import parsed
+from app.services.contests.contest import parse_rules
 from tests import upgrades
-from tests.support.arena import ROWS, Arena, noisy_release
-from tests.support.baselines import add
-from tests.support.contest import Contest, competition_row
-from tests.support.organizer_pages import read
-from tests.support.unreadable_uploads import rested
+from tests.support.arena import ROWS, Arena, build_noisy_release
+from tests.support.baselines import add_baseline
+from tests.support.contest import Contest, load_competition
+from tests.support.organizer_pages import get_page_text
+from tests.support.unreadable_uploads import clear_not_before
 from tests.support.uploads import score_everything
-from tests.web.reader import page
-from tests.web.spoken import said
+from tests.web.reader import get_page
+from tests.web.spoken import translate
 from workers import child_manager
 
 pytestmark = pytest.mark.full
 
-WEAK = "\n".join(
+ONLY_OWN_ROW_COUNTS = "\n".join(
     f"[attackers.{name}]\ncounts = false" for name in TRACKS["microdata"].attackers if name != "own_row"
 )
-"""Only who takes the order for the answer counts."""
+"""Only the attacker ``own_row`` counts, which takes the order of rows for the answer."""
 
 Upgrade = Callable[[str], None]
 
 
 @pytest.fixture
 def upgrade(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upgrade]:
-    """Web process and scoring child with another registry, until the test ends."""
-    known = upgrades.registries()
-    before = [dict(each) for each in known]
+    """A function that installs another registry in the web process and scoring child until the test ends."""
+    registries = upgrades.find_registries()
+    saved = [dict(registry) for registry in registries]
 
-    def to(name: str) -> None:
-        getattr(upgrades, name)(*known)
+    def install(name: str) -> None:
+        getattr(upgrades, name)(*registries)
         monkeypatch.setattr(child_manager, "PROGRAM", f"tests.upgrades.{name}")
-        child_manager.keeper.discard()
-        parsed.cache_clear()  # another process has read no file yet
+        child_manager.manager.discard()
+        parse_rules.cache_clear()  # a new process would have an empty cache
 
-    yield to
-    for each, kept in zip(known, before, strict=True):
-        each.clear()
-        each.update(kept)
-    child_manager.keeper.discard()
-    parsed.cache_clear()
+    yield install
+    for registry, saved_registry in zip(registries, saved, strict=True):
+        registry.clear()
+        registry.update(saved_registry)
+    child_manager.manager.discard()
+    parse_rules.cache_clear()
 
 
-def file_of(contest: Contest) -> str:
+def get_file(contest: Contest) -> str:
     return contest.arena.get(f"{contest.path}/competition.toml").text
 
 
-def result(contest: Contest, identifier: str) -> dict[str, Any]:
-    found: dict[str, Any] = contest.arena.get(f"/submissions/{identifier}").json()["result"]
-    return found
+def get_result(contest: Contest, identifier: str) -> dict[str, Any]:
+    verdict: dict[str, Any] = contest.arena.get(f"/submissions/{identifier}").json()["result"]
+    return verdict
 
 
-def submitted(contest: Contest, team: str, seed: int = 1) -> str:
-    answer = contest.arena.submit(team, seed=seed)
-    assert answer.status_code == 202, answer.text
-    return str(answer.json()["id"])
+def submit_release(contest: Contest, team: str, seed: int = 1) -> str:
+    response = contest.arena.submit(team, seed=seed)
+    assert response.status_code == 202, response.text
+    return str(response.json()["id"])
 
 
-def scores(contest: Contest) -> dict[str, Any]:
-    """By team: U, E and the rank, as organizers see them."""
-    rows = contest.board(organizer=True)["rows"]
+def read_scores(contest: Contest) -> dict[str, Any]:
+    """Return U, E and rank by team, as organizers see them."""
+    rows = contest.get_board(organizer=True)["rows"]
     return {row["team"]: (row["utility"], row["security"], row["rank"]) for row in rows}
 
 
-def begun(contest: Contest) -> str:
-    """A re-score set by the file as it is."""
-    answer = contest.arena.post(f"{contest.path}/rescores", content=file_of(contest))
-    assert answer.status_code == 202, answer.text
+def begin_rejudging(contest: Contest) -> str:
+    """Begin and score a rejudging with the current file; return its id."""
+    response = contest.arena.post(f"{contest.path}/rescores", content=get_file(contest))
+    assert response.status_code == 202, response.text
     score_everything()
-    return str(answer.json()["id"])
+    return str(response.json()["id"])
 
 
-def local(contest: Contest, seed: int) -> dict[str, Any]:
-    """What ``anoncup score`` finds: the published file, and the very code."""
-    rules, track = parse_competition(file_of(contest)), TRACKS["microdata"]
-    table, secret = noisy_release(seed, contest.arena.table)
+def score_locally(contest: Contest, seed: int) -> dict[str, Any]:
+    """Return the result of the local command ``anoncup score`` with the published file."""
+    rules, track = parse_competition(get_file(contest)), TRACKS["microdata"]
+    table, secret = build_noisy_release(seed, contest.arena.table)
     prepared = track.prepare(contest.arena.table, rules)
-    released, _ = track.parse_release({"anonymized": table}, contest.arena.table, rules)
-    source = source_from_secret(secret, originals=ROWS, anonymized=ROWS)
-    return evaluate(rules, prepared, released, np.asarray(source)).to_json()
+    anonymized, _ = track.parse_release({"anonymized": table}, contest.arena.table, rules)
+    source = parse_secret(secret, originals=ROWS, anonymized=ROWS)
+    return evaluate(rules, prepared, anonymized, np.asarray(source)).to_json()
 
 
-def test_the_first_submission_writes_down_what_counts(arena: Arena) -> None:
+def test_the_first_submission_records_the_scoring_versions(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/competition.toml"
     assert "[scored_by]" not in arena.get(path).text
-    written = competition_row().file
+    file_before = load_competition().file
     assert arena.submit("red").status_code == 202
     rules = parse_competition(arena.get(path).text)
-    assert rules.scored_by == what_counts(rules)
+    assert rules.scored_by == collect_counted_versions(rules)
     assert {"measures.mean_mae", "attackers.euc1", "distances.gower"} <= rules.scored_by.keys()
-    assert competition_row().file == written
+    assert load_competition().file == file_before
 
 
-def test_a_baseline_is_a_first_submission_too(client: TestClient) -> None:
-    assert add(Contest.opened(client)).status_code == 202
-    assert competition_row().scored_by
+def test_a_baseline_records_the_scoring_versions_too(client: TestClient) -> None:
+    assert add_baseline(Contest.create(client)).status_code == 202
+    assert load_competition().scored_by
 
 
-def test_first_submissions_at_once_write_it_once(arena: Arena) -> None:
-    teams = [arena.team(name) and name for name in ("red", "blue", "green")]
+def test_parallel_first_submissions_record_the_scoring_versions_once(arena: Arena) -> None:
+    teams = [arena.get_team_token(name) and name for name in ("red", "blue", "green")]
     with ThreadPoolExecutor(3) as pool:
-        answers = list(pool.map(arena.submit, teams))
-    assert [answer.status_code for answer in answers] == [202, 202, 202]
-    assert competition_row().scored_by == what_counts(parse_competition(competition_row().file))
+        responses = list(pool.map(arena.submit, teams))
+    assert [response.status_code for response in responses] == [202, 202, 202]
+    assert load_competition().scored_by == collect_counted_versions(
+        parse_competition(load_competition().file)
+    )
 
 
-def test_what_an_organizer_sends_of_it_is_not_taken(client: TestClient) -> None:
-    contest = Contest.opened(client)
-    contest.submit("red", scored=False)
-    fixed = competition_row().scored_by
+def test_scoring_versions_sent_by_an_organizer_are_ignored(client: TestClient) -> None:
+    contest = Contest.create(client)
+    contest.submit("red", score=False)
+    scored_by = load_competition().scored_by
     path = f"{contest.path}/competition.toml"
     for table in ({"attackers.gone": "7"}, {}):
-        sent = with_scored_by(file_of(contest), table).replace("Small cup", "Smaller cup")
-        assert contest.arena.put(path, content=sent).status_code == 200
-        assert "scored_by" not in competition_row().file
-        assert parse_competition(file_of(contest)).scored_by == fixed
+        file = replace_scored_by(get_file(contest), table).replace("Small cup", "Smaller cup")
+        assert contest.arena.put(path, content=file).status_code == 200
+        assert "scored_by" not in load_competition().file
+        assert parse_competition(get_file(contest)).scored_by == scored_by
 
 
-def test_a_file_made_to_be_slow_is_refused_before_it_is_rewritten(client: TestClient) -> None:
-    contest = Contest.opened(client)
-    deep = "".join(f"[scored_by.{'.'.join('a' * (i % 60 + 1))}.x{i}]\n" for i in range(20_000))
+def test_a_file_that_is_slow_to_rewrite_is_refused(client: TestClient) -> None:
+    contest = Contest.create(client)
+    deep_tables = "".join(f"[scored_by.{'.'.join('a' * (i % 60 + 1))}.x{i}]\n" for i in range(20_000))
     path = f"{contest.path}/competition.toml"
-    for file in (file_of(contest) + deep, f"[scored_by]\n{deep.replace('scored_by', 'late')}"):
+    for file in (get_file(contest) + deep_tables, f"[scored_by]\n{deep_tables.replace('scored_by', 'late')}"):
         assert contest.arena.put(path, content=file).status_code == 422
 
 
-def test_a_new_attacker_is_reported_and_counts_only_by_a_set(client: TestClient, upgrade: Upgrade) -> None:
-    contest = Contest.opened(client, more=WEAK)
-    before = submitted(contest, "red")
+def test_a_new_attacker_is_reported_and_counts_only_after_a_rejudging(
+    client: TestClient, upgrade: Upgrade
+) -> None:
+    contest = Contest.create(client, extra_toml=ONLY_OWN_ROW_COUNTS)
+    red_submission = submit_release(contest, "red")
     score_everything()
-    upgrade("added")
-    after = submitted(contest, "blue")
+    upgrade("add_attacker")
+    blue_submission = submit_release(contest, "blue")
     score_everything()
-    first, second = result(contest, before), result(contest, after)
-    assert second["attackers"][upgrades.LATE]["rate"] > second["security"]
+    first, second = get_result(contest, red_submission), get_result(contest, blue_submission)
+    assert second["attackers"][upgrades.ADDED_ATTACKER]["rate"] > second["security"]
     assert [second[name] for name in ("utility", "security", "overall")] == [
         first[name] for name in ("utility", "security", "overall")
     ]
-    assert scores(contest)["red"] == scores(contest)["blue"] == (first["utility"], first["security"], 1)
-    assert {name: local(contest, 1)[name] for name in ("utility", "security")} == {
+    assert (
+        read_scores(contest)["red"]
+        == read_scores(contest)["blue"]
+        == (first["utility"], first["security"], 1)
+    )
+    assert {name: score_locally(contest, 1)[name] for name in ("utility", "security")} == {
         name: second[name] for name in ("utility", "security")
     }
     kit = client.get(f"/api/v1{contest.path}/kit.zip")
     with zipfile.ZipFile(io.BytesIO(kit.content)) as files:
-        assert files.read("competition.toml").decode() == file_of(contest)
-    identifier = begun(contest)
-    rate = second["attackers"][upgrades.LATE]["rate"]
+        assert files.read("competition.toml").decode() == get_file(contest)
+    identifier = begin_rejudging(contest)
+    rate = second["attackers"][upgrades.ADDED_ATTACKER]["rate"]
     rows = contest.arena.get(f"/rescores/{identifier}").json()["rows"]
     assert [row["before"]["security"] for row in rows] == [first["security"]] * 2
     assert [row["after"]["security"] for row in rows] == [rate] * 2
-    assert contest.organize(f"/rescores/{identifier}/apply").status_code == 200
-    assert f"attackers.{upgrades.LATE}" in parse_competition(file_of(contest)).scored_by
-    assert {security for _, security, _ in scores(contest).values()} == {rate}
-    assert local(contest, 1)["security"] == rate
+    assert contest.post_as_organizer(f"/rescores/{identifier}/apply").status_code == 200
+    assert f"attackers.{upgrades.ADDED_ATTACKER}" in parse_competition(get_file(contest)).scored_by
+    assert {security for _, security, _ in read_scores(contest).values()} == {rate}
+    assert score_locally(contest, 1)["security"] == rate
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "expected_failure"),
     [
-        ("bumped", "measures.mean_mae counts in version 1; version 2 is installed"),
-        pytest.param("removed", "attackers.euc1 is not installed", marks=pytest.mark.full),
+        ("bump_measure", "measures.mean_mae counts in version 1; version 2 is installed"),
+        pytest.param("remove_attacker", "attackers.euc1 is not installed", marks=pytest.mark.full),
     ],
 )
-def test_with_another_version_new_submissions_wait_and_the_board_stands(
-    client: TestClient, upgrade: Upgrade, name: str, told: str
+def test_with_another_version_new_submissions_wait_and_the_board_stays(
+    client: TestClient, upgrade: Upgrade, name: str, expected_failure: str
 ) -> None:
-    contest = Contest.opened(client)
-    before = submitted(contest, "red")
+    contest = Contest.create(client)
+    scored_submission = submit_release(contest, "red")
     score_everything()
-    board = scores(contest)
-    assert said("duty_newer_scorer", n=0) not in read(contest.arena)
+    board = read_scores(contest)
+    assert translate("duty_newer_scorer", n=0) not in get_page_text(contest.arena)
     upgrade(name)
-    waiting = submitted(contest, "blue", 2)
+    queued_submission = submit_release(contest, "blue", 2)
     for _ in range(5):
         score_everything()
-        rested()
-    found = contest.arena.submission(waiting, "blue")
-    assert (found["status"], told in found["failure"]) == ("QUEUED", True)
-    assert found["failure_code"] == "competition_unavailable"
-    waits = said(
+        clear_not_before()
+    submission = contest.arena.get_submission(queued_submission, "blue")
+    assert (submission["status"], expected_failure in submission["failure"]) == ("QUEUED", True)
+    assert submission["failure_code"] == "competition_unavailable"
+    waits = translate(
         "It is waiting: the service has a newer scorer than the one that counts here. The "
         "organizers have been asked to have everything scored again; nothing is lost."
     )
-    assert waits in page(contest.arena, f"/submissions/{waiting}", team="blue").text
-    assert page(contest.arena, f"/submissions/{before}", team="red").status_code == 200
-    assert scores(contest)["red"] == board["red"]
-    assert said("duty_newer_scorer", n=1) in read(contest.arena)
-    assert said("duty_newer_scorer", "ja", n=1) in read(contest.arena, language="ja")
+    assert waits in get_page(contest.arena, f"/submissions/{queued_submission}", team="blue").text
+    assert get_page(contest.arena, f"/submissions/{scored_submission}", team="red").status_code == 200
+    assert read_scores(contest)["red"] == board["red"]
+    assert translate("duty_newer_scorer", n=1) in get_page_text(contest.arena)
+    assert translate("duty_newer_scorer", "ja", n=1) in get_page_text(contest.arena, language="ja")
     assert client.get(f"/api/v1{contest.path}/kit.zip").json()["code"] == "competition_unavailable"
-    identifier = begun(contest)
+    identifier = begin_rejudging(contest)
     assert contest.arena.get(f"/rescores/{identifier}").json()["state"] == "ready"
-    assert scores(contest)["red"] == board["red"]
-    assert contest.organize(f"/rescores/{identifier}/apply").status_code == 200
-    assert set(scores(contest)) == {"red", "blue"}
-    assert said("duty_newer_scorer", n=0) not in read(contest.arena)
-    measured = [result(contest, one)["measures"]["mean_mae"] for one in (before, waiting)]
-    assert {one["version"] for one in measured} == {2 if name == "bumped" else 1}
-    rules = parse_competition(file_of(contest))
-    assert rules.scored_by == what_counts(rules)
+    assert read_scores(contest)["red"] == board["red"]
+    assert contest.post_as_organizer(f"/rescores/{identifier}/apply").status_code == 200
+    assert set(read_scores(contest)) == {"red", "blue"}
+    assert translate("duty_newer_scorer", n=0) not in get_page_text(contest.arena)
+    measures = [
+        get_result(contest, item)["measures"]["mean_mae"] for item in (scored_submission, queued_submission)
+    ]
+    assert {item["version"] for item in measures} == {2 if name == "bump_measure" else 1}
+    rules = parse_competition(get_file(contest))
+    assert rules.scored_by == collect_counted_versions(rules)
 
 
-def test_what_another_version_has_scored_is_on_no_board_and_no_final(client: TestClient) -> None:
-    contest = Contest.opened(client)
-    kept, other = contest.submit("red"), contest.submit("blue")
-    assert said("duty_mixed_versions", n=1) not in read(contest.arena)
+def test_a_submission_scored_by_another_version_is_on_no_board_and_no_final(client: TestClient) -> None:
+    contest = Contest.create(client)
+    red, blue = contest.submit("red"), contest.submit("blue")
+    assert translate("duty_mixed_versions", n=1) not in get_page_text(contest.arena)
     with transaction() as session:
-        found = session.scalars(select(Evaluation).where(Evaluation.submission_id == UUID(other))).one()
-        verdict = dict(found.verdict or {})
+        evaluation = session.scalars(select(Evaluation).where(Evaluation.submission_id == UUID(blue))).one()
+        verdict = dict(evaluation.verdict or {})
         verdict["measures"] = verdict["measures"] | {
             "mean_mae": verdict["measures"]["mean_mae"] | {"version": 2}
         }
-        found.verdict, found.finished_at = verdict, func.now()
-    assert (scores(contest)["red"][2], scores(contest)["blue"]) == (1, (None, None, None))
-    assert said("duty_mixed_versions", n=1) in read(contest.arena)
+        evaluation.verdict, evaluation.finished_at = verdict, func.now()
+    assert (read_scores(contest)["red"][2], read_scores(contest)["blue"]) == (1, (None, None, None))
+    assert translate("duty_mixed_versions", n=1) in get_page_text(contest.arena)
     with transaction() as session:
         row = session.scalars(select(Competition)).one()
-        assert [str(one.id) for one in candidates.chosen(session, row)] == [kept]
+        assert [str(candidate.id) for candidate in candidates.choose_finals(session, row)] == [red]
         assert session.scalar(select(func.count()).select_from(Submission)) == 2

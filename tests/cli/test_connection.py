@@ -1,4 +1,4 @@
-"""What the command line does when the way to the service is broken."""
+"""The command line when the connection to the service fails."""
 
 import re
 import socket
@@ -13,20 +13,20 @@ from urllib.parse import urlsplit
 import pytest
 
 from anoncup.client import transport
-from tests.support.arena import Arena, noisy_release
-from tests.support.command_line import Anoncup
+from tests.support.arena import Arena, build_noisy_release
+from tests.support.command_line import CommandRunner
 
 pytestmark = pytest.mark.full
 
 KEY = re.compile(rb"idempotency-key: ([^\r]+)", re.IGNORECASE)
 
 
-class Cutter:
-    """A TCP proxy that loses the first ``cuts`` answers to uploads after the service has given them."""
+class LossyProxy:
+    """A TCP proxy that drops the first ``lost_answers`` answers of the service to uploads."""
 
-    def __init__(self, url: str, *, cuts: int) -> None:
+    def __init__(self, url: str, *, lost_answers: int) -> None:
         self.origin = (urlsplit(url).hostname or "", urlsplit(url).port or 80)
-        self.cuts = cuts
+        self.lost_answers = lost_answers
         self.keys: list[bytes] = []
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
@@ -36,29 +36,31 @@ class Cutter:
     def accept(self) -> None:
         with suppress(OSError):
             while True:
-                thread = threading.Thread(target=self.forward, args=(self.listener.accept()[0],))
+                thread = threading.Thread(target=self.forward_request, args=(self.listener.accept()[0],))
                 self.threads.append(thread)
                 thread.start()
 
-    def forward(self, near: socket.socket) -> None:
-        """Pass both ways until an answer to an upload is due, then hang up without it."""
+    def forward_request(self, near: socket.socket) -> None:
+        """Forward both directions; the connection closes in place of an answer that is to be lost."""
         with near, socket.create_connection(self.origin) as far, suppress(OSError):
-            back = threading.Thread(target=self.answer, args=(far, near, sent := bytearray()))
-            back.start()
+            answer_thread = threading.Thread(
+                target=self.forward_answer, args=(far, near, request_bytes := bytearray())
+            )
+            answer_thread.start()
             while chunk := near.recv(65536):
-                sent += chunk
+                request_bytes += chunk
                 far.sendall(chunk)
             far.shutdown(socket.SHUT_RDWR)
-            back.join()
+            answer_thread.join()
 
-    def answer(self, far: socket.socket, near: socket.socket, sent: bytearray) -> None:
+    def forward_answer(self, far: socket.socket, near: socket.socket, request_bytes: bytearray) -> None:
         with suppress(OSError):
             while chunk := far.recv(65536):
-                keys = KEY.findall(sent)
-                sent.clear()
+                keys = KEY.findall(request_bytes)
+                request_bytes.clear()
                 self.keys += keys
-                if keys and self.cuts > 0:
-                    self.cuts -= 1
+                if keys and self.lost_answers > 0:
+                    self.lost_answers -= 1
                     near.shutdown(socket.SHUT_RDWR)
                     return
                 near.sendall(chunk)
@@ -71,103 +73,111 @@ class Cutter:
 
 
 @contextmanager
-def cutting(url: str, *, cuts: int) -> Iterator[Cutter]:
-    cutter = Cutter(url, cuts=cuts)
+def run_lossy_proxy(url: str, *, lost_answers: int) -> Iterator[LossyProxy]:
+    proxy = LossyProxy(url, lost_answers=lost_answers)
     try:
-        yield cutter
+        yield proxy
     finally:
-        cutter.close()
+        proxy.close()
 
 
 @pytest.fixture
-def submit(arena: Arena, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str | Path]:
-    """The words of an upload by the team red, at whatever service ANONCUP_URL names."""
-    monkeypatch.setenv("ANONCUP_TOKEN", arena.team("red"))
-    monkeypatch.setattr(transport, "PAUSES_S", (0.01, 0.01, 0.01))
-    table, secret = noisy_release(1, arena.table)
+def submit_arguments(arena: Arena, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str | Path]:
+    """The arguments of an upload by the team red to the service that ANONCUP_URL names."""
+    monkeypatch.setenv("ANONCUP_TOKEN", arena.get_team_token("red"))
+    monkeypatch.setattr(transport, "RETRY_DELAYS_S", (0.01, 0.01, 0.01))
+    table, secret = build_noisy_release(1, arena.table)
     (folder / "Y.csv").write_bytes(table)
     (folder / "s.csv").write_bytes(secret)
     files: list[str | Path] = ["--anonymized", folder / "Y.csv", "--secret", folder / "s.csv"]
     return ["submit", "small", *files, "--no-check", "--json"]
 
 
-def test_a_receipt_that_was_lost_on_the_way_is_asked_for_again_under_the_same_key(
-    anoncup: Anoncup, arena: Arena, url: str, submit: list[str | Path], monkeypatch: pytest.MonkeyPatch
+def test_an_upload_whose_receipt_was_lost_is_sent_again_under_the_same_key(
+    anoncup: CommandRunner,
+    arena: Arena,
+    url: str,
+    submit_arguments: list[str | Path],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with cutting(url, cuts=2) as cutter:
-        monkeypatch.setenv("ANONCUP_URL", cutter.url)
-        done = anoncup(*submit)
-    assert (done.status, done.err) == (0, "")
-    assert (len(cutter.keys), len(set(cutter.keys))) == (3, 1)
-    listed = arena.get("/competitions/small/submissions", token=arena.team("red")).json()
-    assert [each["id"] for each in listed] == [done.json["id"]]
+    with run_lossy_proxy(url, lost_answers=2) as proxy:
+        monkeypatch.setenv("ANONCUP_URL", proxy.url)
+        result = anoncup(*submit_arguments)
+    assert (result.status, result.stderr) == (0, "")
+    assert (len(proxy.keys), len(set(proxy.keys))) == (3, 1)
+    submissions = arena.get("/competitions/small/submissions", token=arena.get_team_token("red")).json()
+    assert [submission["id"] for submission in submissions] == [result.json["id"]]
 
 
 def test_two_uploads_are_two_submissions(
-    anoncup: Anoncup, arena: Arena, url: str, submit: list[str | Path], monkeypatch: pytest.MonkeyPatch
+    anoncup: CommandRunner,
+    arena: Arena,
+    url: str,
+    submit_arguments: list[str | Path],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with cutting(url, cuts=0) as cutter:
-        monkeypatch.setenv("ANONCUP_URL", cutter.url)
-        identifiers = {anoncup(*submit).json["id"] for _ in range(2)}
-    assert (len(identifiers), len(set(cutter.keys))) == (2, 2)
+    with run_lossy_proxy(url, lost_answers=0) as proxy:
+        monkeypatch.setenv("ANONCUP_URL", proxy.url)
+        identifiers = {anoncup(*submit_arguments).json["id"] for _ in range(2)}
+    assert (len(identifiers), len(set(proxy.keys))) == (2, 2)
 
 
 def test_an_upload_whose_connection_always_breaks_exits_with_three(
-    anoncup: Anoncup, url: str, submit: list[str | Path], monkeypatch: pytest.MonkeyPatch
+    anoncup: CommandRunner, url: str, submit_arguments: list[str | Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with cutting(url, cuts=99) as cutter:
-        monkeypatch.setenv("ANONCUP_URL", cutter.url)
-        done = anoncup(*submit)
-    assert done.status == 3
-    assert "the service cannot be reached" in done.json["detail"]
-    assert "the service cannot be reached" in done.err
-    assert len(cutter.keys) == 4
+    with run_lossy_proxy(url, lost_answers=99) as proxy:
+        monkeypatch.setenv("ANONCUP_URL", proxy.url)
+        result = anoncup(*submit_arguments)
+    assert result.status == 3
+    assert "the service cannot be reached" in result.json["detail"]
+    assert "the service cannot be reached" in result.stderr
+    assert len(proxy.keys) == 4
 
 
 def test_a_service_that_is_not_there_exits_with_three(
-    anoncup: Anoncup, monkeypatch: pytest.MonkeyPatch
+    anoncup: CommandRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
     monkeypatch.setenv("ANONCUP_URL", f"http://127.0.0.1:{port}")
-    done = anoncup("competitions")
-    assert (done.status, done.out) == (3, "")
-    assert "the service cannot be reached" in done.err
+    result = anoncup("competitions")
+    assert (result.status, result.stdout) == (3, "")
+    assert "the service cannot be reached" in result.stderr
 
 
 def test_a_host_that_has_no_address_exits_with_three(
-    anoncup: Anoncup, monkeypatch: pytest.MonkeyPatch
+    anoncup: CommandRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANONCUP_URL", "http://cup.invalid")
     assert anoncup("competitions").status == 3
 
 
-def test_a_certificate_that_nobody_vouches_for_exits_with_three(
-    anoncup: Anoncup, folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_untrusted_certificate_exits_with_three(
+    anoncup: CommandRunner, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with tls_server(folder) as address:
         monkeypatch.setenv("ANONCUP_URL", address)
-        done = anoncup("competitions")
-    assert (done.status, done.out) == (3, "")
-    assert "its certificate is not trusted" in done.err
-    assert "SSL_CERT_FILE" in done.err
+        result = anoncup("competitions")
+    assert (result.status, result.stdout) == (3, "")
+    assert "its certificate is not trusted" in result.stderr
+    assert "SSL_CERT_FILE" in result.stderr
 
 
 @contextmanager
 def tls_server(folder: Path) -> Iterator[str]:
-    """Somebody who signed their certificate themselves."""
+    """Run a server with a self-signed certificate and yield its address."""
     request = (
         "req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
     )
-    made = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
-    subprocess.run(["openssl", *request.split(), *made], check=True, capture_output=True)
+    key_options = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
+    subprocess.run(["openssl", *request.split(), *key_options], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
     listener = socket.create_server(("127.0.0.1", 0))
 
     def greet() -> None:
-        with suppress(OSError), context.wrap_socket(listener.accept()[0], server_side=True) as met:
-            met.recv(1)
+        with suppress(OSError), context.wrap_socket(listener.accept()[0], server_side=True) as connection:
+            connection.recv(1)
 
     thread = threading.Thread(target=greet)
     thread.start()
@@ -179,7 +189,7 @@ def tls_server(folder: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         ("200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nhello", "not the service"),
         ("200 OK\r\nContent-Type: application/json\r\nContent-Length: 5\r\n\r\nhello", "not the service"),
@@ -191,38 +201,38 @@ def tls_server(folder: Path) -> Iterator[str]:
     ids=["page", "no json", "no problem", "moved", "gateway", "cut short"],
 )
 def test_an_answer_that_is_not_the_services_exits_with_three(
-    anoncup: Anoncup, monkeypatch: pytest.MonkeyPatch, answer: str, said: str
+    anoncup: CommandRunner, monkeypatch: pytest.MonkeyPatch, answer: str, message: str
 ) -> None:
-    with saying(answer) as address:
+    with serve_answer(answer) as address:
         monkeypatch.setenv("ANONCUP_URL", address)
-        done = anoncup("competitions")
-    assert (done.status, done.out) == (3, "")
-    assert said in done.err
+        result = anoncup("competitions")
+    assert (result.status, result.stdout) == (3, "")
+    assert message in result.stderr
 
 
-def test_who_refuses_in_the_services_place_is_heard(
-    anoncup: Anoncup, monkeypatch: pytest.MonkeyPatch
+def test_a_refusal_by_a_server_in_between_is_shown(
+    anoncup: CommandRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = '{"detail": "no entry", "status": "closed"}'
-    kind = f"Content-Type: application/problem+json\r\nContent-Length: {len(said)}"
-    with saying(f"403 Forbidden\r\n{kind}\r\n\r\n{said}") as address:
+    body = '{"detail": "no entry", "status": "closed"}'
+    headers = f"Content-Type: application/problem+json\r\nContent-Length: {len(body)}"
+    with serve_answer(f"403 Forbidden\r\n{headers}\r\n\r\n{body}") as address:
         monkeypatch.setenv("ANONCUP_URL", address)
-        done = anoncup("competitions")
-    assert (done.status, done.out) == (2, "")
-    assert "no entry (403)" in done.err
+        result = anoncup("competitions")
+    assert (result.status, result.stdout) == (2, "")
+    assert "no entry (403)" in result.stderr
 
 
 @contextmanager
-def saying(answer: str) -> Iterator[str]:
-    """Somebody who answers one request, whatever it is."""
+def serve_answer(answer: str) -> Iterator[str]:
+    """Serve one fixed answer to a single request and yield the address."""
     listener = socket.create_server(("127.0.0.1", 0))
 
-    def speak() -> None:
-        with suppress(OSError), listener.accept()[0] as met:
-            met.recv(65536)
-            met.sendall(f"HTTP/1.1 {answer}".encode())
+    def send_answer() -> None:
+        with suppress(OSError), listener.accept()[0] as connection:
+            connection.recv(65536)
+            connection.sendall(f"HTTP/1.1 {answer}".encode())
 
-    thread = threading.Thread(target=speak)
+    thread = threading.Thread(target=send_answer)
     thread.start()
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -232,18 +242,22 @@ def saying(answer: str) -> Iterator[str]:
 
 
 def test_json_repeats_the_values_that_the_service_has_told(
-    anoncup: Anoncup, arena: Arena, url: str, submit: list[str | Path], monkeypatch: pytest.MonkeyPatch
+    anoncup: CommandRunner,
+    arena: Arena,
+    url: str,
+    submit_arguments: list[str | Path],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("ANONCUP_URL", url)
-    table, secret = Path(submit[3]), Path(submit[5])
+    table, secret = Path(submit_arguments[3]), Path(submit_arguments[5])
     secret.write_bytes(b"\n".join([*secret.read_bytes().splitlines()[:-1], b"9999\n"]))
-    told = arena.submit("red", anonymized=table.read_bytes(), secret=secret.read_bytes())
-    done, answer = anoncup(*submit).json, told.json()
-    assert (done["values"], done["detail"]) == (answer["values"], answer["detail"])
-    assert [each["values"] for each in done["errors"]] == [each["values"] for each in answer["errors"]]
+    response = arena.submit("red", anonymized=table.read_bytes(), secret=secret.read_bytes())
+    result, problem = anoncup(*submit_arguments).json, response.json()
+    assert (result["values"], result["detail"]) == (problem["values"], problem["detail"])
+    assert [error["values"] for error in result["errors"]] == [error["values"] for error in problem["errors"]]
     inside = {"what": "is outside 1 to 40", "lowest": 1, "highest": 40}
-    assert done["errors"][0]["values"] == {"row": 40, "file": "secret", **inside}
-    found = anoncup("submissions", "nowhere", "--json")
-    answer = arena.get("/competitions/nowhere/submissions", token=arena.team("red")).json()
-    assert found.json["values"] == answer["values"]
-    assert answer["values"]
+    assert result["errors"][0]["values"] == {"row": 40, "file": "secret", **inside}
+    missing = anoncup("submissions", "nowhere", "--json")
+    problem = arena.get("/competitions/nowhere/submissions", token=arena.get_team_token("red")).json()
+    assert missing.json["values"] == problem["values"]
+    assert problem["values"]

@@ -1,4 +1,4 @@
-"""The demo shows releases that differ, and says whose account is whose."""
+"""The demo contests: varied releases, and a file that lists all accounts."""
 
 import json
 import stat
@@ -10,63 +10,77 @@ import pytest
 from anoncup.competition.parser import parse_competition
 from anoncup.evaluation.evaluate import Verdict, evaluate
 from anoncup.plugins import TRACKS
-from app.cli.demo_contest import DEMOS, ORGANIZER, Demo, Notes, competition_file, release_of
+from app.cli.demo_contest import (
+    DEMOS,
+    ORGANIZER,
+    DemoAccounts,
+    DemoContest,
+    build_competition_file,
+    build_release,
+)
 
 pytestmark = pytest.mark.full
 
-LONG = {"demo", "demo-shop"}
+SLOW_DEMOS = {"demo", "demo-shop"}
 
 
-def verdicts_of(demo: Demo) -> dict[str, Verdict]:
-    rules, tables = parse_competition(competition_file(demo)), demo.tables()
+def evaluate_demo(demo: DemoContest) -> dict[str, Verdict]:
+    rules, tables = parse_competition(build_competition_file(demo)), demo.tables()
     prepared = TRACKS[rules.track].prepare(tables, rules)
     verdicts = {}
-    for place, entry in enumerate(demo.entries):
-        released, source = release_of(entry, tables, rules, np.random.default_rng(place))
+    for index, entry in enumerate(demo.entries):
+        released, source = build_release(entry, tables, rules, np.random.default_rng(index))
         verdicts[entry.team] = evaluate(rules, prepared, released, source)
     return verdicts
 
 
 @pytest.mark.parametrize(
     "demo",
-    [pytest.param(each, id=each.slug, marks=[pytest.mark.full] * (each.slug in LONG)) for each in DEMOS],
+    [
+        pytest.param(demo, id=demo.slug, marks=[pytest.mark.full] * (demo.slug in SLOW_DEMOS))
+        for demo in DEMOS
+    ],
 )
-def test_the_releases_of_a_demo_spread_over_the_plane_and_only_the_cheat_is_rejected(demo: Demo) -> None:
-    verdicts = verdicts_of(demo)
+def test_the_releases_of_a_demo_differ_widely_and_only_the_cheat_is_rejected(
+    demo: DemoContest,
+) -> None:
+    verdicts = evaluate_demo(demo)
     cheats = {
         entry.team
         for entry in demo.entries
         if any(method.endswith("permutation") for method, _ in entry.steps)
     }
     assert {team for team, verdict in verdicts.items() if verdict.violations} == cheats
-    accepted = [(each.utility, each.security) for each in verdicts.values() if not each.violations]
+    accepted = [(result.utility, result.security) for result in verdicts.values() if not result.violations]
     assert sum(risk > 0.95 for _, risk in accepted) == 1
     risks = sorted(risk for _, risk in accepted)
     assert risks[0] < 0.3
     assert any(0.3 < risk < 0.7 for risk in risks)
-    front = [one for one in accepted if not any(other < one and other[1] < one[1] for other in accepted)]
+    front = [
+        point for point in accepted if not any(rival < point and rival[1] < point[1] for rival in accepted)
+    ]
     assert len(front) >= 3
 
 
 def test_the_file_of_accounts_says_which_account_belongs_to_which_contest(tmp_path: Path) -> None:
     path = tmp_path / "demo.json"
-    notes = Notes(path)
+    notes = DemoAccounts(path)
     token = "a token of the team"
     for demo in DEMOS:
         for entry in demo.entries:
-            notes.team(demo, entry).token = token
+            notes.get_team_account(demo, entry).token = token
     assert notes.organizer.competitions == ["demo", "demo-shop", "demo-duel"]
     notes.save()
-    written = {each["name"]: each for each in json.loads(path.read_text())["accounts"]}
-    assert written["member of Shell game"] == {
+    accounts = {account["name"]: account for account in json.loads(path.read_text())["accounts"]}
+    assert accounts["member of Shell game"] == {
         "name": "member of Shell game",
         "role": "team member",
         "competitions": ["demo-duel"],
         "team": "Shell game",
-        "password": written["member of Shell game"]["password"],
+        "password": accounts["member of Shell game"]["password"],
         "token": token,
     }
-    assert written[ORGANIZER]["role"] == "organizer"
-    assert len({each["password"] for each in written.values()}) == len(written)
+    assert accounts[ORGANIZER]["role"] == "organizer"
+    assert len({account["password"] for account in accounts.values()}) == len(accounts)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert Notes(path).accounts == notes.accounts
+    assert DemoAccounts(path).accounts == notes.accounts

@@ -1,4 +1,4 @@
-"""What the service says, in a terminal: nothing in it is more than text."""
+"""Output in a terminal: text of the service cannot contain control sequences or markup."""
 
 import json
 import time
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from anoncup.cli.output import cell, print_fields, print_json, show
+from anoncup.cli.output import format_cell, print_entries, print_fields, print_json
 
 pytestmark = pytest.mark.full
 
@@ -15,43 +15,45 @@ HOSTILE = "a\x1b[2Jb\r\n\u202ec[bold]d[/x]:smile:"
 
 
 def test_a_table_shows_text_as_text(capsys: pytest.CaptureFixture[str]) -> None:
-    show([{"name": HOSTILE, "n": 1}], {"name": "name", "n": "n"}, as_json=False)
-    out = capsys.readouterr().out
-    assert "[bold]d[/x]:smile:" in out
-    assert not {"\x1b", "\r", "\u202e"} & set(out)
+    print_entries([{"name": HOSTILE, "n": 1}], {"name": "name", "n": "n"}, as_json=False)
+    stdout = capsys.readouterr().out
+    assert "[bold]d[/x]:smile:" in stdout
+    assert not {"\x1b", "\r", "\u202e"} & set(stdout)
     print_fields({"name": HOSTILE}, {"name": "name"})
     assert capsys.readouterr().out == "name  a [2Jb   c[bold]d[/x]:smile:\n"
 
 
 def test_ids_are_whole_where_no_terminal_limits_them(capsys: pytest.CaptureFixture[str]) -> None:
     identifier = "c74d69ef-3196-4a32-87b0-8a5d49af3125"
-    show([{"id": identifier, "comment": "x" * 150}], {"id": "id", "comment": "comment"}, as_json=False)
+    print_entries(
+        [{"id": identifier, "comment": "x" * 150}], {"id": "id", "comment": "comment"}, as_json=False
+    )
     assert identifier in capsys.readouterr().out
 
 
 def test_json_is_what_came_in_plain_ascii(capsys: pytest.CaptureFixture[str]) -> None:
     print_json([HOSTILE, "日本"])
-    out = capsys.readouterr().out
-    assert out.isascii()
-    assert json.loads(out) == [HOSTILE, "日本"]
+    stdout = capsys.readouterr().out
+    assert stdout.isascii()
+    assert json.loads(stdout) == [HOSTILE, "日本"]
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    ("value", "text"),
     [
         (None, "–"), (True, "yes"), (False, "no"), (0.50369434, "0.503694"), (12, "12"), ([], ""),
         (["a", None], "a, –"), ({"left": 3}, "left: 3"), ("日本", "日本"),
     ],
 )  # fmt: skip
-def test_values_are_said_in_words(value: Any, shown: str) -> None:
-    assert cell(value) == shown
+def test_values_are_said_in_words(value: Any, text: str) -> None:
+    assert format_cell(value) == text
 
 
 def test_a_time_names_its_zone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
     try:
-        assert cell(datetime(2027, 1, 31, tzinfo=UTC)) == "2027-01-31 09:00:00 JST"
+        assert format_cell(datetime(2027, 1, 31, tzinfo=UTC)) == "2027-01-31 09:00:00 JST"
     finally:
         monkeypatch.undo()
         time.tzset()

@@ -1,4 +1,4 @@
-"""``anoncup organize``: a competition made, steered and judged by commands."""
+"""Commands of ``anoncup organize``: setting up, running and judging a competition."""
 
 import hashlib
 import json
@@ -15,311 +15,333 @@ from sqlalchemy import select
 
 from anoncup.cli import terminal
 from anoncup.competition.parser import parse_competition
-from anoncup.rules.rounds import with_phases
-from anoncup.tables.csv_text import table_csv
+from anoncup.rules.rounds import replace_phases
+from anoncup.tables.csv_text import write_csv
 from app.db import engine
 from app.db.models import State, ThresholdReport
 from app.db.transaction import transaction
-from tests.support.arena import PASSWORD, Arena, competition_file, noisy_release
-from tests.support.command_line import Anoncup, working
+from tests.support.arena import PASSWORD, Arena, build_competition_toml, build_noisy_release
+from tests.support.command_line import CommandRunner, run_worker
 from tests.support.contest import Contest
 from tests.support.uploads import score_everything
 from workers import advise
 
 pytestmark = pytest.mark.full
 
-SignedIn = Callable[[str], None]
+SignIn = Callable[[str], None]
 
 
 @pytest.fixture
-def contest(client: TestClient, signed_in: SignedIn) -> Contest:
+def contest(client: TestClient, sign_in_as: SignIn) -> Contest:
     """Two teams with a scored submission each; the organizer is signed in."""
-    made = Contest.opened(client)
-    made.submit("red")
-    made.submit("ブルー/2")
-    signed_in(made.arena.organizer)
-    return made
+    opened_contest = Contest.create(client)
+    opened_contest.submit("red")
+    opened_contest.submit("ブルー/2")
+    sign_in_as(opened_contest.arena.organizer)
+    return opened_contest
 
 
 def test_a_competition_is_made_of_a_file_and_its_data(
-    anoncup: Anoncup, arena: Arena, signed_in: SignedIn, folder: Path
+    anoncup: CommandRunner, arena: Arena, sign_in_as: SignIn, folder: Path
 ) -> None:
-    signed_in(arena.organizer)
-    (folder / "c.toml").write_text(competition_file("made"), "utf-8")
-    (folder / "X.csv").write_bytes(table_csv(arena.table))
+    sign_in_as(arena.organizer)
+    (folder / "c.toml").write_text(build_competition_toml("made"), "utf-8")
+    (folder / "X.csv").write_bytes(write_csv(arena.table))
     assert anoncup("organize", "create", "c.toml").status == 0
     assert anoncup("organize", "upload", "made", "X.csv", "X.csv").status == 2
-    done = anoncup("organize", "upload", "made", "X.csv")
-    assert (done.status, done.err) == (0, "")
+    result = anoncup("organize", "upload", "made", "X.csv")
+    assert (result.status, result.stderr) == (0, "")
     assert arena.get("/competitions/made").json()["original_rows"] == len(arena.table)
-    (folder / "c.toml").write_text(competition_file("made", threshold=0.3), "utf-8")
+    (folder / "c.toml").write_text(build_competition_toml("made", threshold=0.3), "utf-8")
     assert anoncup("organize", "file", "made", "c.toml", "--json").json["slug"] == "made"
     assert "threshold = 0.3" in arena.get("/competitions/made/competition.toml").text
 
 
 def test_a_wrong_file_makes_no_competition(
-    anoncup: Anoncup, arena: Arena, signed_in: SignedIn, folder: Path
+    anoncup: CommandRunner, arena: Arena, sign_in_as: SignIn, folder: Path
 ) -> None:
-    signed_in(arena.organizer)
-    for content in (b"slug = [", b"\xff\xfe", competition_file("made").replace("0.2", "-1").encode()):
+    sign_in_as(arena.organizer)
+    for content in (b"slug = [", b"\xff\xfe", build_competition_toml("made").replace("0.2", "-1").encode()):
         (folder / "c.toml").write_bytes(content)
-        done = anoncup("organize", "create", "c.toml")
-        assert (done.status, done.out) == (2, "")
-        assert done.err
+        result = anoncup("organize", "create", "c.toml")
+        assert (result.status, result.stdout) == (2, "")
+        assert result.stderr
     assert arena.get("/competitions/made").status_code == 404
 
 
-def test_a_team_may_not_organize(anoncup: Anoncup, arena: Arena, signed_in: SignedIn) -> None:
-    signed_in(arena.team("red"))
-    for words in (["invites"], ["teams"], ["extend"], ["pause"], ["grant"]):
+def test_a_team_may_not_organize(anoncup: CommandRunner, arena: Arena, sign_in_as: SignIn) -> None:
+    sign_in_as(arena.get_team_token("red"))
+    for arguments in (["invites"], ["teams"], ["extend"], ["pause"], ["grant"]):
         more = {
             "extend": ["anonymization", "--until", "2099-01-01"],
             "pause": ["anonymization"],
             "grant": ["red", "valid_total", "1"],
-        }.get(words[0], [])
-        done = anoncup("organize", *words, "small", *more)
-        assert (done.status, done.out) == (2, "")
+        }.get(arguments[0], [])
+        result = anoncup("organize", *arguments, "small", *more)
+        assert (result.status, result.stdout) == (2, "")
 
 
 def test_an_invite_lets_as_many_teams_in_as_it_says(
-    anoncup: Anoncup, contest: Contest, url: str, monkeypatch: pytest.MonkeyPatch
+    anoncup: CommandRunner, contest: Contest, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code = anoncup("organize", "invites", "small", "--uses", "2").out.strip()
-    words = ["sign-up", "--url", url, "--invite", code, "--password-stdin"]
-    signed = [
-        anoncup(*words, "--team", f"t{number}", "--name", f"n{number}", typed="long enough\n").status
+    code = anoncup("organize", "invites", "small", "--uses", "2").stdout.strip()
+    arguments = ["sign-up", "--url", url, "--invite", code, "--password-stdin"]
+    statuses = [
+        anoncup(*arguments, "--team", f"t{number}", "--name", f"n{number}", typed="long enough\n").status
         for number in range(3)
     ]
-    assert signed == [0, 0, 2]
+    assert statuses == [0, 0, 2]
 
 
-def test_a_phase_is_extended_paused_and_resumed(anoncup: Anoncup, contest: Contest) -> None:
-    until = (datetime.now(UTC) + timedelta(days=1, hours=5)).replace(microsecond=0)
-    words = ["organize", "extend", "small", "anonymization", "--until", until.isoformat()]
-    before = {phase["name"]: phase for phase in contest.arena.get("/competitions/small").json()["phases"]}
-    found = anoncup(*words, "--move-following", "--json").json
-    after = {phase["name"]: phase for phase in found["phases"]}
-    assert datetime.fromisoformat(after["anonymization"]["end"]) == until
-    assert after["reidentification"]["start"] > before["reidentification"]["start"]
-    assert "paused" in anoncup("organize", "pause", "small", "anonymization").out
+def test_a_phase_is_extended_paused_and_resumed(anoncup: CommandRunner, contest: Contest) -> None:
+    new_end = (datetime.now(UTC) + timedelta(days=1, hours=5)).replace(microsecond=0)
+    arguments = ["organize", "extend", "small", "anonymization", "--until", new_end.isoformat()]
+    phases_before = {
+        phase["name"]: phase for phase in contest.arena.get("/competitions/small").json()["phases"]
+    }
+    competition = anoncup(*arguments, "--move-following", "--json").json
+    phases_after = {phase["name"]: phase for phase in competition["phases"]}
+    assert datetime.fromisoformat(phases_after["anonymization"]["end"]) == new_end
+    assert phases_after["reidentification"]["start"] > phases_before["reidentification"]["start"]
+    assert "paused" in anoncup("organize", "pause", "small", "anonymization").stdout
     assert contest.arena.get("/competitions/small").json()["paused"] is True
-    assert "state: anonymization\n" in anoncup("organize", "resume", "small", "anonymization").out
-    assert "anonymization" in anoncup("organize", "phases", "small").out
+    assert "state: anonymization\n" in anoncup("organize", "resume", "small", "anonymization").stdout
+    assert "anonymization" in anoncup("organize", "phases", "small").stdout
 
 
 def test_what_cannot_be_undone_asks_for_the_password_and_takes_it_from_standard_input(
-    anoncup: Anoncup, contest: Contest
+    anoncup: CommandRunner, contest: Contest
 ) -> None:
     identifier = next(iter(contest.secrets))
-    until = (datetime.now(UTC) + timedelta(hours=5)).isoformat()
+    new_end = (datetime.now(UTC) + timedelta(hours=5)).isoformat()
     file = Path("nearer.toml")
     file.write_text(contest.arena.get("/competitions/small/competition.toml").text)
-    moved = parse_competition(file.read_text()).phases
-    last = replace(moved[1], end=moved[1].end - timedelta(hours=1))
-    file.write_text(with_phases(file.read_text(), (moved[0], last)))
-    for words in (
+    phases = parse_competition(file.read_text()).phases
+    last = replace(phases[1], end=phases[1].end - timedelta(hours=1))
+    file.write_text(replace_phases(file.read_text(), (phases[0], last)))
+    for arguments in (
         ["file", "small", str(file)],
-        ["extend", "small", "anonymization", "--until", until],
+        ["extend", "small", "anonymization", "--until", new_end],
         ["grant", "small", "red", "guesses_per_target", "1"],
         ["disqualify", identifier],
         ["invites", "small"],
     ):
-        if words[0] == "invites":
-            contest.move(anonymization=(-3, -2))
-        before = contest.arena.get("/competitions/small/audit").json()
-        unasked = anoncup("organize", *words)
-        assert (unasked.status, "--password-stdin" in unasked.err) == (2, True)
-        wrong = anoncup("organize", *words, "--password-stdin", typed="wrong\n")
-        assert (wrong.status, "wrong_password" in wrong.err) == (2, True)
-        assert contest.arena.get("/competitions/small/audit").json() == before
-        done = anoncup("organize", *words, "--password-stdin", typed=f"{PASSWORD}\n")
-        assert (done.status, done.err) == (0, "")
-        assert contest.arena.get("/competitions/small/audit").json() != before
+        if arguments[0] == "invites":
+            contest.move_phases(anonymization=(-3, -2))
+        audit_before = contest.arena.get("/competitions/small/audit").json()
+        unasked = anoncup("organize", *arguments)
+        assert (unasked.status, "--password-stdin" in unasked.stderr) == (2, True)
+        wrong = anoncup("organize", *arguments, "--password-stdin", typed="wrong\n")
+        assert (wrong.status, "wrong_password" in wrong.stderr) == (2, True)
+        assert contest.arena.get("/competitions/small/audit").json() == audit_before
+        result = anoncup("organize", *arguments, "--password-stdin", typed=f"{PASSWORD}\n")
+        assert (result.status, result.stderr) == (0, "")
+        assert contest.arena.get("/competitions/small/audit").json() != audit_before
 
 
-def test_a_time_that_is_none_changes_nothing(anoncup: Anoncup, contest: Contest) -> None:
-    done = anoncup("organize", "extend", "small", "anonymization", "--until", "tomorrow")
-    assert (done.status, "'tomorrow' is no time" in done.err) == (2, True)
+def test_an_invalid_time_changes_nothing(anoncup: CommandRunner, contest: Contest) -> None:
+    result = anoncup("organize", "extend", "small", "anonymization", "--until", "tomorrow")
+    assert (result.status, "'tomorrow' is no time" in result.stderr) == (2, True)
 
 
-def test_a_team_is_given_more_by_its_name(anoncup: Anoncup, contest: Contest) -> None:
-    done = anoncup("organize", "grant", "small", "ブルー/2", "valid_total", "5")
-    assert (done.status, done.err) == (0, "")
-    token = contest.arena.team("ブルー/2")
+def test_a_team_is_given_more_by_its_name(anoncup: CommandRunner, contest: Contest) -> None:
+    result = anoncup("organize", "grant", "small", "ブルー/2", "valid_total", "5")
+    assert (result.status, result.stderr) == (0, "")
+    token = contest.arena.get_team_token("ブルー/2")
     caps = contest.arena.get("/competitions/small/quota", token=token).json()["caps"]
     assert {cap["name"]: cap["limit"] for cap in caps}["valid_total"] == 105
     assert anoncup("organize", "grant", "small", "nobody", "valid_total", "5").status == 2
     assert anoncup("organize", "grant", "small", "red", "everything", "5").status == 2
 
 
-def test_submissions_and_teams_are_disqualified_and_reinstated(anoncup: Anoncup, contest: Contest) -> None:
+def test_submissions_and_teams_are_disqualified_and_reinstated(
+    anoncup: CommandRunner, contest: Contest
+) -> None:
     identifier = next(iter(contest.secrets))
-    for act, more, gone in (("disqualify", ["--password-stdin"], True), ("reinstate", [], False)):
-        sure = {"typed": f"{PASSWORD}\n"}
-        assert anoncup("organize", act, identifier, *more, **sure).out.endswith(f" {identifier}\n")
-        assert contest.arena.submission(identifier, "red")["disqualified"] is gone
-        why = ["--reason", "two teams, one author"] if gone else []
-        assert anoncup("organize", act, "--team", "small/ブルー/2", *why, *more, **sure).status == 0
+    for action, more, is_disqualified in (
+        ("disqualify", ["--password-stdin"], True),
+        ("reinstate", [], False),
+    ):
+        stdin = {"typed": f"{PASSWORD}\n"}
+        assert anoncup("organize", action, identifier, *more, **stdin).stdout.endswith(f" {identifier}\n")
+        assert contest.arena.get_submission(identifier, "red")["disqualified"] is is_disqualified
+        reason = ["--reason", "two teams, one author"] if is_disqualified else []
+        assert anoncup("organize", action, "--team", "small/ブルー/2", *reason, *more, **stdin).status == 0
         teams = {team["name"]: team for team in anoncup("organize", "teams", "small", "--json").json}
-        assert (teams["ブルー/2"]["disqualified_at"] is not None) is gone
-        assert (teams["ブルー/2"]["disqualified_for"] == "two teams, one author") is gone
+        assert (teams["ブルー/2"]["disqualified_at"] is not None) is is_disqualified
+        assert (teams["ブルー/2"]["disqualified_for"] == "two teams, one author") is is_disqualified
     assert anoncup("organize", "disqualify", "--team", "red").status == 2
 
 
-def test_a_submission_that_failed_is_scored_again(anoncup: Anoncup, contest: Contest) -> None:
+def test_a_submission_that_failed_is_scored_again(anoncup: CommandRunner, contest: Contest) -> None:
     identifier = next(iter(contest.secrets))
     assert anoncup("organize", "score-again", identifier).status == 2
     with engine.get_engine().begin() as connection:
         connection.exec_driver_sql("UPDATE evaluations SET state = 'ERROR', verdict = NULL")
-    assert anoncup("organize", "score-again", identifier).out == f"{identifier} is QUEUED\n"
+    assert anoncup("organize", "score-again", identifier).stdout == f"{identifier} is QUEUED\n"
 
 
-def test_teams_are_listed_with_their_members(anoncup: Anoncup, contest: Contest) -> None:
-    shown = anoncup("organize", "teams", "small")
-    assert shown.status == 0
-    assert "ブルー/2" in shown.out
-    assert "member" in shown.out
+def test_teams_are_listed_with_their_members(anoncup: CommandRunner, contest: Contest) -> None:
+    result = anoncup("organize", "teams", "small")
+    assert result.status == 0
+    assert "ブルー/2" in result.stdout
+    assert "member" in result.stdout
 
 
-def test_a_set_is_begun_shown_compared_and_applied(anoncup: Anoncup, contest: Contest, folder: Path) -> None:
+def test_a_rejudging_is_started_shown_compared_and_applied(
+    anoncup: CommandRunner, contest: Contest, folder: Path
+) -> None:
     file = contest.arena.get("/competitions/small/competition.toml").text
     (folder / "new.toml").write_text(file.replace("threshold = 0.2", "threshold = 0.001"), "utf-8")
     identifier = anoncup("organize", "rescore", "start", "small", "new.toml", "--json").json["id"]
     score_everything()
-    shown = anoncup("organize", "rescore", "show", identifier)
-    assert f"{identifier} is ready, 2 of 2 scored" in shown.out
-    assert "SCORED → REJECTED" in shown.out
-    assert identifier in anoncup("organize", "rescore", "list", "small").out
+    report = anoncup("organize", "rescore", "show", identifier)
+    assert f"{identifier} is ready, 2 of 2 scored" in report.stdout
+    assert "SCORED → REJECTED" in report.stdout
+    assert identifier in anoncup("organize", "rescore", "list", "small").stdout
     unasked = anoncup("organize", "rescore", "apply", identifier)
-    assert (unasked.status, "--password-stdin" in unasked.err) == (2, True)
+    assert (unasked.status, "--password-stdin" in unasked.stderr) == (2, True)
     applying = ["organize", "rescore", "apply", identifier, "--password-stdin"]
     assert anoncup(*applying, typed="wrong\n").status == 2
     assert anoncup("organize", "rescore", "show", identifier, "--json").json["state"] == "ready"
     assert anoncup(*applying, typed=f"{PASSWORD}\n").status == 0
-    statuses = {contest.arena.get(f"/submissions/{one}").json()["status"] for one in contest.secrets}
+    statuses = {
+        contest.arena.get(f"/submissions/{submission_id}").json()["status"]
+        for submission_id in contest.secrets
+    }
     assert statuses == {"REJECTED"}
 
 
-def test_a_set_is_dropped(anoncup: Anoncup, contest: Contest, folder: Path) -> None:
+def test_a_rejudging_is_cancelled(anoncup: CommandRunner, contest: Contest, folder: Path) -> None:
     file = contest.arena.get("/competitions/small/competition.toml").text
     (folder / "new.toml").write_text(file.replace("threshold = 0.2", "threshold = 0.001"), "utf-8")
     identifier = anoncup("organize", "rescore", "start", "small", "new.toml", "--json").json["id"]
-    assert "cancelled" in anoncup("organize", "rescore", "cancel", identifier).out
-    statuses = {contest.arena.get(f"/submissions/{one}").json()["status"] for one in contest.secrets}
+    assert "cancelled" in anoncup("organize", "rescore", "cancel", identifier).stdout
+    statuses = {
+        contest.arena.get(f"/submissions/{submission_id}").json()["status"]
+        for submission_id in contest.secrets
+    }
     assert statuses == {"SCORED"}
 
 
 def test_announcements_are_made_and_read_by_everybody(
-    anoncup: Anoncup, contest: Contest, monkeypatch: pytest.MonkeyPatch
+    anoncup: CommandRunner, contest: Contest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert anoncup("organize", "announce", "small").status == 2
     assert anoncup("organize", "announce", "small", "--en", "One\nTwo", "--ja", "一つ").status == 0
     monkeypatch.delenv("ANONCUP_TOKEN")
-    shown = anoncup("announcements", "small")
-    assert shown.status == 0
-    assert "  One\n  Two\n" in shown.out
-    assert "一つ" in shown.out
-    assert [each["text"]["ja"] for each in anoncup("announcements", "small", "--json").json] == ["一つ"]
+    result = anoncup("announcements", "small")
+    assert result.status == 0
+    assert "  One\n  Two\n" in result.stdout
+    assert "一つ" in result.stdout
+    assert [
+        announcement["text"]["ja"] for announcement in anoncup("announcements", "small", "--json").json
+    ] == ["一つ"]
 
 
-def test_a_list_of_several_pages_comes_whole(anoncup: Anoncup, contest: Contest) -> None:
+def test_a_list_of_several_pages_comes_whole(anoncup: CommandRunner, contest: Contest) -> None:
     path = "/competitions/small/announcements"
     for number in range(103):
         assert contest.arena.post(path, json={"text": {"en": str(number)}}).status_code == 201
-    texts = [each["text"]["en"] for each in anoncup("announcements", "small", "--json").json]
+    texts = [announcement["text"]["en"] for announcement in anoncup("announcements", "small", "--json").json]
     assert texts == [str(number) for number in reversed(range(103))]
 
 
-def test_the_audit_log_tells_who_did_what(anoncup: Anoncup, contest: Contest) -> None:
+def test_the_audit_log_tells_who_did_what(anoncup: CommandRunner, contest: Contest) -> None:
     anoncup("organize", "grant", "small", "red", "valid_total", "5")
-    found = anoncup("organize", "audit", "small", "--json").json
-    assert found == contest.arena.get("/competitions/small/audit").json()
-    shown = anoncup("organize", "audit", "small").out
-    assert found[0]["action"] in shown
-    assert found[0]["actor"] in shown
+    entries = anoncup("organize", "audit", "small", "--json").json
+    assert entries == contest.arena.get("/competitions/small/audit").json()
+    text = anoncup("organize", "audit", "small").stdout
+    assert entries[0]["action"] in text
+    assert entries[0]["actor"] in text
 
 
-def test_the_queue_tells_what_waits(anoncup: Anoncup, contest: Contest) -> None:
-    contest.submit("red", scored=False)
-    found = anoncup("organize", "queue", "small", "--json").json
-    assert sum(found["waiting"].values()) == 1
-    assert "oldest waiting s" in anoncup("organize", "queue", "small").out
+def test_the_queue_shows_waiting_work(anoncup: CommandRunner, contest: Contest) -> None:
+    contest.submit("red", score=False)
+    queue = anoncup("organize", "queue", "small", "--json").json
+    assert sum(queue["waiting"].values()) == 1
+    assert "oldest waiting s" in anoncup("organize", "queue", "small").stdout
 
 
-def test_every_teams_submissions_are_listed_and_chosen_from(anoncup: Anoncup, contest: Contest) -> None:
-    listed = anoncup("organize", "submissions", "small", "--json").json
-    assert {each["id"] for each in listed} == set(contest.secrets)
-    chosen = anoncup("organize", "submissions", "small", "--team", "red", "--state", "SCORED", "--json").json
-    assert [each["team"] for each in chosen] == ["red"]
-    assert anoncup("organize", "submissions", "small", "--state", "ERROR").out == "no submissions\n"
-    assert "ブルー/2" in anoncup("organize", "submissions", "small").out
+def test_every_teams_submissions_are_listed_and_chosen_from(anoncup: CommandRunner, contest: Contest) -> None:
+    submissions = anoncup("organize", "submissions", "small", "--json").json
+    assert {submission["id"] for submission in submissions} == set(contest.secrets)
+    filtered = anoncup(
+        "organize", "submissions", "small", "--team", "red", "--state", "SCORED", "--json"
+    ).json
+    assert [submission["team"] for submission in filtered] == ["red"]
+    assert anoncup("organize", "submissions", "small", "--state", "ERROR").stdout == "no submissions\n"
+    assert "ブルー/2" in anoncup("organize", "submissions", "small").stdout
 
 
-def test_a_threshold_report_is_asked_for_awaited_and_shown(anoncup: Anoncup, contest: Contest) -> None:
-    with working(advise_all):
+def test_a_threshold_report_is_asked_for_awaited_and_shown(anoncup: CommandRunner, contest: Contest) -> None:
+    with run_worker(advise_all):
         printed = anoncup("organize", "threshold", "small", "--groups", "sex", "--draws", "50")
-        found = anoncup("organize", "threshold", "small", "--draws", "0", "--json")
+        result = anoncup("organize", "threshold", "small", "--draws", "0", "--json")
         together = anoncup("organize", "threshold", "small", "--draws", "0", "--groups", "", "--json")
-    assert (printed.status, printed.err) == (0, "")
-    assert "half the smallest distance" in printed.out
-    assert found.json["report"]["individuals"] == len(contest.arena.table)
-    assert together.json["report"]["groups"] == 1 < found.json["report"]["groups"]
+    assert (printed.status, printed.stderr) == (0, "")
+    assert "half the smallest distance" in printed.stdout
+    assert result.json["report"]["individuals"] == len(contest.arena.table)
+    assert together.json["report"]["groups"] == 1 < result.json["report"]["groups"]
     assert anoncup("organize", "threshold", "small", "--groups", "nothing").status == 2
 
 
-def test_whoever_waits_without_a_terminal_reads_how_far_it_is(
-    anoncup: Anoncup, contest: Contest, monkeypatch: pytest.MonkeyPatch
+def test_progress_is_printed_as_lines_without_a_terminal(
+    anoncup: CommandRunner, contest: Contest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(terminal, "LINE_EVERY_S", 0.001)
-    with working(advise_all):
-        found = anoncup("organize", "threshold", "small", "--draws", "0", "--json")
-    assert found.json["status"] == "SCORED"
-    assert re.search(r"(?m)^threshold report: (queued|being made|) \(\d+ s\)$", found.err)
+    with run_worker(advise_all):
+        result = anoncup("organize", "threshold", "small", "--draws", "0", "--json")
+    assert result.json["status"] == "SCORED"
+    assert re.search(r"(?m)^threshold report: (queued|being made|) \(\d+ s\)$", result.stderr)
 
 
 def advise_all() -> None:
     with transaction() as session:
-        waiting = session.scalars(
+        report_ids = session.scalars(
             select(ThresholdReport.id).where(ThresholdReport.state == State.QUEUED)
         ).all()
-    for identifier in waiting:
+    for identifier in report_ids:
         advise.advise(str(identifier))
 
 
 def test_the_export_is_written_into_a_file_of_ones_own(
-    anoncup: Anoncup, contest: Contest, folder: Path
+    anoncup: CommandRunner, contest: Contest, folder: Path
 ) -> None:
-    done = anoncup("organize", "export", "small", "--into", "e.zip")
-    assert (done.status, done.err) == (0, "")
+    result = anoncup("organize", "export", "small", "--into", "e.zip")
+    assert (result.status, result.stderr) == (0, "")
     with zipfile.ZipFile(folder / "e.zip") as packed:
         assert packed.testzip() is None
         assert "competition.toml" in packed.namelist()
-    assert hashlib.sha256((folder / "e.zip").read_bytes()).hexdigest() in done.out
+    assert hashlib.sha256((folder / "e.zip").read_bytes()).hexdigest() in result.stdout
     assert anoncup("organize", "export", "small", "--into", "e.zip").status == 2
     assert anoncup("organize", "export", "small", "--into", "nowhere/e.zip").status == 2
     assert [path.name for path in folder.iterdir()] == ["e.zip"]
 
 
-def test_a_baseline_is_put_on_the_board(anoncup: Anoncup, contest: Contest, folder: Path) -> None:
-    table, secret = noisy_release(99, contest.arena.table)
+def test_a_baseline_is_put_on_the_board(anoncup: CommandRunner, contest: Contest, folder: Path) -> None:
+    table, secret = build_noisy_release(99, contest.arena.table)
     (folder / "y.csv").write_bytes(table)
     (folder / "s.csv").write_bytes(secret)
     files = ("--anonymized", "y.csv", "--secret", "s.csv")
-    done = anoncup("organize", "baseline", "small", "--name", "add_noise", *files)
-    assert (done.status, done.err) == (0, "")
+    result = anoncup("organize", "baseline", "small", "--name", "add_noise", *files)
+    assert (result.status, result.stderr) == (0, "")
     score_everything()
-    assert [row["team"] for row in contest.board()["rows"] if row["baseline"]] == ["add_noise"]
+    assert [row["team"] for row in contest.get_board()["rows"] if row["baseline"]] == ["add_noise"]
     assert anoncup("organize", "baseline", "small", "--name", "add_noise", *files).status == 2
 
 
-def test_a_rehearsal_is_begun_shown_and_ended(anoncup: Anoncup, contest: Contest) -> None:
-    begun = anoncup("organize", "rehearsal", "start", "small")
-    assert (begun.status, begun.err) == (0, "")
-    assert begun.out.startswith("small-rehearsal is in its state anonymization\n")
-    shown = json.loads(anoncup("organize", "rehearsal", "show", "small", "--json").out)
-    assert [step["step"] for step in shown["steps"]][:2] == ["releases", "scores"]
-    again = anoncup("organize", "rehearsal", "start", "small")
-    assert (again.status, "the competition is being rehearsed already" in again.err) == (2, True)
-    ended = anoncup("organize", "rehearsal", "end", "small", "--password-stdin", typed=f"{PASSWORD}\n")
-    assert (ended.status, ended.out) == (0, "the rehearsal is over\n")
+def test_a_rehearsal_is_begun_shown_and_ended(anoncup: CommandRunner, contest: Contest) -> None:
+    start = anoncup("organize", "rehearsal", "start", "small")
+    assert (start.status, start.stderr) == (0, "")
+    assert start.stdout.startswith("small-rehearsal is in its state anonymization\n")
+    progress = json.loads(anoncup("organize", "rehearsal", "show", "small", "--json").stdout)
+    assert [step["step"] for step in progress["steps"]][:2] == ["releases", "scores"]
+    second_start = anoncup("organize", "rehearsal", "start", "small")
+    assert (second_start.status, "the competition is being rehearsed already" in second_start.stderr) == (
+        2,
+        True,
+    )
+    end = anoncup("organize", "rehearsal", "end", "small", "--password-stdin", typed=f"{PASSWORD}\n")
+    assert (end.status, end.stdout) == (0, "the rehearsal is over\n")
     assert anoncup("organize", "rehearsal", "show", "small").status == 2

@@ -1,4 +1,4 @@
-"""A command waits for no module that it does not need."""
+"""Commands import no heavy modules that they do not need."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import pytest
 
 pytestmark = pytest.mark.full
 
-SLOW = {
+HEAVY_MODULES = {
     "numpy",
     "pandas",
     "numba",
@@ -29,30 +29,30 @@ finally:
 """
 
 
-def modules_after(*words: str) -> set[str]:
-    """The modules that a command has loaded when it ends."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *words], capture_output=True, encoding="utf-8", check=False
+def list_loaded_modules(*arguments: str) -> set[str]:
+    """Return the top-level modules that a command has loaded when it ends."""
+    result = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments], capture_output=True, encoding="utf-8", check=False
     )
-    assert "typer" in done.stderr
-    return set(done.stderr.split())
+    assert "typer" in result.stderr
+    return set(result.stderr.split())
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [["--help"], ["score", "--help"], ["threshold", "--help"], ["serve", "--help"], ["organize", "--help"]],
     ids=" ".join,
 )
-def test_help_loads_neither_the_scoring_nor_the_server_nor_the_network(words: list[str]) -> None:
-    assert modules_after(*words) & (SLOW | {"httpx2"}) == set()
+def test_help_loads_neither_the_scoring_nor_the_server_nor_the_network(arguments: list[str]) -> None:
+    assert list_loaded_modules(*arguments) & (HEAVY_MODULES | {"httpx2"}) == set()
 
 
 def test_a_remote_command_loads_neither_the_scoring_nor_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANONCUP_URL", "http://127.0.0.1:1")
-    loaded = modules_after("competitions")
+    loaded = list_loaded_modules("competitions")
     assert "httpx2" in loaded
-    assert loaded & SLOW == set()
+    assert loaded & HEAVY_MODULES == set()
 
 
 def test_a_template_is_printed_without_the_scoring() -> None:
-    assert modules_after("template", "2015") & SLOW == set()
+    assert list_loaded_modules("template", "2015") & HEAVY_MODULES == set()

@@ -1,4 +1,4 @@
-"""The options for a release's files are those of the tracks."""
+"""The options for a release's files match the files of the tracks."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,66 +8,75 @@ import typer
 from typer.testing import CliRunner
 
 from anoncup.cli.main import app
-from anoncup.cli.options import NEEDED, Release, originals_of, takes_release
-from anoncup.cli.submit import release_of
+from anoncup.cli.options import REQUIRED_ORIGINALS, ReleasePaths, accept_release_files, assign_originals
+from anoncup.cli.submit import read_release_files
 from anoncup.errors import InvalidInput
 from anoncup.plugins import TRACKS
 from anoncup.tracks.files import FileSpec
-from anoncup.tracks.model import Draw
+from anoncup.tracks.model import Allocation
 
 pytestmark = pytest.mark.full
 
 
 def test_every_file_of_every_tracks_release_has_an_option() -> None:
     command = typer.main.get_group(app).commands["submit"]
-    known = {option for each in command.params for option in each.opts}
-    assert {f"--{name}" for track in TRACKS.values() for name in (*track.files, *track.target_files)} <= known
+    options = {option for parameter in command.params for option in parameter.opts}
+    assert {
+        f"--{name}"
+        for track in TRACKS.values()
+        for name in (*track.release_file_names, *track.target_file_names)
+    } <= options
 
 
 @pytest.mark.parametrize("command", ["check", "score", "attack", "anonymize", "threshold"])
 def test_the_help_of_original_names_the_files_of_every_track(command: str) -> None:
-    options = {each.name: each for each in typer.main.get_group(app).commands[command].params}
-    said = getattr(options["original"], "help", "")
-    assert [name for files in NEEDED.values() for name in files if f"{name}.csv" not in said] == []
+    options = {parameter.name: parameter for parameter in typer.main.get_group(app).commands[command].params}
+    help_text = getattr(options["original"], "help", "")
+    assert [
+        name for files in REQUIRED_ORIGINALS.values() for name in files if f"{name}.csv" not in help_text
+    ] == []
 
 
 def test_the_help_of_a_release_says_what_each_track_expects() -> None:
-    options = {each.name: each for each in typer.main.get_group(app).commands["submit"].params}
+    options = {parameter.name: parameter for parameter in typer.main.get_group(app).commands["submit"].params}
     assert getattr(options["transactions_file"], "help", "") == (
         "transactions: the anonymized purchases; "
         "monthly: the anonymized purchases in the original's order or the purchases of a target"
     )
 
 
-def kept(*words: str | Path) -> tuple[int, list[Release]]:
-    """What a command is told of the options that are given, and how it ends."""
-    found: list[Release] = []
-    alone = typer.Typer()
+def run_with_options(*arguments: str | Path) -> tuple[int, list[ReleasePaths]]:
+    """Run a command that takes a release; return its exit status and the releases it received."""
+    releases: list[ReleasePaths] = []
+    cli_app = typer.Typer()
 
-    @alone.command()
-    @takes_release
-    def keep(*, customers: bool = False, release: Release) -> None:
-        found.append(release)
+    @cli_app.command()
+    @accept_release_files
+    def record_release(*, customers: bool = False, release: ReleasePaths) -> None:
+        releases.append(release)
 
-    done = CliRunner().invoke(alone, [str(word) for word in words])
-    return (0 if done.exception is None else 2), found
+    result = CliRunner().invoke(cli_app, [str(word) for word in arguments])
+    return (0 if result.exception is None else 2), releases
 
 
-def test_a_command_is_told_of_the_files_that_were_given_only(tmp_path: Path) -> None:
+def test_a_command_gets_only_the_files_that_were_given(tmp_path: Path) -> None:
     (tmp_path / "m.csv").write_text("x\n")
-    assert kept("--transactions", tmp_path / "m.csv") == (0, [{"transactions": tmp_path / "m.csv"}])
+    assert run_with_options("--transactions", tmp_path / "m.csv") == (
+        0,
+        [{"transactions": tmp_path / "m.csv"}],
+    )
 
 
-def test_a_file_is_given_by_name_where_its_track_is_elsewhere_or_another_option_is_called_so(
+def test_a_file_may_be_given_by_name(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "m=1.csv").write_text("x\n")
     path = tmp_path / "m=1.csv"
-    assert kept("--file", f"moves={path}", "--customers") == (0, [{"moves": path}])
-    assert kept("--file", f"customers={path}") == (0, [{"customers": path}])
+    assert run_with_options("--file", f"moves={path}", "--customers") == (0, [{"moves": path}])
+    assert run_with_options("--file", f"customers={path}") == (0, [{"customers": path}])
     for wrong in ("moves", "=m.csv", "moves=", f"moves={tmp_path}", "moves=nowhere.csv"):
-        assert kept("--file", wrong) == (2, [])
-    assert kept("--file", f"moves={path}", "--file", f"moves={path}") == (2, [])
+        assert run_with_options("--file", wrong) == (2, [])
+    assert run_with_options("--file", f"moves={path}", "--file", f"moves={path}") == (2, [])
 
 
 def test_a_release_is_all_files_of_one_track_with_its_secret(tmp_path: Path) -> None:
@@ -75,24 +84,29 @@ def test_a_release_is_all_files_of_one_track_with_its_secret(tmp_path: Path) -> 
     (tmp_path / "s.csv").write_text("s\n")
     file, secret = tmp_path / "m.csv", tmp_path / "s.csv"
     with pytest.raises(InvalidInput, match="give --anonymized, or --customers and --transactions"):
-        release_of({"customers": file}, secret)
+        read_release_files({"customers": file}, secret)
     with pytest.raises(InvalidInput, match="give --secret too"):
-        release_of({"anonymized": file}, None)
-    assert release_of({"anonymized": file}, secret) == ({"anonymized": b"m\n"}, b"s\n")
-    assert release_of({"moves": file}, None) == ({"moves": b"m\n"}, None)  # the service knows that track
+        read_release_files({"anonymized": file}, None)
+    assert read_release_files({"anonymized": file}, secret) == ({"anonymized": b"m\n"}, b"s\n")
+    assert read_release_files({"moves": file}, None) == (
+        {"moves": b"m\n"},
+        None,
+    )  # only the service knows this track
 
 
-def test_no_secret_goes_to_a_service_that_has_drawn_the_answer(
+def test_no_secret_is_sent_to_a_service_that_allocates_the_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "m.csv").write_text("m\n")
-    draw = Draw((FileSpec("secret"),), each_team=True, make=lambda *_: {})
-    drawn = replace(TRACKS["microdata"], name="drawn", release=(FileSpec("moves"),), draw=draw)
-    monkeypatch.setitem(TRACKS, "drawn", drawn)
+    draw = Allocation((FileSpec("secret"),), per_team=True, make_files=lambda *_: {})
+    allocating_track = replace(
+        TRACKS["microdata"], name="drawn", release_files=(FileSpec("moves"),), allocation=draw
+    )
+    monkeypatch.setitem(TRACKS, "drawn", allocating_track)
     file = tmp_path / "m.csv"
     with pytest.raises(InvalidInput, match="the service draws the answer: no --secret is sent"):
-        release_of({"moves": file}, file)
-    assert release_of({"moves": file}, None) == ({"moves": b"m\n"}, None)
+        read_release_files({"moves": file}, file)
+    assert read_release_files({"moves": file}, None) == ({"moves": b"m\n"}, None)
 
 
 def test_an_original_is_given_in_order_and_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,20 +115,20 @@ def test_an_original_is_given_in_order_and_by_name(tmp_path: Path, monkeypatch: 
         Path(name).write_text("x\n")
     track = replace(
         TRACKS["transactions"],
-        original=(FileSpec("customers"), FileSpec("transactions"), FileSpec("known", required=False)),
+        original_files=(FileSpec("customers"), FileSpec("transactions"), FileSpec("known", required=False)),
     )
 
-    def found(*given: str) -> dict[str, str]:
-        return {name: str(path) for name, path in originals_of(track, given).items()}
+    def read_originals(*arguments: str) -> dict[str, str]:
+        return {name: str(path) for name, path in assign_originals(track, arguments).items()}
 
-    both = {"customers": "m.csv", "transactions": "t.csv"}
-    assert found("m.csv", "t.csv") == both
-    assert found("m.csv", "known=m.csv", "t.csv") == {**both, "known": "m.csv"}
-    assert found("transactions=t.csv", "m.csv") == both
-    assert found("m.csv", "known=k.csv") == {"customers": "m.csv", "transactions": "known=k.csv"}
+    expected = {"customers": "m.csv", "transactions": "t.csv"}
+    assert read_originals("m.csv", "t.csv") == expected
+    assert read_originals("m.csv", "known=m.csv", "t.csv") == {**expected, "known": "m.csv"}
+    assert read_originals("transactions=t.csv", "m.csv") == expected
+    assert read_originals("m.csv", "known=k.csv") == {"customers": "m.csv", "transactions": "known=k.csv"}
     for wrong in (["m.csv"], ["m.csv", "t.csv", "k.csv"], ["m.csv", "t.csv", "unknown=k.csv"]):
         with pytest.raises(InvalidInput, match="needs 2 --original: customers, transactions"):
-            originals_of(track, wrong)
+            assign_originals(track, wrong)
     with pytest.raises(InvalidInput, match=r"there is no file nowhere\.csv"):
-        originals_of(track, ["m.csv", "nowhere.csv"])
-    assert NEEDED["transactions"] == ("customers", "transactions")
+        assign_originals(track, ["m.csv", "nowhere.csv"])
+    assert REQUIRED_ORIGINALS["transactions"] == ("customers", "transactions")

@@ -1,4 +1,4 @@
-"""Guesses by commands where a competition asks several questions."""
+"""Commands for guesses in a competition with several questions."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,39 +7,40 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.support.arena import ROWS
-from tests.support.command_line import Anoncup
+from tests.support.command_line import CommandRunner
 from tests.support.contest import judge_everything
-from tests.support.several_questions_contest import claims, played
-from tests.support.several_questions_track import RIDDLES
-from tests.support.track_package import installed
+from tests.support.several_questions_contest import build_claims, create_contest
+from tests.support.several_questions_track import SEVERAL_QUESTIONS_TRACK
+from tests.support.track_package import install_track
 
 pytestmark = pytest.mark.full
 
 
-def test_a_guess_names_its_question_and_the_lists_do_where_there_are_several(
-    anoncup: Anoncup, client: TestClient, signed_in: Callable[[str], None], folder: Path
+def test_guesses_name_their_question_where_there_are_several(
+    anoncup: CommandRunner, client: TestClient, sign_in_as: Callable[[str], None], folder: Path
 ) -> None:
     (packages := folder / "packages").mkdir()
-    with installed(RIDDLES, "tests.support.several_questions_track", packages):
-        contest, red = played(client)
-        signed_in(contest.arena.team("blue"))
-        name = contest.target_of(red)["name"]
-        (folder / "ages.csv").write_bytes(claims(contest, red, 8))
-        (folder / "rows.csv").write_bytes(contest.right_on(red, 4))
-        sent = anoncup("guess", f"small/{name}", "--file", "ages.csv", "--question", "value", "--json")
-        assert (sent.status, sent.json["question"]) == (0, "value")
-        assert "question" not in anoncup("guesses", "small").out
+    with install_track(SEVERAL_QUESTIONS_TRACK, "tests.support.several_questions_track", packages):
+        contest, red = create_contest(client)
+        sign_in_as(contest.arena.get_team_token("blue"))
+        name = contest.find_target(red)["name"]
+        (folder / "ages.csv").write_bytes(build_claims(contest, red, 8))
+        (folder / "rows.csv").write_bytes(contest.build_guess(red, 4))
+        guess = anoncup("guess", f"small/{name}", "--file", "ages.csv", "--question", "value", "--json")
+        assert (guess.status, guess.json["question"]) == (0, "value")
+        assert "question" not in anoncup("guesses", "small").stdout
         assert anoncup("guess", f"small/{name}", "--file", "rows.csv").status == 0
         unknown = anoncup("guess", f"small/{name}", "--file", "rows.csv", "--question", "who")
-        assert (unknown.status, "the questions asked here are link, value" in unknown.err) == (2, True)
+        assert (unknown.status, "the questions asked here are link, value" in unknown.stderr) == (2, True)
         judge_everything()
-        rates = {one["question"]: one["rate"] for one in anoncup("guesses", "small", "--json").json}
+        rates = {entry["question"]: entry["rate"] for entry in anoncup("guesses", "small", "--json").json}
         assert rates == {"value": 8 / ROWS, "link": 4 / ROWS}
-        assert "question" in anoncup("guesses", "small").out
-        assert "link: 2, value: 2" in anoncup("targets", "small").out
-        shown = anoncup("board", "small", "--which", "reidentification").out
+        assert "question" in anoncup("guesses", "small").stdout
+        assert "link: 2, value: 2" in anoncup("targets", "small").stdout
+        board_text = anoncup("board", "small", "--which", "reidentification").stdout
         head, line = (
-            next(one.split() for one in shown.splitlines() if word in one) for word in ("rank", "blue")
+            next(entry.split() for entry in board_text.splitlines() if word in entry)
+            for word in ("rank", "blue")
         )
         assert head == ["rank", "team", "score", "mean", "targets", "link", "value"]
         assert line == ["1", "blue", "*", "0.1", "0.1", "1", "0.1", "0"]

@@ -1,4 +1,4 @@
-"""What there is to start from: competition files by name, and data that are made up."""
+"""The commands ``template`` and ``generate``: competition files and example data."""
 
 from pathlib import Path
 
@@ -7,46 +7,48 @@ import pandas as pd
 import pytest
 
 from anoncup.competition.templates import TEMPLATES, template
-from anoncup.tables.csv_text import table_csv
+from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import secret_csv
-from tests.support.release_files import place, scored
-from tests.support.shell_commands import run
+from tests.support.release_files import build_path, compute_scores
+from tests.support.shell_commands import run_program
 
 
 def test_the_template_is_printed_as_it_is(tmp_path: Path) -> None:
-    done = run("template", "2015", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == template(2015)
+    result = run_program("template", "2015", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == template(2015)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["abc", "1999"])
-def test_a_template_that_there_is_not_is_told_which_there_are(tmp_path: Path, name: str) -> None:
-    done = run("template", name, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert f"templates: {', '.join(TEMPLATES)}" in " ".join(done.stderr.split())
+def test_an_unknown_template_is_refused_with_the_list_of_templates(tmp_path: Path, name: str) -> None:
+    result = run_program("template", name, cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert f"templates: {', '.join(TEMPLATES)}" in " ".join(result.stderr.split())
 
 
-def test_example_data_go_into_a_folder_of_a_track_that_has_some(tmp_path: Path) -> None:
-    done = run("generate", "made", "--rows", "5", "--track", "microdata", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (0, "wrote original.csv into made\n")
-    written = (tmp_path / "made" / "original.csv").read_text()
-    assert written == run("generate", "--rows", "5", cwd=tmp_path).stdout
-    unknown = run("generate", "--track", "transactions", cwd=tmp_path)
+def test_example_data_of_a_track_are_written_into_a_folder(tmp_path: Path) -> None:
+    result = run_program("generate", "made", "--rows", "5", "--track", "microdata", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (0, "wrote original.csv into made\n")
+    content = (tmp_path / "made" / "original.csv").read_text()
+    assert content == run_program("generate", "--rows", "5", cwd=tmp_path).stdout
+    unknown = run_program("generate", "--track", "transactions", cwd=tmp_path)
     assert (unknown.returncode, unknown.stdout) == (2, "")
     assert "tracks with generated data: microdata" in unknown.stderr
 
 
 def test_a_generated_table_goes_through_the_template_of_2015(tmp_path: Path) -> None:
-    made = run("generate", "--rows", "60", "--seed", "3", cwd=tmp_path)
-    assert (made.returncode, made.stderr) == (0, "")
-    assert run("generate", "--rows", "60", "--seed", "3", cwd=tmp_path).stdout == made.stdout
-    place(tmp_path, "original").write_text(made.stdout)
-    place(tmp_path, "competition").write_text(run("template", "2015", cwd=tmp_path).stdout, "utf-8")
-    table = pd.read_csv(place(tmp_path, "original"), dtype=str, keep_default_na=False)
+    result = run_program("generate", "--rows", "60", "--seed", "3", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert run_program("generate", "--rows", "60", "--seed", "3", cwd=tmp_path).stdout == result.stdout
+    build_path(tmp_path, "original").write_text(result.stdout)
+    build_path(tmp_path, "competition").write_text(
+        run_program("template", "2015", cwd=tmp_path).stdout, "utf-8"
+    )
+    table = pd.read_csv(build_path(tmp_path, "original"), dtype=str, keep_default_na=False)
     order = np.arange(59, -1, -1)
-    place(tmp_path, "anonymized").write_bytes(table_csv(table.iloc[order]))
-    place(tmp_path, "secret").write_bytes(secret_csv(order))
-    content = scored(tmp_path)
+    build_path(tmp_path, "anonymized").write_bytes(write_csv(table.iloc[order]))
+    build_path(tmp_path, "secret").write_bytes(secret_csv(order))
+    content = compute_scores(tmp_path)
     assert (content["verdict"], content["warnings"], content["utility"]) == ("accepted", [], 0.0)
     assert content["attackers"]["euc2"]["rate"] > 0.9

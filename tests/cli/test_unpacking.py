@@ -1,4 +1,4 @@
-"""Archives from a service: only what they should hold comes out, and only where it should."""
+"""Archives from a service are unpacked only with safe names and matching checksums."""
 
 import hashlib
 import stat
@@ -8,36 +8,36 @@ from pathlib import Path
 
 import pytest
 
-from anoncup.cli.archives import SUMS, unpack
+from anoncup.cli.archives import MANIFEST_NAME, unpack
 from anoncup.errors import InvalidInput
 
 GOOD = {"T01/anonymized.csv": b"a\n1\n", "T02/anonymized.csv": b"a\n2\n"}
 
 
-def sums(files: Mapping[str, bytes]) -> bytes:
+def build_sums(files: Mapping[str, bytes]) -> bytes:
     lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in files.items()]
     return "".join(lines).encode()
 
 
-def archive(folder: Path, files: Mapping[str, bytes], *, listed: bytes | None = None) -> Path:
+def write_archive(folder: Path, files: Mapping[str, bytes], *, sums_file: bytes | None = None) -> Path:
     path = folder / "targets.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
-        packed.writestr(SUMS, sums(files) if listed is None else listed)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as zip_file:
+        zip_file.writestr(MANIFEST_NAME, build_sums(files) if sums_file is None else sums_file)
         for name, content in files.items():
-            packed.writestr(zipfile.ZipInfo(name), content)
+            zip_file.writestr(zipfile.ZipInfo(name), content)
     return path
 
 
 @pytest.fixture
-def into(tmp_path: Path) -> Path:
+def target_folder(tmp_path: Path) -> Path:
     (tmp_path / "here").mkdir()
     return tmp_path / "here"
 
 
-def test_what_the_list_names_is_unpacked(tmp_path: Path, into: Path) -> None:
-    names = unpack(archive(tmp_path, GOOD), into)
-    assert set(names) == {SUMS, *GOOD}
-    assert {name: (into / name).read_bytes() for name in GOOD} == GOOD
+def test_what_the_list_names_is_unpacked(tmp_path: Path, target_folder: Path) -> None:
+    names = unpack(write_archive(tmp_path, GOOD), target_folder)
+    assert set(names) == {MANIFEST_NAME, *GOOD}
+    assert {name: (target_folder / name).read_bytes() for name in GOOD} == GOOD
 
 
 @pytest.mark.parametrize(
@@ -47,87 +47,89 @@ def test_what_the_list_names_is_unpacked(tmp_path: Path, into: Path) -> None:
         "T01/.hidden", "a/b/c.csv", "T01/evil\x1b.csv", "T01//x.csv", "~/x.csv", "T01/日.csv",
     ],
 )  # fmt: skip
-def test_an_unsafe_name_is_refused_and_nothing_is_written(tmp_path: Path, into: Path, name: str) -> None:
-    path = archive(tmp_path, GOOD | {name: b"evil"})
-    before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(InvalidInput) as refused:
-        unpack(path, into)
-    assert refused.value.code == "unsafe_archive"
-    assert sorted(tmp_path.rglob("*")) == before
+def test_an_unsafe_name_is_refused_and_nothing_is_written(
+    tmp_path: Path, target_folder: Path, name: str
+) -> None:
+    path = write_archive(tmp_path, GOOD | {name: b"evil"})
+    files_before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(InvalidInput) as excinfo:
+        unpack(path, target_folder)
+    assert excinfo.value.code == "unsafe_archive"
+    assert sorted(tmp_path.rglob("*")) == files_before
 
 
-def test_a_link_is_refused(tmp_path: Path, into: Path) -> None:
-    path = archive(tmp_path, GOOD)
+def test_a_link_is_refused(tmp_path: Path, target_folder: Path) -> None:
+    path = write_archive(tmp_path, GOOD)
     link = zipfile.ZipInfo("T03")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
-    with zipfile.ZipFile(path, "a") as packed:
-        packed.writestr(link, "/etc/passwd")
+    with zipfile.ZipFile(path, "a") as zip_file:
+        zip_file.writestr(link, "/etc/passwd")
     with pytest.raises(InvalidInput, match="unsafe member"):
-        unpack(path, into)
+        unpack(path, target_folder)
 
 
-def test_two_names_that_some_disks_take_for_one_are_refused(tmp_path: Path, into: Path) -> None:
-    path = archive(tmp_path, GOOD | {"t01/ANONYMIZED.csv": b"x"})
+def test_two_names_that_some_disks_take_for_one_are_refused(tmp_path: Path, target_folder: Path) -> None:
+    path = write_archive(tmp_path, GOOD | {"t01/ANONYMIZED.csv": b"x"})
     with pytest.raises(InvalidInput, match="two files of one name"):
-        unpack(path, into)
+        unpack(path, target_folder)
 
 
-def test_a_file_that_is_not_what_the_list_says_is_refused(tmp_path: Path, into: Path) -> None:
-    path = archive(tmp_path, GOOD, listed=sums(GOOD | {"T02/anonymized.csv": b"other"}))
+def test_a_file_that_is_not_what_the_list_says_is_refused(tmp_path: Path, target_folder: Path) -> None:
+    path = write_archive(tmp_path, GOOD, sums_file=build_sums(GOOD | {"T02/anonymized.csv": b"other"}))
     with pytest.raises(InvalidInput, match=r"T02/anonymized\.csv is not what"):
-        unpack(path, into)
+        unpack(path, target_folder)
 
 
 @pytest.mark.parametrize(
-    "listed",
+    "sums_file",
     [
-        sums({"T01/anonymized.csv": b"a\n1\n"}),
-        sums(GOOD | {"T03/anonymized.csv": b""}),
+        build_sums({"T01/anonymized.csv": b"a\n1\n"}),
+        build_sums(GOOD | {"T03/anonymized.csv": b""}),
         b"nonsense\n",
         b"\xff\xfe",
         b"",
     ],
     ids=["one unlisted", "one missing", "nonsense", "no text", "empty"],
 )
-def test_a_list_that_does_not_fit_is_refused(tmp_path: Path, into: Path, listed: bytes) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        unpack(archive(tmp_path, GOOD, listed=listed), into)
-    assert refused.value.code == "wrong_manifest"
+def test_a_list_that_does_not_fit_is_refused(tmp_path: Path, target_folder: Path, sums_file: bytes) -> None:
+    with pytest.raises(InvalidInput) as excinfo:
+        unpack(write_archive(tmp_path, GOOD, sums_file=sums_file), target_folder)
+    assert excinfo.value.code == "wrong_manifest"
 
 
-def test_an_archive_without_a_list_is_refused(tmp_path: Path, into: Path) -> None:
+def test_an_archive_without_a_list_is_refused(tmp_path: Path, target_folder: Path) -> None:
     path = tmp_path / "targets.zip"
-    with zipfile.ZipFile(path, "w") as packed:
-        packed.writestr("T01/anonymized.csv", "a")
+    with zipfile.ZipFile(path, "w") as zip_file:
+        zip_file.writestr("T01/anonymized.csv", "a")
     with pytest.raises(InvalidInput, match="no SHA256SUMS"):
-        unpack(path, into)
+        unpack(path, target_folder)
 
 
-@pytest.mark.parametrize("broken", [b"", b"PK\x03\x04 not really", b"plain text"])
-def test_what_is_no_archive_is_refused(tmp_path: Path, into: Path, broken: bytes) -> None:
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 not really", b"plain text"])
+def test_what_is_no_archive_is_refused(tmp_path: Path, target_folder: Path, content: bytes) -> None:
     path = tmp_path / "targets.zip"
-    path.write_bytes(broken)
-    with pytest.raises(InvalidInput) as refused:
-        unpack(path, into)
-    assert refused.value.code == "damaged_archive"
+    path.write_bytes(content)
+    with pytest.raises(InvalidInput) as excinfo:
+        unpack(path, target_folder)
+    assert excinfo.value.code == "damaged_archive"
 
 
-def test_a_damaged_member_is_refused(tmp_path: Path, into: Path) -> None:
+def test_a_damaged_member_is_refused(tmp_path: Path, target_folder: Path) -> None:
     path = tmp_path / "targets.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as packed:
-        packed.writestr(SUMS, sums({"T01/a.csv": b"UNTOUCHED"}))
-        packed.writestr("T01/a.csv", b"UNTOUCHED")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as zip_file:
+        zip_file.writestr(MANIFEST_NAME, build_sums({"T01/a.csv": b"UNTOUCHED"}))
+        zip_file.writestr("T01/a.csv", b"UNTOUCHED")
     path.write_bytes(path.read_bytes().replace(b"UNTOUCHED", b"DAMAGED!!"))
-    with pytest.raises(InvalidInput) as refused:
-        unpack(path, into)
-    assert refused.value.code == "damaged_archive"
+    with pytest.raises(InvalidInput) as excinfo:
+        unpack(path, target_folder)
+    assert excinfo.value.code == "damaged_archive"
 
 
 def test_more_than_a_disk_should_take_is_refused_before_anything_is_written(
-    tmp_path: Path, into: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, target_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("anoncup.cli.archives.LARGEST", 1000)
-    path = archive(tmp_path, {"T01/a.csv": b"0" * 2000})
+    monkeypatch.setattr("anoncup.cli.archives.MAX_UNPACKED_BYTES", 1000)
+    path = write_archive(tmp_path, {"T01/a.csv": b"0" * 2000})
     with pytest.raises(InvalidInput, match="unpacks to more"):
-        unpack(path, into)
-    assert list(into.iterdir()) == []
+        unpack(path, target_folder)
+    assert list(target_folder.iterdir()) == []

@@ -1,4 +1,4 @@
-"""What runs containers on this machine, and what is peculiar to it: Docker, or podman with podman-compose."""
+"""The container engine of this machine and its peculiarities: Docker, or podman with podman-compose."""
 
 import os
 import resource
@@ -13,108 +13,136 @@ from pathlib import Path
 import pytest
 
 from app.processes import child_process
-from tests.support.wait import eventually
+from tests.support.wait import poll_until
 
 ROOT = Path(__file__).parent.parent.parent
-BASES = ("python:3.13-slim", "valkey/valkey:8-bookworm", "postgres:18-bookworm")
-"""What the Dockerfile and docker-compose.yml are made from."""
-BUILDING_S = 3600
-NEVER_LONG_S = 600
+BASE_IMAGES = ("python:3.13-slim", "valkey/valkey:8-bookworm", "postgres:18-bookworm")
+"""Base images of the Dockerfile and docker-compose.yml."""
+BUILD_TIMEOUT_S = 3600
+STOP_TIMEOUT_S = 600
 
 
 @dataclass(frozen=True)
-class Ran:
+class CommandResult:
     status: int
-    out: str
-    err: str
+    stdout: str
+    stderr: str
 
 
-def run(command: Sequence[str], *, typed: str = "", env: dict[str, str] | None = None) -> Ran:
-    """The finished command, whatever became of it."""
-    done = subprocess.run(
+def run(command: Sequence[str], *, stdin: str = "", env: dict[str, str] | None = None) -> CommandResult:
+    """Run a command and return its result, whatever its status."""
+    process = subprocess.run(
         command,
-        input=typed,
+        input=stdin,
         env=os.environ | (env or {}),
         cwd=ROOT,
         text=True,
         capture_output=True,
-        timeout=BUILDING_S,
+        timeout=BUILD_TIMEOUT_S,
         check=False,
     )
-    return Ran(done.returncode, done.stdout, done.stderr)
+    return CommandResult(process.returncode, process.stdout, process.stderr)
 
 
-def answers(*command: str) -> bool:
+def can_run(*command: str) -> bool:
     return shutil.which(command[0]) is not None and run(command).status == 0
 
 
 @dataclass(frozen=True)
-class Engine:
-    """``within`` comes before every command that starts containers or speaks to them."""
+class ContainerEngine:
+    """A container engine. ``prefix`` precedes every command that starts containers or connects to them."""
 
     name: str
-    composer: tuple[str, ...]
+    compose_command: tuple[str, ...]
     env: dict[str, str]
-    building: tuple[str, ...] = ()
-    within: tuple[str, ...] = ()
+    build_options: tuple[str, ...] = ()
+    prefix: tuple[str, ...] = ()
 
     @property
-    def waits(self) -> bool:
-        """Whether its composer obeys ``depends_on`` and watches health by itself."""
+    def watches_health(self) -> bool:
+        """Whether its compose command obeys ``depends_on`` and watches health by itself."""
         return self.name == "docker"
 
-    def __call__(self, *words: str, typed: str = "") -> str:
-        """Its answer to a command, which must succeed."""
-        return succeeded((*self.within, self.name, *words), self.run(*words, typed=typed))
+    def __call__(self, *arguments: str, stdin: str = "") -> str:
+        """Run a command that must succeed, and return its output."""
+        return require_success((*self.prefix, self.name, *arguments), self.run(*arguments, stdin=stdin))
 
-    def run(self, *words: str, typed: str = "") -> Ran:
-        return run((*self.within, self.name, *words), typed=typed, env=self.env)
+    def run(self, *arguments: str, stdin: str = "") -> CommandResult:
+        return run((*self.prefix, self.name, *arguments), stdin=stdin, env=self.env)
 
-    def healthy(self, container: str) -> bool:
-        if self.waits:
+    def is_healthy(self, container: str) -> bool:
+        if self.watches_health:
             return self("inspect", "--format", "{{.State.Health.Status}}", container).strip() == "healthy"
         return self.run("healthcheck", "run", container).status == 0
 
     def build(self, tag: str, *, target: str) -> None:
-        """From the repository's Dockerfile; not within its network, since packages are fetched."""
-        # The other format of images, podman's own choice, has no place for a health check.
-        form = () if self.name == "docker" else ("--format", "docker")
-        command = (self.name, "build", *form, *self.building, "--target", target, "--tag", tag, ".")
-        succeeded(command, run(command))
+        """Build an image from the repository's Dockerfile, without ``prefix``: packages are downloaded."""
+        # Podman's default image format cannot store a health check.
+        format_options = () if self.name == "docker" else ("--format", "docker")
+        command = (
+            self.name,
+            "build",
+            *format_options,
+            *self.build_options,
+            "--target",
+            target,
+            "--tag",
+            tag,
+            ".",
+        )
+        require_success(command, run(command))
 
 
-def succeeded(command: Sequence[str], ran: Ran) -> str:
-    assert ran.status == 0, f"{' '.join(command)}: {ran.status}\n{ran.out[-3000:]}\n{ran.err[-6000:]}"
-    return ran.out
+def require_success(command: Sequence[str], result: CommandResult) -> str:
+    assert result.status == 0, (
+        f"{' '.join(command)}: {result.status}\n{result.stdout[-3000:]}\n{result.stderr[-6000:]}"
+    )
+    return result.stdout
 
 
 @contextmanager
-def engine(folder: Path) -> Iterator[Engine]:
-    """The engine of this machine, or a skipped test."""
-    if answers("docker", "info") and answers("docker", "compose", "version"):
-        yield Engine("docker", ("docker", "compose"), {})
-    elif answers("podman", "info"):
-        composer = (sys.executable, "-m", "podman_compose")
+def find_engine(folder: Path) -> Iterator[ContainerEngine]:
+    """Yield the engine of this machine, or skip the test."""
+    if can_run("docker", "info") and can_run("docker", "compose", "version"):
+        yield ContainerEngine("docker", ("docker", "compose"), {})
+    elif can_run("podman", "info"):
+        compose_command = (sys.executable, "-m", "podman_compose")
         if os.geteuid() != 0:
-            yield Engine("podman", composer, {})
+            yield ContainerEngine("podman", compose_command, {})
             return
-        with private_network(folder) as within:
-            yield Engine("podman", composer, settings(folder), building=BUILT_BY_ROOT, within=within)
+        with enter_private_network(folder) as prefix:
+            yield ContainerEngine(
+                "podman",
+                compose_command,
+                write_engine_settings(folder),
+                build_options=ROOT_BUILD_OPTIONS,
+                prefix=prefix,
+            )
     else:
         pytest.skip("skipped: no engine (neither docker with compose nor podman answers)")
 
 
-BUILT_BY_ROOT = ("--isolation", "chroot", "--network", "host", "--volume", "/etc/ssl/certs:/etc/ssl/certs:ro")
-"""Inside a container or a sandbox, where a build can neither have a network of its own nor this machine's
-certificates otherwise."""
+ROOT_BUILD_OPTIONS = (
+    "--isolation",
+    "chroot",
+    "--network",
+    "host",
+    "--volume",
+    "/etc/ssl/certs:/etc/ssl/certs:ro",
+)
+"""Build options inside a container or sandbox, where a build otherwise has neither a network nor the
+certificates of this machine."""
 
 
-def settings(folder: Path) -> dict[str, str]:
-    """For a root without systemd, and without the right to raise its own limits."""
+def write_engine_settings(folder: Path) -> dict[str, str]:
+    """Configure the engine for a root user without systemd who cannot raise its own limits."""
     if Path("/run/systemd/system").exists():
         return {}
     limits = (("nofile", resource.RLIMIT_NOFILE), ("nproc", resource.RLIMIT_NPROC))
-    ulimits = [f'"{name}={number}:{number}"' for name, number in ((n, at_most(kind)) for n, kind in limits)]
+    ulimits = [
+        f'"{name}={number}:{number}"'
+        for name, number in ((limit_name, cap_limit(kind)) for limit_name, kind in limits)
+    ]
     runtime = 'runtime = "runc"' if shutil.which("runc") else ""
     text = f"""
 [containers]
@@ -129,14 +157,17 @@ events_logger = "file"
     return {"CONTAINERS_CONF": str(folder / "containers.conf")}
 
 
-def at_most(kind: int, most: int = 16384) -> int:
+def cap_limit(kind: int, cap: int = 16384) -> int:
     _, hard = resource.getrlimit(kind)
-    return most if hard == resource.RLIM_INFINITY else min(most, hard)
+    return cap if hard == resource.RLIM_INFINITY else min(cap, hard)
 
 
 @contextmanager
-def private_network(folder: Path) -> Iterator[tuple[str, ...]]:
-    """What enters a network namespace: bridges, ports and rules of the firewall end with it."""
+def enter_private_network(folder: Path) -> Iterator[tuple[str, ...]]:
+    """Yield a command prefix that enters a new network namespace.
+
+    Bridges, ports and firewall rules end with the namespace.
+    """
     log = folder / "network.log"
     shell = (
         "/bin/sh",
@@ -145,32 +176,32 @@ def private_network(folder: Path) -> Iterator[tuple[str, ...]]:
     )
     holder = child_process.start(shell, log=log)
     try:
-        assert eventually(lambda: child_process.tail(log) != ""), "the network namespace was not made"
+        assert poll_until(lambda: child_process.tail(log) != ""), "the network namespace was not made"
         assert child_process.tail(log) == "up"
         yield ("nsenter", "--target", str(holder.pid), "--net")
     finally:
         holder.kill()
-        holder.wait(NEVER_LONG_S)
+        holder.wait(STOP_TIMEOUT_S)
 
 
-def have_bases(engine: Engine, folder: Path) -> None:
-    """See that the images to build from are here: made by ANONCUP_BASE_IMAGES, or pulled, or skip."""
-    if all(engine.run("image", "inspect", name).status == 0 for name in BASES):
+def require_base_images(engine: ContainerEngine, folder: Path) -> None:
+    """Provide the base images by the script ANONCUP_BASE_IMAGES or by pulling them, or skip the test."""
+    if all(engine.run("image", "inspect", name).status == 0 for name in BASE_IMAGES):
         return
     script = os.environ.get("ANONCUP_BASE_IMAGES")
     if script and engine.name == "podman":
         command = (script, str(folder / "bases"))
-        succeeded(command, run(command, env={"MIRROR": mirror()}))
+        require_success(command, run(command, env={"MIRROR": find_package_mirror()}))
         return
-    for name in BASES:
+    for name in BASE_IMAGES:
         if run((engine.name, "pull", f"docker.io/{name if '/' in name else f'library/{name}'}")).status != 0:
             pytest.skip(
                 f"skipped: no base images: {name} cannot be pulled, and ANONCUP_BASE_IMAGES names no script"
             )
 
 
-def mirror() -> str:
-    """Where this machine's own packages come from, if Debian's: for a script that makes images of them."""
-    listed = ("apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", "Label: Debian")
-    known = run(listed).out.split() if answers(*listed) else []
-    return os.environ.get("MIRROR") or next(iter(known), "")
+def find_package_mirror() -> str:
+    """Return the Debian mirror of this machine's packages, for a script that makes images of them."""
+    command = ("apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", "Label: Debian")
+    urls = run(command).stdout.split() if can_run(*command) else []
+    return os.environ.get("MIRROR") or next(iter(urls), "")

@@ -23,33 +23,33 @@ LINK = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """A fenced block: its language, the words after it, and its lines."""
+class CodeBlock:
+    """A fenced code block: its language, the labels after it, and its text."""
 
     language: str
     labels: tuple[str, ...]
     text: str
 
 
-def blocks(document: Path) -> list[Block]:
+def list_code_blocks(document: Path) -> list[CodeBlock]:
     """Return the fenced blocks of a document, in order."""
-    found = []
+    code_blocks = []
     for match in FENCE.finditer(document.read_text()):
         language, *labels = match["info"].split() or [""]
-        found.append(Block(language, tuple(labels), match["text"]))
-    return found
+        code_blocks.append(CodeBlock(language, tuple(labels), match["text"]))
+    return code_blocks
 
 
-def command_lines(document: Path) -> list[str]:
+def list_command_lines(document: Path) -> list[str]:
     """Return every line of shell in a document: fenced, indented and inline, without comments."""
     text = document.read_text()
-    fenced = [block.text for block in blocks(document) if block.language in {"sh", ""}]
+    fenced = [block.text for block in list_code_blocks(document) if block.language in {"sh", ""}]
     prose = FENCE.sub("", text)
     texts = [*fenced, *INDENTED.findall(prose), *INLINE.findall(prose)]
     joined = "\n".join(texts).replace("\\\n", " ")
     return [re.sub(r"(^|\s)#.*$", "", line).strip() for line in joined.splitlines()]
 
 
-def linked_paths(document: Path) -> list[str]:
+def list_linked_paths(document: Path) -> list[str]:
     """Return the relative paths that a document links to."""
     return [match["path"] or match["reference"] for match in LINK.finditer(document.read_text())]

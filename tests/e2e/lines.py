@@ -1,67 +1,67 @@
-"""Connections to a web server, byte for byte."""
+"""Raw TCP connections to a web server."""
 
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
-from tests.e2e.stack import Contest
-from tests.support.wait import PATIENCE_S
+from tests.e2e.stack import ServedContest
+from tests.support.wait import TIMEOUT_S
 
 
-class Line:
-    """A connection, byte for byte."""
+class RawConnection:
+    """A raw connection that keeps the received bytes."""
 
     def __init__(self, url: str) -> None:
         address = urlsplit(url)
-        self.socket = socket.create_connection((address.hostname, address.port), timeout=PATIENCE_S)
-        self.heard = b""
-        self.closed = False
+        self.socket = socket.create_connection((address.hostname, address.port), timeout=TIMEOUT_S)
+        self.received = b""
+        self.is_closed = False
 
     def send(self, content: bytes) -> None:
-        with suppress(ConnectionError):  # what the other side closed is noticed by hearing
+        with suppress(ConnectionError):  # a connection closed by the server is noticed when receiving
             self.socket.sendall(content)
 
-    def hear(self, *, within_s: float = PATIENCE_S) -> bool:
-        """Whether anything came, the end included."""
-        self.socket.settimeout(within_s)
+    def receive(self, *, timeout_s: float = TIMEOUT_S) -> bool:
+        """Return whether any bytes or the end of the stream came in time."""
+        self.socket.settimeout(timeout_s)
         try:
-            came = self.socket.recv(65536)
+            chunk = self.socket.recv(65536)
         except TimeoutError:
             return False
         except ConnectionError:
-            came = b""
-        self.heard += came
-        self.closed = not came
+            chunk = b""
+        self.received += chunk
+        self.is_closed = not chunk
         return True
 
-    def until(self, wanted: bytes) -> None:
-        while wanted not in self.heard:
-            assert self.hear(), f"only {self.heard!r} came"
-            assert not self.closed, f"closed after {self.heard!r}"
+    def receive_until(self, wanted: bytes) -> None:
+        while wanted not in self.received:
+            assert self.receive(), f"only {self.received!r} came"
+            assert not self.is_closed, f"closed after {self.received!r}"
 
-    def until_closed(self) -> bytes:
-        while not self.closed:
-            assert self.hear(), "it is still open"
-        return self.heard
+    def receive_until_closed(self) -> bytes:
+        while not self.is_closed:
+            assert self.receive(), "it is still open"
+        return self.received
 
 
 @contextmanager
-def line(url: str) -> Iterator[Line]:
-    made = Line(url)
+def open_connection(url: str) -> Iterator[RawConnection]:
+    connection = RawConnection(url)
     try:
-        yield made
+        yield connection
     finally:
-        made.socket.close()
+        connection.socket.close()
 
 
 @contextmanager
-def watching(contest: Contest, identifier: str) -> Iterator[Line]:
-    """The stream of a submission's events, whose first one has come."""
-    with line(contest.url) as watcher:
-        watcher.send(
+def watch_events(contest: ServedContest, identifier: str) -> Iterator[RawConnection]:
+    """Open the event stream of a submission and wait for its first event."""
+    with open_connection(contest.url) as connection:
+        connection.send(
             f"GET /api/v1/submissions/{identifier}/events HTTP/1.1\r\nHost: localhost\r\n"
             f"Authorization: Bearer {contest.token}\r\n\r\n".encode()
         )
-        watcher.until(b"event: progress")
-        yield watcher
+        connection.receive_until(b"event: progress")
+        yield connection

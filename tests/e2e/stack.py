@@ -1,4 +1,4 @@
-"""The real processes: a web server on a port, a Celery worker, its clock."""
+"""Runs the real processes: a web server on a port, Celery workers and the clock."""
 
 import json
 import os
@@ -21,11 +21,11 @@ from sqlalchemy import select
 from anoncup.client import Client
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
-from anoncup.rules.rounds import with_phases
+from anoncup.rules.rounds import replace_phases
 from anoncup.rules.settings import Columns, Phase
-from anoncup.rules.toml_text import with_tables
+from anoncup.rules.toml_text import replace_tables
 from anoncup.schemas.roles import Role
-from anoncup.tables.csv_text import table_csv
+from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import secret_csv
 from anoncup.tracks.microdata.example import household_columns, household_table
 from app.db.models import Competition, Organizer, User
@@ -34,28 +34,34 @@ from app.db.transaction import transaction
 from app.processes import child_process
 from app.processes.supervisor import (
     Program,
-    scheduler_program,
+    build_scheduler_program,
+    build_web_program,
+    build_worker_programs,
     wait_until_healthy,
-    web_program,
-    worker_programs,
 )
 from app.services.accounts import accounts
-from tests.support.arena import PASSWORD, competition_file, noisy_release, numbers, original_table
-from tests.support.role_session import url_as
-from tests.support.wait import PATIENCE_S, eventually
+from tests.support.arena import (
+    PASSWORD,
+    build_competition_toml,
+    build_noisy_release,
+    build_original_table,
+    serial_numbers,
+)
+from tests.support.role_session import build_role_url
+from tests.support.wait import TIMEOUT_S, poll_until
 
-# Short enough for a test, long against a step of scoring.
-QUICK = {"ANONCUP_LEASE_S": "3", "ANONCUP_SWEEP_EVERY_S": "1", "ANONCUP_CLOCK_EVERY_S": "0.2"}
+# Short enough for a test, long compared to a step of scoring.
+QUICK_SETTINGS = {"ANONCUP_LEASE_S": "3", "ANONCUP_SWEEP_EVERY_S": "1", "ANONCUP_CLOCK_EVERY_S": "0.2"}
 
 
-def free_port() -> int:
+def find_free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 @contextmanager
-def running(program: Program) -> Iterator[subprocess.Popen[bytes]]:
+def run_program(program: Program) -> Iterator[subprocess.Popen[bytes]]:
     process = child_process.start(program.command, log=program.log, env=os.environ | program.env)
     try:
         yield process
@@ -64,126 +70,137 @@ def running(program: Program) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """kill -9 of the process alone: what it started must notice by itself, and has when this returns."""
-    started = []
+    """Kill a process with SIGKILL and require that its descendants end by themselves."""
+    descendants = []
     if process.poll() is None:
-        started = psutil.Process(process.pid).children(recursive=True)
+        descendants = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGKILL)
-    process.wait(PATIENCE_S)
-    _, left = psutil.wait_procs(started, timeout=PATIENCE_S)
-    assert not left, f"orphans: {[each.cmdline() for each in left]}"
+    process.wait(TIMEOUT_S)
+    _, survivors = psutil.wait_procs(descendants, timeout=TIMEOUT_S)
+    assert not survivors, f"orphans: {[survivor.cmdline() for survivor in survivors]}"
 
 
-def forks(pid: int) -> dict[str, psutil.Process]:
-    """What a process of ``forked_program`` runs, by its names."""
-    return {each.name(): each for each in psutil.Process(pid).children()}
+def list_forks(pid: int) -> dict[str, psutil.Process]:
+    """Return the forks of a ``build_forked_program`` process by name."""
+    return {fork.name(): fork for fork in psutil.Process(pid).children()}
 
 
-def command_line(process: psutil.Process) -> list[str]:
-    """Nothing of one that has ended: this process's scorer ends by itself, and is waited for much later."""
+def read_command_line(process: psutil.Process) -> list[str]:
+    """Return the command line of a process, empty if it has ended.
+
+    The scoring child of this process ends by itself and stays a zombie for long.
+    """
     with suppress(psutil.NoSuchProcess):  # a zombie is one
         return process.cmdline()
     return []
 
 
 @contextmanager
-def halted(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """The process and all it has started stand still meanwhile."""
-    whole = [found := psutil.Process(process.pid), *found.children(recursive=True)]
-    for each in whole:
-        each.suspend()
+def suspend_tree(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Suspend a process and its descendants for the time of the block."""
+    processes = [parent := psutil.Process(process.pid), *parent.children(recursive=True)]
+    for member in processes:
+        member.suspend()
     try:
         yield
     finally:
-        for each in whole:
-            each.resume()
+        for member in processes:
+            member.resume()
 
 
-def check_runs(process: subprocess.Popen[bytes], log: Path) -> None:
+def require_running(process: subprocess.Popen[bytes], log: Path) -> None:
     assert process.poll() is None, child_process.tail(log)
 
 
-def acting(role: str) -> dict[str, str]:
-    """What lets a program act in the role that it has in a service."""
-    return {"DATABASE_URL": url_as(role, os.environ["DATABASE_URL"])}
+def build_role_env(role: str) -> dict[str, str]:
+    """Return the environment in which a program uses the database role of a service's process."""
+    return {"DATABASE_URL": build_role_url(role, os.environ["DATABASE_URL"])}
 
 
 @contextmanager
-def web(logs: Path, env: Mapping[str, str] | None = None, *, processes: int = 1) -> Iterator[str]:
-    port = free_port()
+def run_web_server(logs: Path, env: Mapping[str, str] | None = None, *, processes: int = 1) -> Iterator[str]:
+    port = find_free_port()
     log = logs / f"web-{port}.log"
-    env = {**acting(WEB), **(env or {})}
-    program = web_program(host="127.0.0.1", port=port, env=env, log=log, processes=processes)
-    with running(program) as process:
+    env = {**build_role_env(WEB), **(env or {})}
+    program = build_web_program(host="127.0.0.1", port=port, env=env, log=log, process_count=processes)
+    with run_program(program) as process:
         url = f"http://127.0.0.1:{port}"
-        wait_until_healthy(f"{url}/healthz", check=lambda: check_runs(process, log))
+        wait_until_healthy(f"{url}/healthz", check=lambda: require_running(process, log))
         yield url
 
 
 @contextmanager
-def worker(logs: Path, *queues: str) -> Iterator[subprocess.Popen[bytes]]:
-    """The clock, and a worker for scores and guesses, or for the ``queues`` given; the last of its pools."""
-    asked, name = queues or ("scores", "guesses"), str(next(numbers))
-    clock = scheduler_program(env=QUICK | acting(CLOCK), log=logs / f"scheduler-{next(numbers)}.log")
-    with ExitStack() as started:
-        started.enter_context(running(clock))
-        programs = worker_programs(queues=asked, env=QUICK | acting(WORKER), logs=logs, name=name)
-        yield [started.enter_context(running(program)) for program in programs][-1]
+def run_worker(logs: Path, *queues: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run the clock and a worker for scores and guesses, or for ``queues``; yield the last of its pools."""
+    queue_names, name = queues or ("scores", "guesses"), str(next(serial_numbers))
+    clock = build_scheduler_program(
+        env=QUICK_SETTINGS | build_role_env(CLOCK), log=logs / f"scheduler-{next(serial_numbers)}.log"
+    )
+    with ExitStack() as exit_stack:
+        exit_stack.enter_context(run_program(clock))
+        programs = build_worker_programs(
+            queues=queue_names, env=QUICK_SETTINGS | build_role_env(WORKER), logs=logs, name=name
+        )
+        yield [exit_stack.enter_context(run_program(program)) for program in programs][-1]
 
 
 @dataclass(frozen=True)
-class Contest:
-    """A competition behind a running web server, with one team."""
+class ServedContest:
+    """A competition with one team on a running web server."""
 
     url: str
     slug: str
     token: str
 
     def submit(self, *, seed: int = 1) -> str:
-        anonymized, secret = noisy_release(seed, original_table())
-        return self.send({"anonymized": anonymized}, secret)
+        anonymized, secret = build_noisy_release(seed, build_original_table())
+        return self.submit_files({"anonymized": anonymized}, secret)
 
-    def send(self, release: Mapping[str, bytes], secret: bytes) -> str:
+    def submit_files(self, release: Mapping[str, bytes], secret: bytes) -> str:
         with Client(self.url, self.token) as client:
             return str(client.submit(self.slug, release, secret=secret).id)
 
-    def submission(self, identifier: str) -> dict[str, object]:
+    def read_submission(self, identifier: str) -> dict[str, object]:
         with Client(self.url, self.token) as client:
-            return client.submission(identifier).model_dump(mode="json")
+            return client.get_submission(identifier).model_dump(mode="json")
 
-    def until(self, identifier: str, wanted: Callable[[dict[str, object]], bool]) -> dict[str, object]:
-        found: dict[str, object] = {}
+    def wait_until(
+        self, identifier: str, is_wanted: Callable[[dict[str, object]], bool]
+    ) -> dict[str, object]:
+        submission: dict[str, object] = {}
         with Client(self.url, self.token) as client:
 
-            def reached() -> bool:
-                found.update(client.submission(identifier).model_dump(mode="json"))
-                return wanted(found)
+            def is_reached() -> bool:
+                submission.update(client.get_submission(identifier).model_dump(mode="json"))
+                return is_wanted(submission)
 
-            assert eventually(reached), f"still {found['status']}, step {found['step_name']}"
-        return found
+            assert poll_until(is_reached), f"still {submission['status']}, step {submission['step_name']}"
+        return submission
 
-    def until_state(self, identifier: str, state: str) -> dict[str, object]:
-        return self.until(identifier, lambda found: found["status"] == state)
+    def wait_for_state(self, identifier: str, state: str) -> dict[str, object]:
+        return self.wait_until(identifier, lambda submission: submission["status"] == state)
 
 
-def open_contest(url: str, *, file: str, original: Mapping[str, bytes], slug: str) -> Contest:
-    name = f"organizer {next(numbers)}"
+def open_contest(url: str, *, file: str, original: Mapping[str, bytes], slug: str) -> ServedContest:
+    name = f"organizer {next(serial_numbers)}"
     with transaction() as session:
         accounts.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
     with Client(url) as client:
-        token = client.token(name, PASSWORD)
+        token = client.create_token(name, PASSWORD)
     with Client(url, token) as client:
         client.create_competition(file)
         for part, content in original.items():
             client.put_original(slug, content, file=f"{part}.csv")
         invite = client.invite(slug)
     with Client(url) as client:
-        member = f"member {next(numbers)}"
-        return Contest(url, slug, client.sign_up(invite=invite, team="red", name=member, password=PASSWORD))
+        member = f"member {next(serial_numbers)}"
+        return ServedContest(
+            url, slug, client.sign_up(invite=invite, team="red", name=member, password=PASSWORD)
+        )
 
 
-def invite_code(url: str, slug: str) -> str:
-    """For one more team, of the competition's only organizer."""
+def create_invite(url: str, slug: str) -> str:
+    """Create an invite for one more team, as the only organizer."""
     with transaction() as session:
         user = session.scalars(select(User).join(Organizer, Organizer.user_id == User.id)).one()
         token = accounts.issue_token(session, user, name="invites")
@@ -191,39 +208,43 @@ def invite_code(url: str, slug: str) -> str:
         return client.invite(slug)
 
 
-def small_contest(url: str) -> Contest:
-    original = {"original": table_csv(original_table())}
-    return open_contest(url, file=competition_file(), original=original, slug="small")
+def open_small_contest(url: str) -> ServedContest:
+    original = {"original": write_csv(build_original_table())}
+    return open_contest(url, file=build_competition_toml(), original=original, slug="small")
 
 
-def household_file(slug: str, columns: Columns | None = None) -> str:
-    """The 2015 template, open today; other ``columns`` for other data of that shape."""
+def build_household_file(slug: str, columns: Columns | None = None) -> str:
+    """Return the 2015 template, open today; ``columns`` replaces the column names for other data."""
     text = template(2015).replace('slug = "cup-2015"', f'slug = "{slug}"')
-    window = competition_file(opens=-1, closes=1)
-    text = with_tables(text, "phases", window[window.index("[[phases]]") :])
-    text = with_tables(text, "excessive", "[excessive]\nthreshold = 0.1")
+    window = build_competition_toml(opens=-1, closes=1)
+    text = replace_tables(text, "phases", window[window.index("[[phases]]") :])
+    text = replace_tables(text, "excessive", "[excessive]\nthreshold = 0.1")
     if columns is not None:
-        for old, new in zip(names_of(household_columns()), names_of(columns), strict=True):
+        for old, new in zip(list_columns(household_columns()), list_columns(columns), strict=True):
             text = text.replace(f'"{old}"', f'"{new}"')
     return text
 
 
-def shop_file(slug: str) -> str:
-    """The 2016 template, open today."""
+def build_shop_file(slug: str) -> str:
+    """Return the 2016 template, open today."""
     text = template(2016).replace('slug = "cup-2016"', f'slug = "{slug}"')
-    window = competition_file(opens=-1, closes=1)
-    return with_tables(text, "phases", window[window.index("[[phases]]") :])
+    window = build_competition_toml(opens=-1, closes=1)
+    return replace_tables(text, "phases", window[window.index("[[phases]]") :])
 
 
-def local_score(
-    contest: Contest, folder: Path, original: Mapping[str, bytes], release: Mapping[str, bytes], secret: bytes
+def run_local_score(
+    contest: ServedContest,
+    folder: Path,
+    original: Mapping[str, bytes],
+    release: Mapping[str, bytes],
+    secret: bytes,
 ) -> Any:
-    """What `anoncup score` prints for the same files and the competition's own file.
+    """Return the output of `anoncup score` for the same files and the competition file.
 
-    Of what the release resembles, the service keeps the evidence for the closest only.
+    The evidence for resemblances is kept for the closest one only, as in the service.
     """
     with Client(contest.url) as client:
-        file = client.text(f"/competitions/{contest.slug}/competition.toml")
+        file = client.get_text(f"/competitions/{contest.slug}/competition.toml")
     parts = [("competition", "toml", file.encode()), ("secret", "secret", secret)]
     parts += [("original", f"original-{name}", content) for name, content in original.items()]
     parts += [(name, name, content) for name, content in release.items()]
@@ -231,46 +252,53 @@ def local_score(
     for option, name, content in parts:
         (folder / name).write_bytes(content)
         arguments += [f"--{option}", str(folder / name)]
-    run = [sys.executable, "-c", "from anoncup.cli.main import main; main()", "score", "--json", "--methods"]
-    printed = json.loads(subprocess.run([*run, *arguments], capture_output=True, check=False).stdout)
-    warnings = [each for each in printed.pop("warnings") if each["code"] == "secret_of_another_file"]
-    if warnings:  # what reading remarks stands with the receipt, not with the result
+    command = [
+        sys.executable,
+        "-c",
+        "from anoncup.cli.main import main; main()",
+        "score",
+        "--json",
+        "--methods",
+    ]
+    printed = json.loads(subprocess.run([*command, *arguments], capture_output=True, check=False).stdout)
+    warnings = [entry for entry in printed.pop("warnings") if entry["code"] == "secret_of_another_file"]
+    if warnings:  # warnings from parsing are in the receipt, not in the result
         printed["warnings"] = warnings
-    for each in printed["resembles"][1:]:
-        del each["evidence"]
+    for entry in printed["resembles"][1:]:
+        del entry["evidence"]
     return printed
 
 
-def move(**hours: tuple[float, float]) -> None:
-    """Give the phases windows, in hours from now."""
+def move_phases(**hours: tuple[float, float]) -> None:
+    """Move the phases to windows in hours from now."""
     now = datetime.now(UTC)
     with transaction() as session:
         row = session.scalars(select(Competition).with_for_update()).one()
-        row.file = with_phases(
+        row.file = replace_phases(
             row.file,
             [
-                Phase(phase.name, *(now + timedelta(hours=at) for at in hours[phase.name]))
+                Phase(phase.name, *(now + timedelta(hours=offset) for offset in hours[phase.name]))
                 for phase in parse_competition(row.file).phases
             ],
         )
 
 
-def names_of(columns: Columns) -> tuple[str, ...]:
+def list_columns(columns: Columns) -> tuple[str, ...]:
     return (*columns.quasi_identifiers, *columns.sensitive)
 
 
-def slow_contest(url: str) -> tuple[Contest, bytes, bytes]:
-    """A contest whose release takes seconds to score, and that release."""
+def open_slow_contest(url: str) -> tuple[ServedContest, bytes, bytes]:
+    """Open a contest with a release that takes seconds to score; return it with the release."""
     table = household_table(60_000)
-    anonymized, secret = noisy_household(table)
-    original = {"original": table_csv(table)}
-    contest = open_contest(url, file=household_file("slow"), original=original, slug="slow")
+    anonymized, secret = build_noisy_household(table)
+    original = {"original": write_csv(table)}
+    contest = open_contest(url, file=build_household_file("slow"), original=original, slug="slow")
     return contest, anonymized, secret
 
 
-def noisy_household(table: pd.DataFrame) -> tuple[bytes, bytes]:
+def build_noisy_household(table: pd.DataFrame) -> tuple[bytes, bytes]:
     rng = np.random.default_rng(3)
     source = rng.permutation(len(table))
-    released = table.iloc[source].reset_index(drop=True)
-    released["Youto037"] += rng.integers(-50, 50, len(table))
-    return table_csv(released), secret_csv(source)
+    release_table = table.iloc[source].reset_index(drop=True)
+    release_table["Youto037"] += rng.integers(-50, 50, len(table))
+    return write_csv(release_table), secret_csv(source)

@@ -1,4 +1,4 @@
-"""Hundreds of watchers at a real server: what they cost, and what they leave behind."""
+"""Hundreds of progress streams of a real server: their cost, and cleanup afterwards."""
 
 import asyncio
 import signal
@@ -18,30 +18,32 @@ from app.db import engine
 from app.db.models import Evaluation, Member
 from app.db.transaction import transaction
 from app.http.progress_stream import STREAMS_PER_USER
-from app.processes.embedded_servers import NAME, Services
+from app.processes.embedded_servers import DATABASE_NAME, EmbeddedServices
 from app.services.accounts import accounts
 from app.services.submissions import evaluations
-from tests.e2e.lines import line
-from tests.e2e.stack import Contest, command_line, small_contest, web
-from tests.support.arena import PASSWORD, numbers
+from tests.e2e.lines import open_connection
+from tests.e2e.stack import ServedContest, open_small_contest, read_command_line, run_web_server
+from tests.support.arena import PASSWORD, serial_numbers
 from tests.support.claimed_jobs import claim_evaluation
-from tests.support.wait import PATIENCE_S, eventually
+from tests.support.wait import TIMEOUT_S, poll_until
 
 pytestmark = pytest.mark.full
 
-PEOPLE = 10
-WATCHERS = PEOPLE * STREAMS_PER_USER
-QUERY = "LOG:  execute "  # what has parameters: neither BEGIN and COMMIT nor the ping of a connection
+MEMBERS = 10
+WATCHERS = MEMBERS * STREAMS_PER_USER
+QUERY_MARK = (
+    "LOG:  execute "  # queries with parameters: neither BEGIN and COMMIT nor the ping of a connection
+)
 
 
-def team_mates(contest: Contest, count: int) -> list[str]:
-    """Tokens of more people in the contest's team."""
+def add_team_mates(contest: ServedContest, count: int) -> list[str]:
+    """Add people to the contest's team and return their tokens."""
     with transaction() as session:
-        first = accounts.authenticate(session, contest.token)
-        member = session.scalars(select(Member).where(Member.user_id == first.user_id)).one()
+        principal = accounts.authenticate(session, contest.token)
+        member = session.scalars(select(Member).where(Member.user_id == principal.user_id)).one()
         tokens = []
         for _ in range(count):
-            user = accounts.create_user(session, name=f"mate {next(numbers)}", password=PASSWORD)
+            user = accounts.create_user(session, name=f"mate {next(serial_numbers)}", password=PASSWORD)
             keys = {"competition_id": member.competition_id, "team_id": member.team_id}
             session.add(Member(user_id=user.id, **keys))
             tokens.append(accounts.issue_token(session, user, name="live"))
@@ -49,188 +51,192 @@ def team_mates(contest: Contest, count: int) -> list[str]:
 
 
 @dataclass
-class Listener:
-    """A connection of its own that listens to one submission."""
+class EventListener:
+    """A connection that listens to the events of one submission."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
-    said: bytes = b""
+    received: bytes = b""
 
     @classmethod
-    async def opened(cls, url: str, path: str, token: str) -> "Listener":
+    async def open(cls, url: str, path: str, token: str) -> "EventListener":
         host, port = url.removeprefix("http://").split(":")
-        made = cls(*await asyncio.open_connection(host, int(port)))
+        listener = cls(*await asyncio.open_connection(host, int(port)))
         request = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\r\n"
-        made.writer.write(request.encode())
-        return made
+        listener.writer.write(request.encode())
+        return listener
 
-    async def until(self, wanted: bytes) -> None:
-        async with asyncio.timeout(PATIENCE_S):
-            while wanted not in self.said:
+    async def receive_until(self, wanted: bytes) -> None:
+        async with asyncio.timeout(TIMEOUT_S):
+            while wanted not in self.received:
                 chunk = await self.reader.read(4096)
-                assert chunk, f"it ended after {self.said!r}"
-                self.said += chunk
+                assert chunk, f"it ended after {self.received!r}"
+                self.received += chunk
 
-    async def until_end(self) -> None:
-        async with asyncio.timeout(PATIENCE_S):
+    async def receive_until_end(self) -> None:
+        async with asyncio.timeout(TIMEOUT_S):
             while chunk := await self.reader.read(4096):
-                self.said += chunk
+                self.received += chunk
 
-    async def closed(self) -> None:
+    async def close(self) -> None:
         self.writer.close()
         with suppress(ConnectionError):
             await self.writer.wait_closed()
 
 
 @dataclass
-class Crowd:
-    """All who listen to one submission."""
+class ListenerGroup:
+    """All listeners of one submission."""
 
     url: str
     path: str
     tokens: list[str]
-    listeners: list[Listener] = field(default_factory=list)
+    listeners: list[EventListener] = field(default_factory=list)
 
     @asynccontextmanager
-    async def gathered(self) -> AsyncIterator[None]:
-        """As many streams as everybody may have, each having heard the present state."""
-        opened = [
-            Listener.opened(self.url, self.path, token)
+    async def connect(self) -> AsyncIterator[None]:
+        """Open the maximum number of streams per user and wait for the first event of each."""
+        connecting = [
+            EventListener.open(self.url, self.path, token)
             for token in self.tokens
             for _ in range(STREAMS_PER_USER)
         ]
-        self.listeners = list(await asyncio.gather(*opened))
+        self.listeners = list(await asyncio.gather(*connecting))
         try:
-            await self.hear(b"event: progress")
+            await self.receive_until(b"event: progress")
             yield
         finally:
-            await self.leave()
+            await self.close()
 
-    async def hear(self, wanted: bytes) -> None:
-        await asyncio.gather(*(listener.until(wanted) for listener in self.listeners))
+    async def receive_until(self, wanted: bytes) -> None:
+        await asyncio.gather(*(listener.receive_until(wanted) for listener in self.listeners))
 
-    async def leave(self) -> None:
-        await asyncio.gather(*(listener.closed() for listener in self.listeners))
+    async def close(self) -> None:
+        await asyncio.gather(*(listener.close() for listener in self.listeners))
 
 
-def web_server() -> psutil.Process:
+def find_web_server() -> psutil.Process:
     """Return the newest web server; the session may have one of its own."""
     children = psutil.Process().children(recursive=True)
-    servers = [process for process in children if "app.cli.web_server" in command_line(process)]
+    servers = [process for process in children if "app.cli.web_server" in read_command_line(process)]
     return max(servers, key=psutil.Process.create_time)
 
 
-def connections() -> int:
+def count_connections() -> int:
     query = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
     with engine.get_engine().connect() as connection:
         return int(connection.execute(text(query)).scalar_one())
 
 
 @contextmanager
-def queries(services: Services) -> Iterator[Callable[[], int]]:
-    """How many the sessions that begin meanwhile have asked so far: each is logged as it begins."""
+def count_queries(services: EmbeddedServices) -> Iterator[Callable[[], int]]:
+    """Yield a function that counts the queries so far of sessions begun in the block, by Postgres' log."""
     log = services.servers[-1].log
     change_database("SET log_statement = 'all'")
     try:
-        yield lambda: log.read_text().count(QUERY)
+        yield lambda: log.read_text().count(QUERY_MARK)
     finally:
         change_database("RESET log_statement")
 
 
 def change_database(setting: str) -> None:
     with engine.get_engine().begin() as connection:
-        connection.execute(text(f"ALTER DATABASE {NAME} {setting}"))
+        connection.execute(text(f"ALTER DATABASE {DATABASE_NAME} {setting}"))
 
 
-def begun(identifier: str) -> evaluations.Claim:
+def claim(identifier: str) -> evaluations.EvaluationClaim:
     with transaction() as session:
-        wanted = Evaluation.submission_id == UUID(identifier)
-        return claim_evaluation(session, session.scalars(select(Evaluation.id).where(wanted)).one())
+        is_submission = Evaluation.submission_id == UUID(identifier)
+        return claim_evaluation(session, session.scalars(select(Evaluation.id).where(is_submission)).one())
 
 
-def scored(claim: evaluations.Claim) -> None:
+def record_score(claim: evaluations.EvaluationClaim) -> None:
     verdict: dict[str, Any] = {"verdict": "accepted", "overall": 0.5}
     with transaction() as session:
         evaluations.record(session, claim, verdict=verdict, scorer="test")
 
 
-def streams() -> int:
-    """Connections that the web server has not closed yet."""
-    return len([each for each in web_server().net_connections("tcp") if each.raddr])
+def count_streams() -> int:
+    """Return the number of connections that the web server has not closed."""
+    return len([item for item in find_web_server().net_connections("tcp") if item.raddr])
 
 
-async def noticed(condition: Callable[[], bool]) -> bool:
-    return await asyncio.to_thread(eventually, condition)
+async def wait_for(condition: Callable[[], bool]) -> bool:
+    return await asyncio.to_thread(poll_until, condition)
 
 
-def wait_out(url: str) -> None:
-    """As long as the server keeps a connection that asks nothing more: ten times what is between looks."""
-    with line(url) as idle:
-        idle.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        idle.until_closed()
+def wait_for_idle_timeout(url: str) -> None:
+    """Wait until the server closes an idle connection: ten times the polling interval."""
+    with open_connection(url) as connection:
+        connection.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        connection.receive_until_closed()
 
 
 @contextmanager
-def crowd(logs: Path) -> Iterator[tuple[Crowd, str]]:
-    with web(logs) as url:
-        contest = small_contest(url)
+def open_listener_group(logs: Path) -> Iterator[tuple[ListenerGroup, str]]:
+    with run_web_server(logs) as url:
+        contest = open_small_contest(url)
         identifier = contest.submit()
-        tokens = team_mates(contest, PEOPLE)
-        yield Crowd(url, f"/api/v1/submissions/{identifier}/events", tokens), identifier
+        tokens = add_team_mates(contest, MEMBERS)
+        yield ListenerGroup(url, f"/api/v1/submissions/{identifier}/events", tokens), identifier
 
 
 def test_two_hundred_watchers_cost_neither_threads_nor_connections_nor_queries(
-    settings: Settings, services: Services, tmp_path: Path
+    settings: Settings, services: EmbeddedServices, tmp_path: Path
 ) -> None:
-    async def watch(many: Crowd, identifier: str, asked: Callable[[], int]) -> None:
-        before = connections()
-        async with many.gathered():
-            assert len(many.listeners) == WATCHERS
-            assert web_server().num_threads() < 60  # the pool's forty, which the connecting has filled
-            assert connections() - before <= 30  # the pool's bound
-            refused = await Listener.opened(many.url, many.path, many.tokens[0])
-            await refused.until(b"too_many_streams")
-            assert b" 429 " in refused.said.splitlines()[0]
-            await refused.closed()
-            known = asked()
-            claim = await asyncio.to_thread(begun, identifier)
-            await many.hear(b'"status":"SCORING"')
-            await asyncio.to_thread(scored, claim)
-            await many.hear(b"event: done")
-            assert 2 <= asked() - known < WATCHERS  # which all would have asked if each did for itself
-            assert all(b'"status":"SCORED"' in listener.said for listener in many.listeners)
+    async def watch(group: ListenerGroup, identifier: str, read_query_count: Callable[[], int]) -> None:
+        connections_before = count_connections()
+        async with group.connect():
+            assert len(group.listeners) == WATCHERS
+            assert (
+                find_web_server().num_threads() < 60
+            )  # the forty of the thread pool, all started by connecting
+            assert count_connections() - connections_before <= 30  # the pool's bound
+            refused_listener = await EventListener.open(group.url, group.path, group.tokens[0])
+            await refused_listener.receive_until(b"too_many_streams")
+            assert b" 429 " in refused_listener.received.splitlines()[0]
+            await refused_listener.close()
+            queries_before = read_query_count()
+            evaluation_claim = await asyncio.to_thread(claim, identifier)
+            await group.receive_until(b'"status":"SCORING"')
+            await asyncio.to_thread(record_score, evaluation_claim)
+            await group.receive_until(b"event: done")
+            assert (
+                2 <= read_query_count() - queries_before < WATCHERS
+            )  # one query per watcher if each polled for itself
+            assert all(b'"status":"SCORED"' in listener.received for listener in group.listeners)
 
-    with queries(services) as asked, crowd(tmp_path) as (many, identifier):
-        asyncio.run(watch(many, identifier, asked))
+    with count_queries(services) as read_query_count, open_listener_group(tmp_path) as (group, identifier):
+        asyncio.run(watch(group, identifier, read_query_count))
 
 
 def test_watchers_leave_nothing_behind_and_do_not_keep_the_server_from_stopping(
-    settings: Settings, services: Services, tmp_path: Path
+    settings: Settings, services: EmbeddedServices, tmp_path: Path
 ) -> None:
-    async def hang_up(many: Crowd, asked: Callable[[], int]) -> None:
+    async def hang_up(group: ListenerGroup, read_query_count: Callable[[], int]) -> None:
         for _ in range(3):
-            async with many.gathered():  # refused if those before still counted
+            async with group.connect():  # refused if closed streams still counted
                 pass
-            assert await noticed(lambda: streams() == 0)
-        known = asked()
-        await asyncio.to_thread(wait_out, many.url)
-        assert asked() - known <= 1  # the look that was under way
-        files = web_server().num_fds()
-        async with many.gathered():
-            assert web_server().num_fds() >= files + len(many.listeners)
-        assert await noticed(lambda: web_server().num_fds() <= files + 5)
+            assert await wait_for(lambda: count_streams() == 0)
+        queries_before = read_query_count()
+        await asyncio.to_thread(wait_for_idle_timeout, group.url)
+        assert read_query_count() - queries_before <= 1  # the poll that was under way
+        files = find_web_server().num_fds()
+        async with group.connect():
+            assert find_web_server().num_fds() >= files + len(group.listeners)
+        assert await wait_for(lambda: find_web_server().num_fds() <= files + 5)
 
-    async def be_sent_away(many: Crowd) -> None:
-        async with many.gathered():
-            server = web_server()
+    async def stop_server(group: ListenerGroup) -> None:
+        async with group.connect():
+            server = find_web_server()
             server.send_signal(signal.SIGTERM)
-            await asyncio.gather(*(listener.until_end() for listener in many.listeners))
-            assert all(listener.said.endswith(b"0\r\n\r\n") for listener in many.listeners)
-            await asyncio.to_thread(server.wait, PATIENCE_S)
+            await asyncio.gather(*(listener.receive_until_end() for listener in group.listeners))
+            assert all(listener.received.endswith(b"0\r\n\r\n") for listener in group.listeners)
+            await asyncio.to_thread(server.wait, TIMEOUT_S)
         (log,) = tmp_path.glob("web-*.log")
         assert "shutdown exceeded" not in log.read_text()  # nobody had to be cut off
 
-    with queries(services) as asked, crowd(tmp_path) as (many, _):
-        many.tokens = many.tokens[:2]
-        asyncio.run(hang_up(many, asked))
-        asyncio.run(be_sent_away(many))
+    with count_queries(services) as read_query_count, open_listener_group(tmp_path) as (group, _):
+        group.tokens = group.tokens[:2]
+        asyncio.run(hang_up(group, read_query_count))
+        asyncio.run(stop_server(group))

@@ -1,4 +1,4 @@
-"""The same processes against a Postgres and a Redis of one's own, as Debian ships them."""
+"""The processes with Debian's Postgres and Redis instead of the embedded servers."""
 
 import os
 import shutil
@@ -14,9 +14,9 @@ import redis
 from app.crypto import sealing
 from app.processes import child_process
 from app.processes.supervisor import Program, wait_until_healthy
-from tests.e2e.stack import QUICK, check_runs, free_port, kill, small_contest
-from tests.support.own_postgres import POSTGRES, forget_connections, own_postgres, works
-from tests.support.wait import eventually
+from tests.e2e.stack import QUICK_SETTINGS, find_free_port, kill, open_small_contest, require_running
+from tests.support.own_postgres import POSTGRES, reset_connections, run_postgres, succeeds
+from tests.support.wait import poll_until
 
 REDIS = shutil.which("redis-server")
 pytestmark = [
@@ -28,30 +28,32 @@ pytestmark = [
 
 
 @contextmanager
-def own_redis(folder: Path) -> Iterator[str]:
-    port = free_port()
+def run_redis(folder: Path) -> Iterator[str]:
+    port = find_free_port()
     assert REDIS is not None
     command = [REDIS, "--port", str(port), "--dir", str(folder), "--appendonly", "yes", "--bind", "127.0.0.1"]
     process = child_process.start([*command, "--requirepass", "pass"], log=folder / "redis.log")
     url = f"redis://:pass@127.0.0.1:{port}/0"
     try:
         with redis.Redis.from_url(url) as client:
-            assert eventually(lambda: works(client.ping, redis.ConnectionError))
+            assert poll_until(lambda: succeeds(client.ping, redis.ConnectionError))
         yield url
     finally:
         kill(process)
 
 
-def command(*arguments: str) -> list[str]:
+def build_command(*arguments: str) -> list[str]:
     return [sys.executable, "-c", "from anoncup.cli.main import main; main()", *arguments]
 
 
-def start(stack: ExitStack, name: str, env: dict[str, str], log: Path, *arguments: str) -> Callable[[], None]:
-    """Returns what fails once it has ended."""
-    program = Program(name=name, command=command(*arguments), env=env, log=log / f"{name}.log")
+def start_program(
+    stack: ExitStack, name: str, env: dict[str, str], log: Path, *arguments: str
+) -> Callable[[], None]:
+    """Start a program and return a function that fails once it has ended."""
+    program = Program(name=name, command=build_command(*arguments), env=env, log=log / f"{name}.log")
     process = child_process.start(program.command, log=program.log, env=os.environ | program.env)
     stack.callback(kill, process)
-    return lambda: check_runs(process, log / f"{name}.log")
+    return lambda: require_running(process, log / f"{name}.log")
 
 
 def test_web_worker_and_scheduler_started_by_hand_score_an_upload(
@@ -61,26 +63,28 @@ def test_web_worker_and_scheduler_started_by_hand_score_an_upload(
     sealing.create_keys(public, private)
     with ExitStack() as stack:
         shared = {
-            "DATABASE_URL": stack.enter_context(own_postgres(tmp_path)),
-            "REDIS_URL": stack.enter_context(own_redis(tmp_path)),
+            "DATABASE_URL": stack.enter_context(run_postgres(tmp_path)),
+            "REDIS_URL": stack.enter_context(run_redis(tmp_path)),
             "ANONCUP_DATA": str(tmp_path),
-            **QUICK,
+            **QUICK_SETTINGS,
         }
         for name, value in shared.items():
             monkeypatch.setenv(name, value)
         monkeypatch.delenv("ANONCUP_SEALING_KEY_FILE", raising=False)
         monkeypatch.delenv("ANONCUP_OPENING_KEYS_DIR", raising=False)
-        subprocess.run(command("migrate"), check=True, capture_output=True)
-        port = free_port()
-        web = shared | {"ANONCUP_SEALING_KEY_FILE": str(public)}
-        check = start(stack, "web", web, tmp_path, "serve", "--port", str(port))
-        start(stack, "worker", shared | {"ANONCUP_OPENING_KEYS_DIR": str(private)}, tmp_path, "worker")
-        start(stack, "scheduler", shared, tmp_path, "scheduler")
-        wait_until_healthy(f"http://127.0.0.1:{port}/readyz", check=check)
-        forget_connections()
-        contest = small_contest(f"http://127.0.0.1:{port}")
-        contest.until_state(contest.submit(), "SCORED")
+        subprocess.run(build_command("migrate"), check=True, capture_output=True)
+        port = find_free_port()
+        web_env = shared | {"ANONCUP_SEALING_KEY_FILE": str(public)}
+        require_web_running = start_program(stack, "web", web_env, tmp_path, "serve", "--port", str(port))
+        start_program(
+            stack, "worker", shared | {"ANONCUP_OPENING_KEYS_DIR": str(private)}, tmp_path, "worker"
+        )
+        start_program(stack, "scheduler", shared, tmp_path, "scheduler")
+        wait_until_healthy(f"http://127.0.0.1:{port}/readyz", check=require_web_running)
+        reset_connections()
+        contest = open_small_contest(f"http://127.0.0.1:{port}")
+        contest.wait_for_state(contest.submit(), "SCORED")
         with redis.Redis.from_url(shared["REDIS_URL"]) as broker:
             broker.flushall()
-        contest.until_state(contest.submit(seed=2), "SCORED")
-        forget_connections()
+        contest.wait_for_state(contest.submit(seed=2), "SCORED")
+        reset_connections()

@@ -1,4 +1,4 @@
-"""A service whose packages come, change and go while contests run: real processes, sandboxed workers."""
+"""Packages are installed, upgraded and removed while contests run, with real sandboxed processes."""
 
 import io
 from dataclasses import dataclass
@@ -10,25 +10,25 @@ import pytest
 
 from anoncup.client import Client
 from anoncup.errors import Unavailable
-from anoncup.tables.csv_text import table_csv
-from tests.support.arena import PASSWORD, competition_file, noisy_release, original_table
-from tests.support.environments import NAME, Environment, environment, example
-from tests.support.package_service import organizer_at, serving
-from tests.support.wait import eventually
+from anoncup.tables.csv_text import write_csv
+from tests.support.arena import PASSWORD, build_competition_toml, build_noisy_release, build_original_table
+from tests.support.environments import PACKAGE_NAME, PackageEnvironment, environment, example
+from tests.support.package_service import create_organizer, run_service
+from tests.support.wait import poll_until
 
 __all__ = ["environment", "example"]
 pytestmark = pytest.mark.full
 
-USED = f"""
+PACKAGE_RULES = f"""
 [requires]
-{NAME} = ">=0.1,<1"
+{PACKAGE_NAME} = ">=0.1,<1"
 [measures.combinations_lost]
 weight = 1.0
 [attackers.nearest_total]
 [scales]
 combinations_lost = 1.0
 """
-LATER = """
+SECOND_VERSION_ENTRY = """
 "combinations_lost",
                 2,
                 _by("parts.half_lost"),
@@ -36,118 +36,125 @@ LATER = """
 
 
 @dataclass(frozen=True)
-class Service:
-    """A running service, as its organizer and two teams with a contest each."""
+class PackageService:
+    """A running service with an organizer and two contests of one team each."""
 
     url: str
     organizer: str
     teams: dict[str, str]
 
     def submit(self, slug: str, seed: int) -> str:
-        anonymized, secret = released(seed)
+        anonymized, secret = build_uniform_release(seed)
         with Client(self.url, self.teams[slug]) as client:
             return str(client.submit(slug, {"anonymized": anonymized}, secret=secret).id)
 
-    def submission(self, slug: str, identifier: str) -> Any:
+    def read_submission(self, slug: str, identifier: str) -> Any:
         with Client(self.url, self.teams[slug]) as client:
-            return client.submission(identifier).model_dump(mode="json")
+            return client.get_submission(identifier).model_dump(mode="json")
 
-    def scored(self, slug: str, seed: int) -> Any:
+    def submit_and_score(self, slug: str, seed: int) -> Any:
         identifier = self.submit(slug, seed)
-        assert eventually(lambda: self.submission(slug, identifier)["status"] == "SCORED")
-        return self.submission(slug, identifier)
+        assert poll_until(lambda: self.read_submission(slug, identifier)["status"] == "SCORED")
+        return self.read_submission(slug, identifier)
 
-    def board(self, slug: str) -> Any:
+    def read_board(self, slug: str) -> Any:
         with Client(self.url, self.teams[slug]) as client:
-            return client.board(slug).model_dump(mode="json")
+            return client.get_board(slug).model_dump(mode="json")
 
-    def acting(self) -> Client:
+    def connect_organizer(self) -> Client:
         return Client(self.url, self.organizer, password=lambda: PASSWORD)
 
 
-def released(seed: int) -> tuple[bytes, bytes]:
-    """A release in which everybody has the same sex, so that combinations are lost."""
-    content, secret = noisy_release(seed, original_table())
+def build_uniform_release(seed: int) -> tuple[bytes, bytes]:
+    """Build a release in which everybody has the same sex, so that combinations are lost."""
+    content, secret = build_noisy_release(seed, build_original_table())
     table = pd.read_csv(io.BytesIO(content), dtype=str)
-    return table_csv(table.assign(sex=table["sex"].iloc[0])), secret
+    return write_csv(table.assign(sex=table["sex"].iloc[0])), secret
 
 
-def opened(url: str, organizer: str, slug: str, file: str) -> str:
-    """A contest with one team; its token."""
+def open_contest(url: str, organizer: str, slug: str, file: str) -> str:
+    """Create a contest with one team and return the team's token."""
     with Client(url, organizer, password=lambda: PASSWORD) as client:
         client.create_competition(file)
-        client.put_original(slug, table_csv(original_table()), file="original.csv")
+        client.put_original(slug, write_csv(build_original_table()), file="original.csv")
         invite = client.invite(slug)
     with Client(url) as client:
         return client.sign_up(invite=invite, team=slug, name=f"of {slug}", password=PASSWORD)
 
 
-def contest_file(slug: str, more: str) -> str:
-    return competition_file(slug, more=more, threshold=1)
+def build_contest_file(slug: str, more: str) -> str:
+    return build_competition_toml(slug, extra_toml=more, threshold=1)
 
 
-def second_version(package: Path) -> None:
-    """Its measure is counted otherwise from now on, and says so."""
-    described, parts = package / "anoncup_example/__init__.py", package / "anoncup_example/parts.py"
-    before = '"combinations_lost",\n                1,\n                _by("parts.combinations_lost"),'
-    assert before in described.read_text()
-    described.write_text(described.read_text().replace(before, LATER.strip()))
-    half = "\n\ndef half_lost(release, *, columns=None):\n"
-    half += "    return combinations_lost(release, columns=columns) / 2\n"
-    parts.write_text(parts.read_text() + half)
+def write_second_version(package: Path) -> None:
+    """Change the package's measure and increase its version."""
+    registry_file, parts_file = package / "anoncup_example/__init__.py", package / "anoncup_example/parts.py"
+    first_entry = '"combinations_lost",\n                1,\n                _by("parts.combinations_lost"),'
+    assert first_entry in registry_file.read_text()
+    registry_file.write_text(registry_file.read_text().replace(first_entry, SECOND_VERSION_ENTRY.strip()))
+    function_text = "\n\ndef half_lost(release, *, columns=None):\n"
+    function_text += "    return combinations_lost(release, columns=columns) / 2\n"
+    parts_file.write_text(parts_file.read_text() + function_text)
 
 
-def test_a_package_is_upgraded_and_taken_away_while_its_contest_runs(
-    environment: Environment, example: Path, tmp_path: Path
+def test_a_package_is_upgraded_and_removed_while_its_contest_runs(
+    environment: PackageEnvironment, example: Path, tmp_path: Path
 ) -> None:
     wheels, data, log = tmp_path / "wheels", tmp_path / "data", tmp_path / "service.log"
     environment.install(example, wheels)
-    with serving(environment, data, log) as url:
-        organizer = organizer_at(environment, data, url)
-        files = {"with": contest_file("with", USED), "without": contest_file("without", "")}
-        teams = {slug: opened(url, organizer, slug, file) for slug, file in files.items()}
-        service = Service(url, organizer, teams)
-        first = service.scored("with", 1)
-        assert first["result"]["measures"]["combinations_lost"]["version"] == 1
-        assert first["result"]["attackers"]["nearest_total"]["rate"] >= 0
-        plain = service.scored("without", 1)
-        assert "combinations_lost" in plain["result"]["measures"]
-        with service.acting() as client:
-            assert f'"packages.{NAME}" = "0.1.0"' in client.text("/competitions/with/competition.toml")
-        boards = {slug: service.board(slug) for slug in teams}
+    with run_service(environment, data, log) as url:
+        organizer = create_organizer(environment, data, url)
+        files = {
+            "with": build_contest_file("with", PACKAGE_RULES),
+            "without": build_contest_file("without", ""),
+        }
+        teams = {slug: open_contest(url, organizer, slug, file) for slug, file in files.items()}
+        service = PackageService(url, organizer, teams)
+        first_submission = service.submit_and_score("with", 1)
+        assert first_submission["result"]["measures"]["combinations_lost"]["version"] == 1
+        assert first_submission["result"]["attackers"]["nearest_total"]["rate"] >= 0
+        plain_submission = service.submit_and_score("without", 1)
+        assert "combinations_lost" in plain_submission["result"]["measures"]
+        with service.connect_organizer() as client:
+            assert f'"packages.{PACKAGE_NAME}" = "0.1.0"' in client.get_text(
+                "/competitions/with/competition.toml"
+            )
+        boards = {slug: service.read_board(slug) for slug in teams}
 
-    second_version(example)
+    write_second_version(example)
     environment.upgrade(example, wheels, "0.2.0")
-    with serving(environment, data, log) as url:
-        service = Service(url, organizer, teams)
-        assert service.board("with") == boards["with"]
-        waiting = service.submit("with", 2)
-        again = service.scored("without", 2)
-        assert service.submission("with", waiting)["status"] in ("QUEUED", "SCORING")
-        assert again["result"]["measures"]["combinations_lost"]["version"] == 2
-        with service.acting() as client:
-            begun = client.start_rescore("with", files["with"].encode())
-            assert eventually(lambda: (now := client.rescore(str(begun.id))).finished == now.total)
-            client.end_rescore(str(begun.id), "apply")
-        assert eventually(lambda: service.submission("with", waiting)["status"] == "SCORED")
-        rescored = service.submission("with", first["id"])["result"]
-        found = rescored["measures"]["combinations_lost"]
-        lost = first["result"]["measures"]["combinations_lost"]["value"]
-        assert lost > 0
-        assert (found["version"], found["value"]) == (2, lost / 2)
-        boards = {slug: service.board(slug) for slug in teams}
+    with run_service(environment, data, log) as url:
+        service = PackageService(url, organizer, teams)
+        assert service.read_board("with") == boards["with"]
+        waiting_id = service.submit("with", 2)
+        second_submission = service.submit_and_score("without", 2)
+        assert service.read_submission("with", waiting_id)["status"] in ("QUEUED", "SCORING")
+        assert second_submission["result"]["measures"]["combinations_lost"]["version"] == 2
+        with service.connect_organizer() as client:
+            started_rescore = client.start_rejudging("with", files["with"].encode())
+            assert poll_until(
+                lambda: (progress := client.get_rejudging(str(started_rescore.id))).finished == progress.total
+            )
+            client.end_rejudging(str(started_rescore.id), "apply")
+        assert poll_until(lambda: service.read_submission("with", waiting_id)["status"] == "SCORED")
+        rescored = service.read_submission("with", first_submission["id"])["result"]
+        new_entry = rescored["measures"]["combinations_lost"]
+        old_value = first_submission["result"]["measures"]["combinations_lost"]["value"]
+        assert old_value > 0
+        assert (new_entry["version"], new_entry["value"]) == (2, old_value / 2)
+        boards = {slug: service.read_board(slug) for slug in teams}
 
     environment.uninstall()
-    with serving(environment, data, log) as url:
-        service = Service(url, organizer, teams)
-        with pytest.raises(Unavailable, match=f"the package {NAME} is not installed"):
-            service.board("with")
+    with run_service(environment, data, log) as url:
+        service = PackageService(url, organizer, teams)
+        with pytest.raises(Unavailable, match=f"the package {PACKAGE_NAME} is not installed"):
+            service.read_board("with")
         with Client(url) as client:
-            assert {one.slug for one in client.competitions()} == set(teams)
-        assert service.scored("without", 3)["result"]["verdict"] == "accepted"
+            assert {competition.slug for competition in client.list_competitions()} == set(teams)
+        assert service.submit_and_score("without", 3)["result"]["verdict"] == "accepted"
 
     environment.install(example, wheels)
-    with serving(environment, data, log) as url:
-        service = Service(url, organizer, teams)
-        assert service.board("with") == boards["with"]
-        assert service.scored("with", 4)["result"]["measures"]["combinations_lost"]["version"] == 2
+    with run_service(environment, data, log) as url:
+        service = PackageService(url, organizer, teams)
+        assert service.read_board("with") == boards["with"]
+        assert service.submit_and_score("with", 4)["result"]["measures"]["combinations_lost"]["version"] == 2

@@ -1,4 +1,4 @@
-"""Administrators read on a page how each worker sandboxes its scoring processes."""
+"""The health page shows administrators how each worker sandboxes its scoring processes."""
 
 import re
 from contextlib import ExitStack
@@ -9,14 +9,14 @@ import pytest
 
 from anoncup.schemas.roles import Role
 from app.db.privileges import WORKER
-from app.processes.supervisor import worker_programs
+from app.processes.supervisor import build_worker_programs
 from app.services.jobs import queue
-from tests.e2e.stack import QUICK, acting, running
-from tests.support.accounts import signed_in
+from tests.e2e.stack import QUICK_SETTINGS, build_role_env, run_program
+from tests.support.accounts import sign_in_new_person
 from tests.support.arena import Arena
-from tests.support.wait import eventually
-from tests.web.reader import page
-from tests.web.spoken import said
+from tests.support.wait import poll_until
+from tests.web.reader import get_page
+from tests.web.spoken import translate
 from workers import sandbox
 
 pytestmark = pytest.mark.full
@@ -29,30 +29,30 @@ def test_an_administrator_sees_which_worker_scores_without_a_sandbox(arena: Aren
     programs = [
         program
         for name, setting in SETTINGS.items()
-        for program in worker_programs(
+        for program in build_worker_programs(
             queues=("scores",),
-            env=QUICK | acting(WORKER) | {"ANONCUP_SANDBOX": setting},
+            env=QUICK_SETTINGS | build_role_env(WORKER) | {"ANONCUP_SANDBOX": setting},
             logs=tmp_path,
             name=name,
         )
     ]
-    with ExitStack() as started:
+    with ExitStack() as exit_stack:
         for program in programs:
-            started.enter_context(running(program))
-        assert eventually(lambda: len(queue.list_sandboxes() or ()) == len(programs))
-        by_name = {each.process.partition("@")[0]: each for each in queue.list_sandboxes() or ()}
-        assert (by_name["celery-open"].standing, by_name["celery-open"].is_complete) == (
-            sandbox.standing("off"),
+            exit_stack.enter_context(run_program(program))
+        assert poll_until(lambda: len(queue.list_sandboxes() or ()) == len(programs))
+        by_name = {report.process.partition("@")[0]: report for report in queue.list_sandboxes() or ()}
+        assert (by_name["celery-open"].status, by_name["celery-open"].is_complete) == (
+            sandbox.describe("off"),
             False,
         )
-        assert by_name["celery-sandboxed"].standing == str(sandbox.choose("required"))
-        arena.tokens["root"] = signed_in(arena.client, "Root", Role.ADMINISTRATOR)
-        none = said("Incomplete: {standing}", standing=sandbox.standing("off"))
-        assert eventually(lambda: rows(arena)["celery-open"] == none)
+        assert by_name["celery-sandboxed"].status == str(sandbox.choose("required"))
+        arena.tokens["root"] = sign_in_new_person(arena.client, "Root", Role.ADMINISTRATOR)
+        expected_text = translate("Incomplete: {standing}", standing=sandbox.describe("off"))
+        assert poll_until(lambda: read_rows(arena)["celery-open"] == expected_text)
 
 
-def rows(arena: Arena) -> dict[str, str]:
-    """What the page says of each worker."""
-    shown = unescape(page(arena, f"/competitions/{arena.slug}/organize/health", team="root").text)
-    found = re.findall(r'<th scope="row" class="entry">([\w-]+)@[^<]*</th><td>(.*?)</td>', shown)
-    return {"celery-open": ""} | {name: re.sub(r"<[^>]*>", "", said) for name, said in found}
+def read_rows(arena: Arena) -> dict[str, str]:
+    """Return the text of each worker's row on the health page."""
+    html = unescape(get_page(arena, f"/competitions/{arena.slug}/organize/health", team="root").text)
+    matches = re.findall(r'<th scope="row" class="entry">([\w-]+)@[^<]*</th><td>(.*?)</td>', html)
+    return {"celery-open": ""} | {name: re.sub(r"<[^>]*>", "", cell) for name, cell in matches}

@@ -1,4 +1,4 @@
-"""A contest of the transactions track through the real processes."""
+"""A contest on the transactions track with real processes."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from anoncup.tracks.transactions import TRANSACTIONS
 from anoncup.tracks.transactions.example import tc400
 from anoncup.tracks.transactions.tables import files_of
 from app.config import Settings
-from tests.e2e.stack import local_score, open_contest, shop_file, web, worker
+from tests.e2e.stack import build_shop_file, open_contest, run_local_score, run_web_server, run_worker
 
 pytestmark = pytest.mark.full
 
@@ -25,19 +25,21 @@ RELEASES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.full
 def test_the_service_stores_what_the_local_score_prints(settings: Settings, tmp_path: Path) -> None:
-    file, tables = shop_file("shop"), tc400()
+    file, tables = build_shop_file("shop"), tc400()
     original, rules = files_of(tables), parse_competition(file)
-    with web(tmp_path) as url, worker(tmp_path):
+    with run_web_server(tmp_path) as url, run_worker(tmp_path):
         contest = open_contest(url, file=file, original=original, slug="shop")
         for method, parameters in RELEASES.items():
             rng = np.random.default_rng(4)
-            chosen = TRANSACTIONS.methods[method]
-            made = TRANSACTIONS.anonymize(chosen, tables, rules, rng, parameters)
-            released, source = TRANSACTIONS.shuffle(*made, rng=rng)
+            method_entry = TRANSACTIONS.methods[method]
+            anonymized = TRANSACTIONS.anonymize(method_entry, tables, rules, rng, parameters)
+            released, source = TRANSACTIONS.shuffle(*anonymized, rng=rng)
             release, secret = files_of(released), secret_csv(source)
-            found = contest.until(contest.send(release, secret), lambda now: now["finished_at"] is not None)
-            result: Any = found["result"]
-            assert result == local_score(contest, tmp_path, original, release, secret)
-            rejected = method == "cheating_permutation"
-            assert found["status"] == ("REJECTED" if rejected else "SCORED")
-            assert found["rows"] == len(source)
+            submission = contest.wait_until(
+                contest.submit_files(release, secret), lambda state: state["finished_at"] is not None
+            )
+            result: Any = submission["result"]
+            assert result == run_local_score(contest, tmp_path, original, release, secret)
+            is_rejected = method == "cheating_permutation"
+            assert submission["status"] == ("REJECTED" if is_rejected else "SCORED")
+            assert submission["rows"] == len(source)

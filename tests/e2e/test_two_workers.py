@@ -1,4 +1,4 @@
-"""Two workers on one host, started as the documents say."""
+"""Two workers on one host, started as documented."""
 
 import socket
 import subprocess
@@ -16,74 +16,74 @@ from app.config import Settings
 from app.db.models import Organizer, User
 from app.db.privileges import CLOCK, WORKER
 from app.db.transaction import transaction
-from app.processes.supervisor import Program, scheduler_program
+from app.processes.supervisor import Program, build_scheduler_program
 from app.services.accounts import accounts
 from app.services.jobs import queue
-from tests.e2e.stack import QUICK, acting, halted, running, small_contest
-from tests.support.arena import PASSWORD, numbers
-from tests.support.wait import eventually
+from tests.e2e.stack import QUICK_SETTINGS, build_role_env, open_small_contest, run_program, suspend_tree
+from tests.support.arena import PASSWORD, serial_numbers
+from tests.support.wait import poll_until
 
 pytestmark = pytest.mark.full
 
 
 @contextmanager
-def workers(folder: Path, *environments: dict[str, str]) -> Iterator[list["subprocess.Popen[bytes]"]]:
-    """A clock, and `anoncup worker` once in each environment; back when all of them answer."""
+def run_workers(folder: Path, *environments: dict[str, str]) -> Iterator[list["subprocess.Popen[bytes]"]]:
+    """Run a clock and `anoncup worker` in each environment; yield the workers once all respond."""
     command = [sys.executable, "-m", "anoncup.cli", "worker", "--queues", "scores,guesses"]
-    clock = scheduler_program(env=QUICK | acting(CLOCK), log=folder / "clock.log")
-    with ExitStack() as started:
-        started.enter_context(running(clock))
+    clock = build_scheduler_program(env=QUICK_SETTINGS | build_role_env(CLOCK), log=folder / "clock.log")
+    with ExitStack() as exit_stack:
+        exit_stack.enter_context(run_program(clock))
         processes = [
-            started.enter_context(
-                running(
+            exit_stack.enter_context(
+                run_program(
                     Program(
                         name="worker",
                         command=command,
-                        env=QUICK | acting(WORKER) | env,
+                        env=QUICK_SETTINGS | build_role_env(WORKER) | env,
                         log=folder / f"worker-{number}.log",
                     )
                 )
             )
             for number, env in enumerate(environments)
         ]
-        assert eventually(lambda: len(queue.list_workers() or ()) == len(processes))
+        assert poll_until(lambda: len(queue.list_workers() or ()) == len(processes))
         yield processes
 
 
-def test_each_of_two_workers_on_one_host_has_its_name_and_scores_while_the_other_stands_still(
+def test_two_workers_on_one_host_have_their_own_names_and_each_scores_alone(
     settings: Settings, server: str, tmp_path: Path
 ) -> None:
-    contest = small_contest(server)
-    with workers(tmp_path, {}, {}) as (one, other):
-        listed = queue.list_workers() or []
-        assert {each.worker for each in listed} == {
-            f"celery-{process.pid}@{socket.gethostname()}" for process in (one, other)
+    contest = open_small_contest(server)
+    with run_workers(tmp_path, {}, {}) as (first, second):
+        reports = queue.list_workers() or []
+        assert {report.worker for report in reports} == {
+            f"celery-{process.pid}@{socket.gethostname()}" for process in (first, second)
         }
-        assert [each.kinds for each in listed] == [["scores", "guesses"]] * 2
-        assert [each.lacks for each in listed] == [None, None]
-        for seed, idle in enumerate((one, other)):
-            with halted(idle):
-                contest.until_state(contest.submit(seed=seed), "SCORED")
+        assert [report.kinds for report in reports] == [["scores", "guesses"]] * 2
+        assert [report.missing for report in reports] == [None, None]
+        for seed, idle in enumerate((first, second)):
+            with suspend_tree(idle):
+                contest.wait_for_state(contest.submit(seed=seed), "SCORED")
 
 
 def test_organizers_read_which_worker_takes_no_work_and_administrators_why(
     settings: Settings, server: str, tmp_path: Path
 ) -> None:
-    small_contest(server)
-    name = f"root {next(numbers)}"
+    open_small_contest(server)
+    name = f"root {next(serial_numbers)}"
     with transaction() as session:
         accounts.create_user(session, name=name, password=PASSWORD, role=Role.ADMINISTRATOR)
         owner = session.scalars(select(User).join(Organizer, Organizer.user_id == User.id)).one()
         organizer = accounts.issue_token(session, owner, name="queue")
     with Client(server) as client:
-        administrator = client.token(name, PASSWORD)
+        administrator = client.create_token(name, PASSWORD)
     (tmp_path / "empty").mkdir()
-    with workers(tmp_path, {"ANONCUP_OPENING_KEYS_DIR": str(tmp_path / "empty")}) as (process,):
+    with run_workers(tmp_path, {"ANONCUP_OPENING_KEYS_DIR": str(tmp_path / "empty")}) as (process,):
         with Client(server, administrator) as client:
-            (seen,) = client.queue("small").workers or []
+            (full_entry,) = client.get_queue("small").workers or []
         with Client(server, organizer) as client:
-            (hidden,) = client.queue("small").workers or []
-    assert seen.name == f"celery-{process.pid}@{socket.gethostname()}"
-    assert seen.lacks == "there is no private key in ANONCUP_OPENING_KEYS_DIR"
-    assert hidden.lacks == "takes no work; administrators can read why"
-    assert seen.serves == hidden.serves == ["scores", "guesses"]
+            (redacted_entry,) = client.get_queue("small").workers or []
+    assert full_entry.name == f"celery-{process.pid}@{socket.gethostname()}"
+    assert full_entry.lacks == "there is no private key in ANONCUP_OPENING_KEYS_DIR"
+    assert redacted_entry.lacks == "takes no work; administrators can read why"
+    assert full_entry.serves == redacted_entry.serves == ["scores", "guesses"]

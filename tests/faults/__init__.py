@@ -1,1 +1,1 @@
-"""A contest in flight while everything under it breaks: ``python -m tests.faults --seed 1 --faults 200``."""
+"""Fault injection into a running contest: ``python -m tests.faults --seed 1 --faults 200``."""

@@ -1,4 +1,4 @@
-"""Play a contest while everything breaks, then look whether anything is lost.
+"""Play a contest while faults are injected, then check that nothing is lost.
 
 usage: python -m tests.faults [--seed N] [--faults 200] [--s3] [--keep]
 """
@@ -17,270 +17,295 @@ from random import Random
 import numpy as np
 import psutil
 
-from app.cli.service_access import use
+from app.cli.service_access import use_services
 from app.db import engine
 from tests.faults import boards, oracles, stage
-from tests.faults.calls import Caller, Calls
+from tests.faults.calls import Caller, CallRecorder
 from tests.faults.canaries import Canaries
-from tests.faults.ground import Ground, ground
-from tests.faults.injuries import Injury, NothingThere, Undo, kinds
-from tests.faults.laws import laws
+from tests.faults.ground import ServiceInstallation, run_installation
+from tests.faults.injuries import FaultKind, FaultTargetAbsent, Undo, list_fault_kinds
+from tests.faults.laws import check_competition
 from tests.faults.ledger import Ledger
-from tests.faults.people import Play, Reader
+from tests.faults.people import Play, PublicReader
 
-BETWEEN_S = (0.3, 5.0)
-LOOK_EVERY_S = 0.2
-BREATHE_EVERY = 8
-"""After so many faults the service must come back by itself, before the next."""
-SETTLES_WITHIN_S = 600.0
-TURNS_BROKEN_OFF = 6
+FAULT_INTERVAL_S = (0.3, 5.0)
+POLL_S = 0.2
+RECOVER_EVERY = 8
+"""Faults between two pauses in which the service must recover by itself."""
+FINISH_TIMEOUT_S = 600.0
+MAX_TRANSITION_KILLS = 6
 
 
 @dataclass
-class Happened:
-    """The faults of a run as they came."""
+class FaultLog:
+    """The faults of a run in order, and what is still to be undone."""
 
-    begun: float = field(default_factory=time.monotonic)
+    started_at: float = field(default_factory=time.monotonic)
     lines: list[str] = field(default_factory=list)
-    kinds: Counter[str] = field(default_factory=Counter)
-    undos: list[tuple[float, str, Undo]] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    pending_undos: list[tuple[float, str, Undo]] = field(default_factory=list)
 
     def note(self, line: str) -> None:
-        self.lines.append(f"{time.monotonic() - self.begun:7.1f} s  {line}")
+        self.lines.append(f"{time.monotonic() - self.started_at:7.1f} s  {line}")
 
-    def undo(self, *, all_of_them: bool = False) -> None:
-        """What is due to be undone."""
+    def undo_due(self, *, include_pending: bool = False) -> None:
+        """Undo the faults whose time is over."""
         now = time.monotonic()
-        for due in sorted(self.undos, key=lambda one: one[0]):
-            if all_of_them or due[0] <= now:
-                self.undos.remove(due)
-                due[2]()
-                self.note(f"over: {due[1]}")
+        for fault in sorted(self.pending_undos, key=lambda entry: entry[0]):
+            if include_pending or fault[0] <= now:
+                self.pending_undos.remove(fault)
+                fault[2]()
+                self.note(f"over: {fault[1]}")
 
 
-def injure(ground: Ground, random: Random, happened: Happened, known: tuple[Injury, ...]) -> None:
-    """One fault; what is not there to be hurt is drawn again."""
+def inject_fault(
+    installation: ServiceInstallation, random: Random, fault_log: FaultLog, kinds: tuple[FaultKind, ...]
+) -> None:
+    """Inject one random fault; choose again while its target does not exist."""
     while True:
-        (injury,) = random.choices(known, [each.weight for each in known])
+        (chosen_kind,) = random.choices(kinds, [kind.weight for kind in kinds])
         try:
-            said, undo = injury.do(ground, random)
-        except NothingThere:
-            ground.keep()
+            description, undo = chosen_kind.inject(installation, random)
+        except FaultTargetAbsent:
+            installation.start_missing()
             time.sleep(0.05)
             continue
-        happened.kinds[injury.name] += 1
-        happened.note(said)
+        fault_log.counts[chosen_kind.name] += 1
+        fault_log.note(description)
         if undo is not None:
-            happened.undos.append((time.monotonic() + random.uniform(*injury.lasts_s), said, undo))
+            fault_log.pending_undos.append(
+                (time.monotonic() + random.uniform(*chosen_kind.duration_s), description, undo)
+            )
         return
 
 
-def wait(ground: Ground, happened: Happened, seconds: float) -> None:
+def wait(installation: ServiceInstallation, fault_log: FaultLog, seconds: float) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        happened.undo()
-        ground.keep()
-        break_off_a_turn(ground, happened)
-        time.sleep(LOOK_EVERY_S)
+        fault_log.undo_due()
+        installation.start_missing()
+        kill_transition_child(installation, fault_log)
+        time.sleep(POLL_S)
 
 
-def break_off_a_turn(ground: Ground, happened: Happened) -> None:
-    """What writes targets and opens secrets runs for a moment only: it is waited for, and killed at once."""
+def kill_transition_child(installation: ServiceInstallation, fault_log: FaultLog) -> None:
+    """Kill a child that writes targets or opens secrets as soon as it appears: it only runs for a moment."""
     name = "kill -9 turning child"
-    for child in ground.processes().get("turning child", []):
-        if happened.kinds[name] < TURNS_BROKEN_OFF:
+    for child in installation.list_processes().get("turning child", []):
+        if fault_log.counts[name] < MAX_TRANSITION_KILLS:
             with suppress(psutil.NoSuchProcess):
                 child.kill()
-                happened.kinds[name] += 1
-                happened.note(f"SIGKILL turning child {child.pid}")
+                fault_log.counts[name] += 1
+                fault_log.note(f"SIGKILL turning child {child.pid}")
 
 
-def breathe(ground: Ground, happened: Happened) -> None:
-    """Wait until everything is undone and the service has come back by itself."""
-    while happened.undos:
-        wait(ground, happened, 0.1)
-    began = time.monotonic()
-    ground.wait_until_ready()
-    happened.note(f"ready again after {time.monotonic() - began:.1f} s")
+def wait_until_recovered(installation: ServiceInstallation, fault_log: FaultLog) -> None:
+    """Wait until all faults are undone and the service has recovered by itself."""
+    while fault_log.pending_undos:
+        wait(installation, fault_log, 0.1)
+    started_at = time.monotonic()
+    installation.wait_until_ready()
+    fault_log.note(f"ready again after {time.monotonic() - started_at:.1f} s")
 
 
-def break_everything(ground: Ground, play: Play, happened: Happened, *, faults: int) -> None:
-    random, known = Random(f"{play.seed} faults"), kinds()
-    while (number := happened.kinds.total()) < faults:
-        if play.failed:
-            raise RuntimeError("; ".join(play.failed))
-        injure(ground, random, happened, known)
-        play.share = (number + 1) / faults
-        if (number + 1) % BREATHE_EVERY == 0:
-            breathe(ground, happened)
-            print(f"{number + 1} faults; {happened.lines[-1].strip()}", flush=True)
-        wait(ground, happened, random.uniform(*BETWEEN_S))
-    breathe(ground, happened)
+def inject_faults(installation: ServiceInstallation, play: Play, fault_log: FaultLog, *, faults: int) -> None:
+    random, fault_kinds = Random(f"{play.seed} faults"), list_fault_kinds()
+    while (number := fault_log.counts.total()) < faults:
+        if play.failures:
+            raise RuntimeError("; ".join(play.failures))
+        inject_fault(installation, random, fault_log, fault_kinds)
+        play.fault_share = (number + 1) / faults
+        if (number + 1) % RECOVER_EVERY == 0:
+            wait_until_recovered(installation, fault_log)
+            print(f"{number + 1} faults; {fault_log.lines[-1].strip()}", flush=True)
+        wait(installation, fault_log, random.uniform(*FAULT_INTERVAL_S))
+    wait_until_recovered(installation, fault_log)
 
 
-def settle(ground: Ground, play: Play, happened: Happened, ledgers: list[Ledger]) -> None:
-    """The people go on until the first competition is revealed; then they go home, and all work ends."""
+def finish_contest(
+    installation: ServiceInstallation, play: Play, fault_log: FaultLog, ledgers: list[Ledger]
+) -> None:
+    """Let people act until the first competition is revealed, then stop them and wait for all jobs."""
     engine.get_engine().dispose()  # its connections are to servers that were killed
-    deadline = time.monotonic() + SETTLES_WITHIN_S
-    while oracles.row_of(ledgers[0].slug).revealed_at is None:
-        wait(ground, happened, 1.0)
-        if play.failed or time.monotonic() > deadline:
-            raise TimeoutError(f"{ledgers[0].slug} was never revealed; {play.failed}")
-    play.over.set()
+    deadline = time.monotonic() + FINISH_TIMEOUT_S
+    while oracles.load_competition(ledgers[0].slug).revealed_at is None:
+        wait(installation, fault_log, 1.0)
+        if play.failures or time.monotonic() > deadline:
+            raise TimeoutError(f"{ledgers[0].slug} was never revealed; {play.failures}")
+    play.has_ended.set()
     for thread in play.threads:
-        thread.join(SETTLES_WITHIN_S)
-    all_ended(ground, happened, ledgers)
+        thread.join(FINISH_TIMEOUT_S)
+    wait_for_all_work(installation, fault_log, ledgers)
 
 
-def all_ended(ground: Ground, happened: Happened, ledgers: list[Ledger]) -> None:
-    deadline = time.monotonic() + SETTLES_WITHIN_S
+def wait_for_all_work(installation: ServiceInstallation, fault_log: FaultLog, ledgers: list[Ledger]) -> None:
+    deadline = time.monotonic() + FINISH_TIMEOUT_S
     while not all(oracles.is_settled(ledger.slug) for ledger in ledgers):
-        wait(ground, happened, 0.5)
+        wait(installation, fault_log, 0.5)
         if time.monotonic() > deadline:
             raise TimeoutError("work is left that nobody does")
 
 
-def look(ground: Ground, play: Play, happened: Happened, ledgers: list[Ledger]) -> Iterator[str]:
-    """Every law, one after the other."""
-    yield from play.failed
-    with ExitStack() as open_ones:
-        people: list[dict[str, Caller]] = []
-        for ledger in ledgers:
-            tokens = boards.audiences(ledger)
-            made = {who: play.calls.caller(Random(0), token) for who, token in tokens.items()}
-            for each in made.values():
-                open_ones.enter_context(closing(each))
-            people.append(made)
-            yield from oracles.asked_again(ledger, made)
-        all_ended(ground, happened, ledgers)
-        kept = []
-        for ledger, callers in zip(ledgers, people, strict=True):
-            closes = ledger.slug == stage.PLANS[0].slug
-            yield from laws(ledger, callers, closes=closes)
-            kept.append(boards.bytes_of(ledger, callers))
-        yield from play.calls.wrong
-        yield from again_from_nothing(ground, ledgers, people, kept)
-
-
-def again_from_nothing(
-    ground: Ground,
-    ledgers: list[Ledger],
-    people: list[dict[str, Caller]],
-    before: list[dict[tuple[str, str], bytes]],
+def check_everything(
+    installation: ServiceInstallation, play: Play, fault_log: FaultLog, ledgers: list[Ledger]
 ) -> Iterator[str]:
-    """A service that has just started knows nothing by heart, and shows the same bytes."""
+    """Yield every violation of an invariant."""
+    yield from play.failures
+    with ExitStack() as exit_stack:
+        callers_of_ledgers: list[dict[str, Caller]] = []
+        for ledger in ledgers:
+            tokens = boards.audience_tokens(ledger)
+            new_callers = {
+                audience: play.calls.create_caller(Random(0), token) for audience, token in tokens.items()
+            }
+            for caller in new_callers.values():
+                exit_stack.enter_context(closing(caller))
+            callers_of_ledgers.append(new_callers)
+            yield from oracles.retry_refused(ledger, new_callers)
+        wait_for_all_work(installation, fault_log, ledgers)
+        boards_before = []
+        for ledger, callers in zip(ledgers, callers_of_ledgers, strict=True):
+            closes = ledger.slug == stage.PLANS[0].slug
+            yield from check_competition(ledger, callers, plays_to_end=closes)
+            boards_before.append(boards.read_boards(ledger, callers))
+        yield from play.calls.problems
+        yield from check_restart(installation, ledgers, callers_of_ledgers, boards_before)
+
+
+def check_restart(
+    installation: ServiceInstallation,
+    ledgers: list[Ledger],
+    callers_of_ledgers: list[dict[str, Caller]],
+    boards_before: list[dict[tuple[str, str], bytes]],
+) -> Iterator[str]:
+    """Restart the service, which empties its caches, and yield the boards whose bytes differ."""
     engine.get_engine().dispose()
-    status = ground.stop()
+    status = installation.stop()
     if status != 0:
         yield f"the service ended with {status} on SIGTERM"
-    yield from ground.leavings()
-    ground.keep()
-    ground.wait_until_ready()
-    use(ground.services(), ground.data)
-    for ledger, callers, known in zip(ledgers, people, before, strict=True):
-        after = boards.bytes_of(ledger, callers)
+    yield from installation.list_leftovers()
+    installation.start_missing()
+    installation.wait_until_ready()
+    use_services(installation.find_services(), installation.data)
+    for ledger, callers, ledger_boards in zip(ledgers, callers_of_ledgers, boards_before, strict=True):
+        boards_after = boards.read_boards(ledger, callers)
         yield from (
-            f"{ledger.slug}: {each} has other bytes after a restart"
-            for each in known
-            if known[each] != after[each]
+            f"{ledger.slug}: {board} has other bytes after a restart"
+            for board in ledger_boards
+            if ledger_boards[board] != boards_after[board]
         )
 
 
-def told_in_files(ground: Ground, canaries: Canaries) -> Iterator[str]:
-    """No log, no file of the service but the private keys holds what must stay secret."""
-    for path in (*ground.logs.rglob("*"), *ground.data.rglob("*"), *ground.store.rglob("*")):
+def find_leaks_in_files(installation: ServiceInstallation, canaries: Canaries) -> Iterator[str]:
+    """Yield the logs and files that contain a secret; the private keys may."""
+    for path in (
+        *installation.logs.rglob("*"),
+        *installation.data.rglob("*"),
+        *installation.store.rglob("*"),
+    ):
         if path.is_file() and "private" not in path.parts:
             content = path.read_bytes()
-            found = canaries.seen_in(content)
-            if found is not None:
-                yield f"{path} holds {found}"
+            leak = canaries.find_leak(content)
+            if leak is not None:
+                yield f"{path} holds {leak}"
 
 
-def figures(
-    play: Play, happened: Happened, ground: Ground, ledgers: list[Ledger], readers: list[Reader]
+def summarize(
+    play: Play,
+    fault_log: FaultLog,
+    installation: ServiceInstallation,
+    ledgers: list[Ledger],
+    readers: list[PublicReader],
 ) -> str:
-    uploads = [each for ledger in ledgers for each in ledger.uploads]
-    taken = {
-        kind: sum(each.kind == kind and each.receipt is not None for each in uploads)
+    uploads = [item for ledger in ledgers for item in ledger.uploads]
+    accepted = {
+        kind: sum(item.kind == kind and item.receipt is not None for item in uploads)
         for kind in ("release", "guess")
     }
-    answers = ", ".join(f"{count} × {status}" for status, count in sorted(play.calls.answers.items()))
-    errors = [f"{one}: {why}" for ledger in ledgers for one, (_, why) in ledger.errors.items()]
+    answers = ", ".join(f"{count} × {status}" for status, count in sorted(play.calls.status_counts.items()))
+    errors = [f"{work}: {reason}" for ledger in ledgers for work, (_, reason) in ledger.errors.items()]
     lines = [
-        f"seed {play.seed}, {happened.kinds.total()} faults, {time.monotonic() - happened.begun:.0f} s",
-        f"releases: {taken['release']} taken in; guesses: {taken['guess']}; "
-        f"{sum(each.refusal is not None for each in uploads)} uploads refused",
-        f"answers: {answers}; {play.calls.lost} tries without one; "
-        f"{sum(each.reads for each in readers)} reads",
-        f"retried under their key: {sum(each.lost + each.put_off > 0 for each in uploads)} uploads",
-        f"starts by hand: {dict(ground.starts)}",
+        f"seed {play.seed}, {fault_log.counts.total()} faults, "
+        f"{time.monotonic() - fault_log.started_at:.0f} s",
+        f"releases: {accepted['release']} taken in; guesses: {accepted['guess']}; "
+        f"{sum(item.refusal is not None for item in uploads)} uploads refused",
+        f"answers: {answers}; {play.calls.lost_tries} tries without one; "
+        f"{sum(item.reads for item in readers)} reads",
+        "retried under their key: "
+        f"{sum(item.lost_tries + item.unavailable_tries > 0 for item in uploads)} uploads",
+        f"starts by hand: {dict(installation.starts)}",
         f"killed at every attempt, and so in ERROR: {len(errors)}",
-        *(f"  {each}" for each in errors),
-        *(f"  {count:4}  {name}" for name, count in happened.kinds.most_common()),
+        *(f"  {item}" for item in errors),
+        *(f"  {count:4}  {name}" for name, count in fault_log.counts.most_common()),
     ]
     return "\n".join(lines)
 
 
-def play_it(seed: int, faults: int, *, s3: bool, keep_folder: bool) -> list[str]:
-    """A whole contest; the sentences that are not true afterwards."""
-    happened = Happened()
-    with ground(s3=s3, keep_folder=keep_folder) as place:
-        print(f"seed {seed}; {place.folder}", flush=True)
-        place.keep()
-        place.wait_until_ready()
-        use(place.services(), place.data)
-        calls = Calls(place.url, Canaries())
-        valid = max(6, faults // 8)
-        ledgers = [stage.opened(place, calls, plan, valid=valid) for plan in stage.PLANS]
+def run_contest(seed: int, faults: int, *, s3: bool, keep_folder: bool) -> list[str]:
+    """Play a whole contest with faults and return the violations."""
+    fault_log = FaultLog()
+    with run_installation(s3=s3, keep_folder=keep_folder) as installation:
+        print(f"seed {seed}; {installation.folder}", flush=True)
+        installation.start_missing()
+        installation.wait_until_ready()
+        use_services(installation.find_services(), installation.data)
+        calls = CallRecorder(installation.url, Canaries())
+        max_valid = max(6, faults // 8)
+        ledgers = [stage.open_competition(installation, calls, plan, valid=max_valid) for plan in stage.PLANS]
         play = Play(seed, calls)
-        happened.begun = time.monotonic()
-        readers = stage.begin(play, ledgers)
-        wrong: list[str] = []
+        fault_log.started_at = time.monotonic()
+        readers = stage.start_everybody(play, ledgers)
+        problems: list[str] = []
         try:
-            break_everything(place, play, happened, faults=faults)
-            settle(place, play, happened, ledgers)
-            wrong += look(place, play, happened, ledgers)
-            wrong += lifted_and_told(place, play, ledgers)
-        except Exception as problem:
-            wrong.append(f"{type(problem).__name__}: {problem}")
-            wrong += play.failed
+            inject_faults(installation, play, fault_log, faults=faults)
+            finish_contest(installation, play, fault_log, ledgers)
+            problems += check_everything(installation, play, fault_log, ledgers)
+            problems += check_files(installation, play, ledgers)
+        except Exception as error:
+            problems.append(f"{type(error).__name__}: {error}")
+            problems += play.failures
             traceback.print_exc()
-            print("\n".join(place.running()), flush=True)
+            print("\n".join(installation.describe_processes()), flush=True)
         finally:
-            play.over.set()
-            happened.undo(all_of_them=True)
+            play.has_ended.set()
+            fault_log.undo_due(include_pending=True)
             engine.get_engine().dispose()
-        print(figures(play, happened, place, ledgers, readers), flush=True)
-        if wrong:
-            print("\n".join(["the faults:", *happened.lines]), flush=True)
-    return wrong
+        print(summarize(play, fault_log, installation, ledgers, readers), flush=True)
+        if problems:
+            print("\n".join(["the faults:", *fault_log.lines]), flush=True)
+    return problems
 
 
-def lifted_and_told(place: Ground, play: Play, ledgers: list[Ledger]) -> Iterator[str]:
-    """What was revealed may be read; all else may not."""
+def check_files(installation: ServiceInstallation, play: Play, ledgers: list[Ledger]) -> Iterator[str]:
+    """Stop the service and yield the files that contain a secret that was not revealed."""
     for ledger in ledgers:
-        if oracles.row_of(ledger.slug).revealed_at is not None:
-            targets = oracles.targets_of(ledger.slug)
-            revealed: list[np.ndarray] = [each.rows for each in ledger.taken("release") if each.id in targets]
-            play.calls.canaries.lift(revealed)
+        if oracles.load_competition(ledger.slug).revealed_at is not None:
+            targets = oracles.list_target_ids(ledger.slug)
+            revealed: list[np.ndarray] = [
+                upload.rows for upload in ledger.list_accepted("release") if upload.id in targets
+            ]
+            play.calls.canaries.remove(revealed)
     engine.get_engine().dispose()
-    place.stop()
-    yield from told_in_files(place, play.calls.canaries)
+    installation.stop()
+    yield from find_leaks_in_files(installation, play.calls.canaries)
 
 
 def main() -> int:
-    asked = argparse.ArgumentParser(prog="python -m tests.faults")
-    asked.add_argument("--seed", type=int, default=int(time.time()) % 100_000)
-    asked.add_argument("--faults", type=int, default=200)
-    asked.add_argument("--s3", action="store_true", help="files lie on an S3 server, which breaks too")
-    asked.add_argument("--keep", action="store_true", help="leave the folder behind")
-    given = asked.parse_args()
+    parser = argparse.ArgumentParser(prog="python -m tests.faults")
+    parser.add_argument("--seed", type=int, default=int(time.time()) % 100_000)
+    parser.add_argument("--faults", type=int, default=200)
+    parser.add_argument("--s3", action="store_true", help="files lie on an S3 server, which breaks too")
+    parser.add_argument("--keep", action="store_true", help="leave the folder behind")
+    options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    wrong = play_it(given.seed, given.faults, s3=given.s3, keep_folder=given.keep)
-    for each in wrong:
-        print(f"WRONG: {each[:2000]}", flush=True)
-    print(f"seed {given.seed}: {'all laws hold' if not wrong else f'{len(wrong)} are broken'}", flush=True)
-    return 1 if wrong else 0
+    problems = run_contest(options.seed, options.faults, s3=options.s3, keep_folder=options.keep)
+    for problem in problems:
+        print(f"WRONG: {problem[:2000]}", flush=True)
+    print(
+        f"seed {options.seed}: {'all laws hold' if not problems else f'{len(problems)} are broken'}",
+        flush=True,
+    )
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

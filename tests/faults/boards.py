@@ -1,23 +1,30 @@
-"""The boards a second time, from what the clients know alone: for everybody, as JSON."""
+"""Recompute the boards of every audience from what the clients know."""
 
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 from tests.faults.calls import Caller
-from tests.faults.ledger import Ledger, Upload
-from tests.faults.oracles import Scorer, correct, row_of, same
+from tests.faults.ledger import Ledger, LedgerUpload
+from tests.faults.oracles import LocalScorer, count_correct, is_nearly_equal, load_competition
 from tests.support import board_facts
-from tests.support.board_facts import ORGANIZER, VISITOR, Facts, Guessed, Judged, Sent
+from tests.support.board_facts import (
+    ORGANIZER,
+    VISITOR,
+    BoardFacts,
+    EvaluationFact,
+    GuessFact,
+    SubmissionFact,
+)
 
 BOARDS = ("anonymization", "reidentification", "matrix")
 LONG_AGO = datetime.fromisoformat("2000-01-01T00:00:00+00:00")
 
 
-def facts_of(ledger: Ledger, scorer: Scorer, organizer: Caller) -> tuple[Facts, list[str]]:
-    """The contest as it should stand, and the targets that differ from the finals that were due."""
-    rules, row = scorer.rules, row_of(ledger.slug)
-    facts = Facts(
+def build_facts(ledger: Ledger, scorer: LocalScorer, organizer: Caller) -> tuple[BoardFacts, list[str]]:
+    """Return the expected state of the contest, and problems with targets and disqualifications."""
+    rules, row = scorer.rules, load_competition(ledger.slug)
+    facts = BoardFacts(
         list(ledger.tokens),
         rules.ranking.rule,
         rules.publication.feedback,
@@ -26,105 +33,118 @@ def facts_of(ledger: Ledger, scorer: Scorer, organizer: Caller) -> tuple[Facts, 
         len(ledger.original),
         tuple(scorer.track.attackers),
         published_at=row.published_at,
-        closed=row.closed_at is not None,
-        revealed=row.revealed_at is not None,
+        is_closed=row.closed_at is not None,
+        is_revealed=row.revealed_at is not None,
     )
-    known: dict[str, Any] = {}
-    for upload in ledger.taken("release"):
-        found = organizer.ask("GET", f"/submissions/{upload.id}").json()
-        known[upload.id] = found
-        facts.sent.append(sent_of(upload, found, scorer))
-    facts.sent.sort(key=lambda one: (one.at, one.id))
-    targets = organizer.ask("GET", f"/competitions/{ledger.slug}/targets").json()
-    named = {one["commitment"]: one["name"] for one in targets}
-    due = {one.id for one in facts.chosen_finals()}
-    for sent in facts.sent:
-        sent.target = named.get(known[sent.id]["commitment"])
-        sent.barred = known[sent.id]["disqualified"]
-    taken = {sent.id for sent in facts.sent if sent.target is not None}
-    wrong = [f"{ledger.slug}: the finals were {sorted(due)}, the targets are {sorted(taken)}"]
-    wrong += [f"{one.id} was disqualified by nobody" for one in facts.sent if is_wrongly_barred(one, ledger)]
-    victims = {known[sent.id]["commitment"]: sent for sent in facts.sent}
-    releases = {str(each.receipt["commitment"]): each for each in ledger.taken("release") if each.receipt}
-    facts.guessed += [
-        guessed_of(each, victims[str(each.target)], releases[str(each.target)], ledger)
-        for each in ledger.taken("guess")
+    submissions_by_id: dict[str, Any] = {}
+    for upload in ledger.list_accepted("release"):
+        submission = organizer.request("GET", f"/submissions/{upload.id}").json()
+        submissions_by_id[upload.id] = submission
+        facts.submissions.append(build_submission(upload, submission, scorer))
+    facts.submissions.sort(key=lambda item: (item.received_at, item.id))
+    targets = organizer.request("GET", f"/competitions/{ledger.slug}/targets").json()
+    target_names = {item["commitment"]: item["name"] for item in targets}
+    finals_ids = {item.id for item in facts.choose_finals()}
+    for entry in facts.submissions:
+        entry.target_name = target_names.get(submissions_by_id[entry.id]["commitment"])
+        entry.is_disqualified = submissions_by_id[entry.id]["disqualified"]
+    target_ids = {entry.id for entry in facts.submissions if entry.target_name is not None}
+    problems = [f"{ledger.slug}: the finals were {sorted(finals_ids)}, the targets are {sorted(target_ids)}"]
+    problems += [
+        f"{item.id} was disqualified by nobody"
+        for item in facts.submissions
+        if is_wrongly_barred(item, ledger)
     ]
-    return facts, wrong if due != taken or len(wrong) > 1 else []
+    victims = {submissions_by_id[entry.id]["commitment"]: entry for entry in facts.submissions}
+    releases = {
+        str(accepted.receipt["commitment"]): accepted
+        for accepted in ledger.list_accepted("release")
+        if accepted.receipt
+    }
+    facts.guesses += [
+        build_guess(accepted, victims[str(accepted.target)], releases[str(accepted.target)], ledger)
+        for accepted in ledger.list_accepted("guess")
+    ]
+    return facts, problems if finals_ids != target_ids or len(problems) > 1 else []
 
 
-def is_wrongly_barred(sent: Sent, ledger: Ledger) -> bool:
-    return sent.barred and sent.id not in ledger.disqualified
+def is_wrongly_barred(submission: SubmissionFact, ledger: Ledger) -> bool:
+    return submission.is_disqualified and submission.id not in ledger.disqualified
 
 
-def sent_of(upload: Upload, found: dict[str, Any], scorer: Scorer) -> Sent:
-    """With the verdict of the local score; only the state may be the team's own act."""
+def build_submission(upload: LedgerUpload, submission: dict[str, Any], scorer: LocalScorer) -> SubmissionFact:
+    """Build a submission with the verdict of the local score; only a cancellation comes from the service."""
     assert upload.receipt is not None
-    verdict = scorer.verdict(upload)
+    verdict = scorer.score(upload)
     state = "SCORED" if verdict["verdict"] == "accepted" else "REJECTED"
-    judged = Judged(
-        since=LONG_AGO,
-        ended=LONG_AGO,
-        state="CANCELLED" if found["status"] == "CANCELLED" else state,
-        measures={name: each["value"] for name, each in verdict["measures"].items()},
-        attackers={name: each["rate"] for name, each in verdict["attackers"].items()},
+    judged = EvaluationFact(
+        effective_from=LONG_AGO,
+        ended_at=LONG_AGO,
+        state="CANCELLED" if submission["status"] == "CANCELLED" else state,
+        measures={name: score["value"] for name, score in verdict["measures"].items()},
+        attackers={name: score["rate"] for name, score in verdict["attackers"].items()},
         utility=verdict["utility"],
         security=verdict["security"],
     )
-    at = datetime.fromisoformat(upload.receipt["received_at"])
-    return Sent(upload.id, upload.team, at, [judged], marked=found["final"])
+    received_at = datetime.fromisoformat(upload.receipt["received_at"])
+    return SubmissionFact(upload.id, upload.team, received_at, [judged], is_marked_final=submission["final"])
 
 
-def guessed_of(upload: Upload, victim: Sent, released: Upload, ledger: Ledger) -> Guessed:
+def build_guess(
+    upload: LedgerUpload, victim: SubmissionFact, release: LedgerUpload, ledger: Ledger
+) -> GuessFact:
     assert upload.receipt is not None
     state = "ERROR" if f"guess {upload.id}" in ledger.errors else "SCORED"
-    at = datetime.fromisoformat(upload.receipt["received_at"])
-    return Guessed(upload.team, victim, at, LONG_AGO, state, correct(upload, released))
+    received_at = datetime.fromisoformat(upload.receipt["received_at"])
+    return GuessFact(upload.team, victim, received_at, LONG_AGO, state, count_correct(upload, release))
 
 
-OF_NO_FACT = ("team_id", "rank_before")
-"""Of a row: the service's own, and what a contest of minutes has not."""
+UNCHECKED_COLUMNS = ("team_id", "rank_before")
+"""Columns that are not compared: internal ids, and ranks of a day ago that a short contest lacks."""
 
 
-def audiences(ledger: Ledger) -> dict[str, str | None]:
+def audience_tokens(ledger: Ledger) -> dict[str, str | None]:
     return {VISITOR: None, ORGANIZER: ledger.organizer, **ledger.tokens}
 
 
-def boards_differ(ledger: Ledger, facts: Facts, callers: dict[str, Caller]) -> Iterator[str]:
-    for viewer in audiences(ledger):
-        for which in BOARDS:
-            answer = callers[viewer].ask("GET", f"/competitions/{ledger.slug}/boards/{which}")
-            found, due = shown(which, answer.json()), expected(which, facts, viewer)
-            if not same(found, due):
-                yield f"{ledger.slug}: the {which} board of {viewer} is {found}, not {due}"
+def compare_boards(ledger: Ledger, facts: BoardFacts, callers: dict[str, Caller]) -> Iterator[str]:
+    for viewer in audience_tokens(ledger):
+        for board in BOARDS:
+            answer = callers[viewer].request("GET", f"/competitions/{ledger.slug}/boards/{board}")
+            actual, expected_board = (
+                extract_rows(board, answer.json()),
+                build_expected_board(board, facts, viewer),
+            )
+            if not is_nearly_equal(actual, expected_board):
+                yield f"{ledger.slug}: the {board} board of {viewer} is {actual}, not {expected_board}"
 
 
-def shown(which: str, found: dict[str, Any]) -> Any:
-    if which == "matrix":
-        return {"targets": found["targets"], "rows": found["rows"]}
-    for row in found["rows"]:
-        for name in OF_NO_FACT:
+def extract_rows(board: str, content: dict[str, Any]) -> Any:
+    if board == "matrix":
+        return {"targets": content["targets"], "rows": content["rows"]}
+    for row in content["rows"]:
+        for name in UNCHECKED_COLUMNS:
             row.pop(name, None)
         if row.get("received_at"):
             row["received_at"] = datetime.fromisoformat(row["received_at"])
-    return found["rows"]
+    return content["rows"]
 
 
-def expected(which: str, facts: Facts, viewer: str) -> Any:
+def build_expected_board(board: str, facts: BoardFacts, viewer: str) -> Any:
     return {
-        "anonymization": board_facts.anonymization,
-        "reidentification": board_facts.reidentification,
-        "matrix": board_facts.matrix,
-    }[which](facts, viewer)
+        "anonymization": board_facts.build_anonymization_rows,
+        "reidentification": board_facts.build_reidentification_rows,
+        "matrix": board_facts.build_matrix,
+    }[board](facts, viewer)
 
 
-def bytes_of(ledger: Ledger, callers: dict[str, Caller]) -> dict[tuple[str, str], bytes]:
-    """Every board for everybody, as JSON and as CSV."""
+def read_boards(ledger: Ledger, callers: dict[str, Caller]) -> dict[tuple[str, str], bytes]:
+    """Return every board of every audience as JSON and CSV."""
     return {
-        (viewer, which): callers[viewer]
-        .ask("GET", f"/competitions/{ledger.slug}/boards/{which}")
+        (viewer, path): callers[viewer]
+        .request("GET", f"/competitions/{ledger.slug}/boards/{path}")
         .response.content
-        for viewer in audiences(ledger)
+        for viewer in audience_tokens(ledger)
         for board in BOARDS
-        for which in (board, f"{board}.csv")
+        for path in (board, f"{board}.csv")
     }

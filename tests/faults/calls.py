@@ -1,4 +1,4 @@
-"""How the contest's people speak to a service that keeps breaking: again and again, under the same key."""
+"""HTTP client of the contest's people, which retries under the same idempotency key."""
 
 import json
 import re
@@ -15,24 +15,24 @@ import httpx2
 from tests.faults.canaries import Canaries
 from tests.support.arena import PASSWORD
 
-PATIENCE_S = 400.0
-"""A guard: whoever gets no answer for so long has found that the service does not come back."""
+RETRY_TIMEOUT_S = 400.0
+"""Upper bound: a service without a response for so long does not recover."""
 TIMEOUT_S = 20.0
-HASTY_S = (0.02, 0.4)
-"""Some clients hang up at once."""
+SHORT_TIMEOUT_S = (0.02, 0.4)
+"""Timeouts of impatient clients, which hang up almost at once."""
 
 
-class GivenUp(Exception):
-    """No answer within all patience."""
+class NoResponse(Exception):
+    """No response before the retry timeout."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The one that came in the end. ``lost``: tries before it that nobody answered; ``put_off``: 503s."""
+class RetriedResponse:
+    """The final response. Before it, ``lost_tries`` had no response and ``unavailable_tries`` got a 503."""
 
     response: httpx2.Response
-    lost: int
-    put_off: int
+    lost_tries: int
+    unavailable_tries: int
 
     @property
     def status(self) -> int:
@@ -47,34 +47,34 @@ class Answer:
 
 
 @dataclass
-class Calls:
-    """What all people share: the address, what nobody may be told, and what went wrong in answers."""
+class CallRecorder:
+    """State shared by all people: address, canaries, and problems found in responses."""
 
     url: str
     canaries: Canaries
-    wrong: list[str] = field(default_factory=list)
-    answers: Counter[str] = field(default_factory=Counter)
-    lost: int = 0
+    problems: list[str] = field(default_factory=list)
+    status_counts: Counter[str] = field(default_factory=Counter)
+    lost_tries: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def caller(self, random: Random, token: str | None = None) -> "Caller":
+    def create_caller(self, random: Random, token: str | None = None) -> "Caller":
         return Caller(self, random, token)
 
-    def note(self, response: httpx2.Response, what: str) -> None:
-        """Count an answer, and look at what no answer may be."""
+    def record(self, response: httpx2.Response, route: str) -> None:
+        """Count a response and record whether it is malformed or leaks a secret."""
         status, kind = response.status_code, response.headers.get("content-type", "")
-        told = wrong_in(status, kind, response.content)
-        leaked = self.canaries.seen_in(response.content)
+        problem = find_problem(status, kind, response.content)
+        leaked = self.canaries.find_leak(response.content)
         with self.lock:
-            self.answers[f"{status}"] += 1
-            if told:
-                self.wrong.append(f"{what}: {told}")
+            self.status_counts[f"{status}"] += 1
+            if problem:
+                self.problems.append(f"{route}: {problem}")
             if leaked:
-                self.wrong.append(f"{what}: the answer holds {leaked}")
+                self.problems.append(f"{route}: the answer holds {leaked}")
 
 
-def wrong_in(status: int, kind: str, content: bytes) -> str | None:
-    """What is wrong with an error's form; a fault shows as 503 and nothing else."""
+def find_problem(status: int, kind: str, content: bytes) -> str | None:
+    """Return what is wrong with an error response: a fault must be a 503 problem with a code."""
     if status < 500:
         return None
     if status != 503:
@@ -89,44 +89,49 @@ def wrong_in(status: int, kind: str, content: bytes) -> str | None:
 
 
 class Caller:
-    """One person's connection."""
+    """The connection of one person."""
 
-    def __init__(self, calls: Calls, random: Random, token: str | None) -> None:
+    def __init__(self, calls: CallRecorder, random: Random, token: str | None) -> None:
         self.calls, self.random, self.token = calls, random, token
         self.client = httpx2.Client(base_url=f"{calls.url}/api/v1", trust_env=False)
 
     def close(self) -> None:
         self.client.close()
 
-    def ask(
-        self, method: str, path: str, *, key: str | None = None, hasty: float = 0.0, **content: Any
-    ) -> Answer:
-        """Until there is an answer other than 503. ``hasty``: how often this person hangs up early."""
+    def request(
+        self, method: str, path: str, *, key: str | None = None, hang_up_rate: float = 0.0, **content: Any
+    ) -> RetriedResponse:
+        """Repeat a request until its status is not 503. ``hang_up_rate``: share of tries that end early."""
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         headers |= {"Idempotency-Key": key} if key else {}
         headers["X-Confirm-Password"] = quote(PASSWORD)
-        deadline, lost, put_off = time.monotonic() + PATIENCE_S, 0, 0
+        deadline, lost_tries, unavailable_tries = time.monotonic() + RETRY_TIMEOUT_S, 0, 0
         while time.monotonic() < deadline:
-            response = self.once(method, path, headers, hasty=hasty, content=content)
+            response = self.try_request(method, path, headers, hang_up_rate=hang_up_rate, content=content)
             if response is not None and response.status_code != 503:
-                return Answer(response, lost, put_off)
-            lost, put_off = lost + (response is None), put_off + (response is not None)
-            hasty = hasty if lost < 3 else 0.0
+                return RetriedResponse(response, lost_tries, unavailable_tries)
+            lost_tries, unavailable_tries = (
+                lost_tries + (response is None),
+                unavailable_tries + (response is not None),
+            )
+            hang_up_rate = hang_up_rate if lost_tries < 3 else 0.0
             time.sleep(self.random.uniform(0.1, 1.5))
-        raise GivenUp(f"{method} {path}: {lost} tries without an answer, {put_off} with 503")
+        raise NoResponse(
+            f"{method} {path}: {lost_tries} tries without an answer, {unavailable_tries} with 503"
+        )
 
-    def once(
-        self, method: str, path: str, headers: dict[str, str], *, hasty: float, content: dict[str, Any]
+    def try_request(
+        self, method: str, path: str, headers: dict[str, str], *, hang_up_rate: float, content: dict[str, Any]
     ) -> httpx2.Response | None:
-        timeout = self.random.uniform(*HASTY_S) if self.random.random() < hasty else TIMEOUT_S
+        timeout = self.random.uniform(*SHORT_TIMEOUT_S) if self.random.random() < hang_up_rate else TIMEOUT_S
         try:
             response = self.client.request(method, path, headers=headers, timeout=timeout, **content)
         except httpx2.RequestError:
             with self.calls.lock:
-                self.calls.lost += 1
+                self.calls.lost_tries += 1
             return None
-        self.calls.note(response, f"{method} {identified.sub('…', path)}")
+        self.calls.record(response, f"{method} {IDENTIFIER.sub('…', path)}")
         return response
 
 
-identified = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
+IDENTIFIER = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")

@@ -1,4 +1,4 @@
-"""What nobody may see: the secrets of all releases, passwords and tokens, looked for in whatever is said."""
+"""Canaries: secrets of all releases, passwords and tokens that no response or file may contain."""
 
 import re
 import threading
@@ -14,7 +14,7 @@ NUMBER = re.compile(rb"\d+")
 
 
 class Canaries:
-    """Every run of six rows of every secret, in both directions and counted from 0 and from 1."""
+    """Runs of six rows of every secret, of the permutation and its inverse, counted from 0 and from 1."""
 
     def __init__(self) -> None:
         self.runs: dict[tuple[int, ...], str] = {}
@@ -22,30 +22,30 @@ class Canaries:
         self.lock = threading.Lock()
 
     def plant(self, owner: str, source: IntArray) -> None:
-        found = runs_of(source)
+        new_runs = list_runs(source)
         with self.lock:
-            self.runs |= dict.fromkeys(found, owner)
+            self.runs |= dict.fromkeys(new_runs, owner)
 
-    def plant_word(self, word: str, what: str) -> None:
+    def plant_word(self, word: str, kind: str) -> None:
         with self.lock:
-            self.words[word.encode()] = what
+            self.words[word.encode()] = kind
 
-    def lift(self, sources: Iterable[IntArray]) -> None:
-        """These have been revealed to everybody."""
+    def remove(self, sources: Iterable[IntArray]) -> None:
+        """Remove secrets that have been revealed."""
         with self.lock:
             for source in sources:
-                for run in runs_of(source):
+                for run in list_runs(source):
                     self.runs.pop(run, None)
 
-    def seen_in(self, content: bytes) -> str | None:
-        """Whose secret, or what else, is in there."""
+    def find_leak(self, content: bytes) -> str | None:
+        """Return a description of the secret that the content contains, or None."""
         with self.lock:
             words, runs = list(self.words.items()), self.runs
-        for word, what in words:
+        for word, kind in words:
             if word in content:
-                return what
+                return kind
         for match in RUN.finditer(content):
-            numbers = [int(each) for each in NUMBER.findall(match.group())]
+            numbers = [int(digits) for digits in NUMBER.findall(match.group())]
             for start in range(len(numbers) - WINDOW + 1):
                 owner = runs.get(tuple(numbers[start : start + WINDOW]))
                 if owner is not None:
@@ -53,11 +53,11 @@ class Canaries:
         return None
 
 
-def runs_of(source: IntArray) -> set[tuple[int, ...]]:
+def list_runs(source: IntArray) -> set[tuple[int, ...]]:
     inverse = np.argsort(source)
-    found = set()
+    runs = set()
     for rows in (source, inverse):
-        for based in (rows, rows + 1):
-            numbers = based.tolist()
-            found |= {tuple(numbers[at : at + WINDOW]) for at in range(len(numbers) - WINDOW + 1)}
-    return found
+        for numbering in (rows, rows + 1):
+            numbers = numbering.tolist()
+            runs |= {tuple(numbers[start : start + WINDOW]) for start in range(len(numbers) - WINDOW + 1)}
+    return runs

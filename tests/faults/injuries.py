@@ -1,4 +1,4 @@
-"""What is done to the service: each injury happens at once, and some are undone a moment later."""
+"""Kinds of faults: each is injected at once, and some are undone a moment later."""
 
 import os
 import signal
@@ -13,167 +13,171 @@ from typing import Any
 import psutil
 import redis
 
-from tests.faults.ground import Ground
+from tests.faults.ground import ServiceInstallation
 
 Undo = Callable[[], None]
-Done = tuple[str, Undo | None]
-"""What happened, and how it is undone; None: the service gets over it by itself."""
+FaultOutcome = tuple[str, Undo | None]
+"""A description and the function that undoes the fault; None if the service recovers by itself."""
 
 
-class NothingThere(Exception):
-    """What should be hurt is not there just now: another one is drawn."""
+class FaultTargetAbsent(Exception):
+    """The target of the fault does not exist at the moment; another fault is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
-class Injury:
-    """A kind of fault. ``weight``: how often it is drawn; ``lasts_s``: of those that are undone, between."""
+class FaultKind:
+    """A kind of fault with its relative frequency, and the range of its duration if it is undone."""
 
     name: str
     weight: float
-    do: Callable[[Ground, Random], Done]
-    lasts_s: tuple[float, float] = (0.3, 6.0)
+    inject: Callable[[ServiceInstallation, Random], FaultOutcome]
+    duration_s: tuple[float, float] = (0.3, 6.0)
 
 
-def one_of(ground: Ground, role: str, random: Random) -> psutil.Process:
-    found = ground.processes().get(role, [])
-    if not found:
-        raise NothingThere(role)
-    return random.choice(found)
+def choose_process(installation: ServiceInstallation, role: str, random: Random) -> psutil.Process:
+    processes = installation.list_processes().get(role, [])
+    if not processes:
+        raise FaultTargetAbsent(role)
+    return random.choice(processes)
 
 
-def signalled(role: str, number: signal.Signals, ground: Ground, random: Random) -> Done:
-    process = one_of(ground, role, random)
+def send_signal(
+    role: str, number: signal.Signals, installation: ServiceInstallation, random: Random
+) -> FaultOutcome:
+    process = choose_process(installation, role, random)
     with suppress(psutil.NoSuchProcess):
         process.send_signal(number)
     return f"{number.name} {role} {process.pid}", None
 
 
-def stopped(role: str, ground: Ground, random: Random) -> Done:
-    process = one_of(ground, role, random)
+def suspend_process(role: str, installation: ServiceInstallation, random: Random) -> FaultOutcome:
+    process = choose_process(installation, role, random)
     with suppress(psutil.NoSuchProcess):
         process.suspend()
-    return f"SIGSTOP {role} {process.pid}", partial(resume, [process])
+    return f"SIGSTOP {role} {process.pid}", partial(resume_processes, [process])
 
 
-def resume(processes: list[psutil.Process]) -> None:
+def resume_processes(processes: list[psutil.Process]) -> None:
     for process in processes:
         with suppress(psutil.NoSuchProcess):
             process.resume()
 
 
-def database_killed(ground: Ground, _: Random) -> Done:
-    postmaster = ground.postmaster()
+def kill_database(installation: ServiceInstallation, _: Random) -> FaultOutcome:
+    postmaster = installation.find_postmaster()
     if postmaster is None:
-        raise NothingThere("postgres")
+        raise FaultTargetAbsent("postgres")
     postmaster.kill()
     return f"SIGKILL postgres {postmaster.pid}", None
 
 
-def database_restarted(ground: Ground, _: Random) -> Done:
-    """A fast shutdown; the supervisor starts it again."""
-    postmaster = ground.postmaster()
+def restart_database(installation: ServiceInstallation, _: Random) -> FaultOutcome:
+    """Shut Postgres down; the supervisor starts it again."""
+    postmaster = installation.find_postmaster()
     if postmaster is None:
-        raise NothingThere("postgres")
+        raise FaultTargetAbsent("postgres")
     postmaster.send_signal(signal.SIGINT)
     return f"SIGINT postgres {postmaster.pid}", None
 
 
-def session_killed(ground: Ground, random: Random) -> Done:
-    """One of Postgres' own processes: it ends all sessions and recovers from its log."""
-    postmaster = ground.postmaster()
-    sessions = [each for each in ground.processes().get("postgres", []) if each != postmaster]
+def kill_session(installation: ServiceInstallation, random: Random) -> FaultOutcome:
+    """Kill one process of Postgres, which then ends all sessions and recovers from its log."""
+    postmaster = installation.find_postmaster()
+    sessions = [
+        process for process in installation.list_processes().get("postgres", []) if process != postmaster
+    ]
     if postmaster is None or not sessions:
-        raise NothingThere("postgres")
-    chosen = random.choice(sessions)
+        raise FaultTargetAbsent("postgres")
+    session = random.choice(sessions)
     with suppress(psutil.NoSuchProcess):
-        chosen.kill()
-    return f"SIGKILL a session of postgres {chosen.pid}", None
+        session.kill()
+    return f"SIGKILL a session of postgres {session.pid}", None
 
 
-def database_paused(ground: Ground, _: Random) -> Done:
-    servers = ground.processes().get("postgres", [])
+def pause_database(installation: ServiceInstallation, _: Random) -> FaultOutcome:
+    servers = installation.list_processes().get("postgres", [])
     if not servers:
-        raise NothingThere("postgres")
+        raise FaultTargetAbsent("postgres")
     for process in servers:
         with suppress(psutil.NoSuchProcess):
             process.suspend()
-    return f"SIGSTOP all of postgres ({len(servers)})", partial(resume, servers)
+    return f"SIGSTOP all of postgres ({len(servers)})", partial(resume_processes, servers)
 
 
-def queue_flushed(ground: Ground, _: Random) -> Done:
-    with reached(ground) as connection:
+def flush_queue(installation: ServiceInstallation, _: Random) -> FaultOutcome:
+    with QueueConnection(installation) as connection:
         connection.flushall()
     return "FLUSHALL", None
 
 
-def messages_multiplied(ground: Ground, random: Random) -> Done:
-    """While the workers stand still, every message is there twice more, in any order."""
+def multiply_messages(installation: ServiceInstallation, random: Random) -> FaultOutcome:
+    """Triple and shuffle all messages while the workers are suspended."""
     workers = [
-        *ground.processes().get("worker", []),
-        *ground.processes().get("reports worker", []),
-        *ground.processes().get("pool process", []),
+        *installation.list_processes().get("worker", []),
+        *installation.list_processes().get("reports worker", []),
+        *installation.list_processes().get("pool process", []),
     ]
     for process in workers:
         with suppress(psutil.NoSuchProcess):
             process.suspend()
     try:
         time.sleep(1.0)
-        number = multiplied(ground, random)
+        number = repeat_queued_messages(installation, random)
     finally:
-        resume(workers)
+        resume_processes(workers)
     return f"{number} messages tripled and shuffled", None
 
 
-seen: dict[str, list[bytes]] = {}
-"""Messages of each queue that were delivered before: they come again."""
+delivered_messages: dict[str, list[bytes]] = {}
+"""Messages of each queue that were delivered before and are delivered again."""
 
 
-def multiplied(ground: Ground, random: Random) -> int:
+def repeat_queued_messages(installation: ServiceInstallation, random: Random) -> int:
     number = 0
-    with reached(ground) as client:
-        connection: Any = client  # redis' answers are typed for both of its worlds
+    with QueueConnection(installation) as client:
+        connection: Any = client  # redis types its results for synchronous and asynchronous clients
         lists = [key for key in connection.keys("*") if connection.type(key) == b"list"]
         for key in lists:
-            waiting = list(connection.lrange(key, 0, -1))
-            known = seen.setdefault(key.decode(), [])
-            old = random.sample(known, min(len(known), 5))
-            known += waiting
-            del known[:-200]
-            again = 3 * waiting + old
-            random.shuffle(again)
-            if again:
+            queued = list(connection.lrange(key, 0, -1))
+            delivered = delivered_messages.setdefault(key.decode(), [])
+            redelivered = random.sample(delivered, min(len(delivered), 5))
+            delivered += queued
+            del delivered[:-200]
+            messages = 3 * queued + redelivered
+            random.shuffle(messages)
+            if messages:
                 connection.delete(key)
-                connection.rpush(key, *again)
-            number += len(again)
+                connection.rpush(key, *messages)
+            number += len(messages)
     return number
 
 
-class reached:  # noqa: N801  # reads as a sentence
-    """A connection to the queue; NothingThere if it is away."""
+class QueueConnection:
+    """A connection to the queue; raises FaultTargetAbsent if there is none."""
 
-    def __init__(self, ground: Ground) -> None:
-        self.ground = ground
+    def __init__(self, installation: ServiceInstallation) -> None:
+        self.installation = installation
 
     def __enter__(self) -> redis.Redis:
         try:
-            self.context = self.ground.queue()
+            self.context = self.installation.connect_to_queue()
             self.connection = self.context.__enter__()
             self.connection.ping()
         except (ProcessLookupError, redis.RedisError, OSError) as problem:
-            raise NothingThere("valkey") from problem
+            raise FaultTargetAbsent("valkey") from problem
         return self.connection
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         self.context.__exit__(None, None, None)
         if isinstance(error, redis.RedisError):
-            raise NothingThere("valkey") from error
+            raise FaultTargetAbsent("valkey") from error
 
 
-def disk_filled(ground: Ground, _: Random) -> Done:
-    """Not a byte is left where the files live."""
-    filler = ground.store.parent / "filler"
-    if filler.exists() or ground.s3 is not None or not os.path.ismount(ground.store.parent):
-        raise NothingThere("a disk that can be filled")
+def fill_disk(installation: ServiceInstallation, _: Random) -> FaultOutcome:
+    """Fill the disk of the public files."""
+    filler = installation.store.parent / "filler"
+    if filler.exists() or installation.s3 is not None or not os.path.ismount(installation.store.parent):
+        raise FaultTargetAbsent("a disk that can be filled")
     with suppress(OSError), filler.open("wb", buffering=0) as file:
         while True:
             file.write(bytes(4096))
@@ -184,38 +188,42 @@ def is_stopped(pid: int) -> bool:
     return psutil.Process(pid).status() == psutil.STATUS_STOPPED
 
 
-def bucket_away(ground: Ground, random: Random) -> Done:
-    """The S3 server is killed, or takes connections and says nothing."""
-    server = ground.s3
+def stop_s3_server(installation: ServiceInstallation, random: Random) -> FaultOutcome:
+    """Kill the S3 server, or suspend it so that it accepts connections without a response."""
+    server = installation.s3
     if server is None or server.process is None or is_stopped(server.process.pid):
-        raise NothingThere("an S3 server")
+        raise FaultTargetAbsent("an S3 server")
     if random.random() < 0.5:
         server.kill()
         return "SIGKILL the S3 server", server.start
     server.hang()
-    return "SIGSTOP the S3 server", server.go_on
+    return "SIGSTOP the S3 server", server.resume
 
 
-def store_moved(ground: Ground, _: Random) -> Done:
-    """The folder is gone, and a plain file stands in its place: nobody can make it anew."""
-    away = ground.store.with_name("away")
-    if away.exists() or ground.s3 is not None:
-        raise NothingThere("the store")
-    ground.store.rename(away)
-    ground.store.touch()
+def move_store_away(installation: ServiceInstallation, _: Random) -> FaultOutcome:
+    """Replace the store's folder by a plain file, so that nobody can create it again."""
+    moved_store = installation.store.with_name("away")
+    if moved_store.exists() or installation.s3 is not None:
+        raise FaultTargetAbsent("the store")
+    installation.store.rename(moved_store)
+    installation.store.touch()
 
-    def back() -> None:
-        ground.store.unlink()
-        away.rename(ground.store)
+    def restore() -> None:
+        installation.store.unlink()
+        moved_store.rename(installation.store)
 
-    return "store away", back
+    return "store away", restore
 
 
-def kinds() -> tuple[Injury, ...]:
-    """Every kind, with its weight."""
-    kill, stop, end = partial(partial, signalled), partial(partial, stopped), signal.SIGTERM
-    killed = [
-        Injury(f"kill -9 {role}", weight, kill(role, signal.SIGKILL))
+def list_fault_kinds() -> tuple[FaultKind, ...]:
+    """Return all kinds of faults."""
+    signal_role, suspend_role, terminate = (
+        partial(partial, send_signal),
+        partial(partial, suspend_process),
+        signal.SIGTERM,
+    )
+    kills = [
+        FaultKind(f"kill -9 {role}", weight, signal_role(role, signal.SIGKILL))
         for role, weight in (
             ("web", 7),
             ("worker", 6),
@@ -228,8 +236,8 @@ def kinds() -> tuple[Injury, ...]:
             ("supervisor", 2),
         )
     ]
-    suspended = [
-        Injury(f"STOP, CONT {role}", weight, stop(role))
+    suspensions = [
+        FaultKind(f"STOP, CONT {role}", weight, suspend_role(role))
         for role, weight in (
             ("web", 6),
             ("worker", 5),
@@ -242,8 +250,8 @@ def kinds() -> tuple[Injury, ...]:
             ("supervisor", 3),
         )
     ]
-    ended = [
-        Injury(f"TERM {role}", weight, kill(role, end))
+    terminations = [
+        FaultKind(f"TERM {role}", weight, signal_role(role, terminate))
         for role, weight in (
             ("web", 4),
             ("worker", 4),
@@ -255,16 +263,16 @@ def kinds() -> tuple[Injury, ...]:
         )
     ]
     return (
-        *killed,
-        *suspended,
-        *ended,
-        Injury("kill -9 postgres", 3, database_killed),
-        Injury("kill -9 a session of postgres", 4, session_killed),
-        Injury("restart postgres", 2, database_restarted),
-        Injury("database paused", 6, database_paused),
-        Injury("queue flushed", 10, queue_flushed),
-        Injury("messages multiplied", 8, messages_multiplied),
-        Injury("disk full", 7, disk_filled, (2.0, 10.0)),
-        Injury("store away", 7, store_moved, (2.0, 10.0)),
-        Injury("S3 server away", 14, bucket_away, (1.0, 10.0)),
+        *kills,
+        *suspensions,
+        *terminations,
+        FaultKind("kill -9 postgres", 3, kill_database),
+        FaultKind("kill -9 a session of postgres", 4, kill_session),
+        FaultKind("restart postgres", 2, restart_database),
+        FaultKind("database paused", 6, pause_database),
+        FaultKind("queue flushed", 10, flush_queue),
+        FaultKind("messages multiplied", 8, multiply_messages),
+        FaultKind("disk full", 7, fill_disk, (2.0, 10.0)),
+        FaultKind("store away", 7, move_store_away, (2.0, 10.0)),
+        FaultKind("S3 server away", 14, stop_s3_server, (1.0, 10.0)),
     )

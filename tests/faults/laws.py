@@ -1,4 +1,4 @@
-"""All laws of one competition, one after the other."""
+"""All invariants of one competition."""
 
 from collections.abc import Iterator
 
@@ -8,22 +8,22 @@ from tests.faults.ledger import Ledger
 from tests.support.board_facts import ORGANIZER
 
 
-def laws(ledger: Ledger, callers: dict[str, Caller], *, closes: bool) -> Iterator[str]:
-    """What is not true of a competition. ``closes``: whether it has been played to its end."""
+def check_competition(ledger: Ledger, callers: dict[str, Caller], *, plays_to_end: bool) -> Iterator[str]:
+    """Yield the violations of a competition. ``plays_to_end``: whether it has been closed and revealed."""
     organizer = callers[ORGANIZER]
-    ledger.rules = organizer.ask("GET", f"/competitions/{ledger.slug}/competition.toml").response.text
-    scorer = oracles.Scorer(ledger)
-    lost = list(oracles.once(ledger))
-    yield from lost
-    if lost:
-        return  # what is not there cannot be looked at
-    yield from oracles.judged(ledger, scorer, organizer)
-    yield from oracles.guessed(ledger)
-    yield from oracles.counted_exactly(ledger)
-    yield from oracles.turned_once(ledger, organizer, closes=closes)
-    yield from oracles.published(ledger, organizer)
-    yield from oracles.reported(ledger)
-    yield from oracles.excused(ledger)
-    facts, wrong = boards.facts_of(ledger, scorer, organizer)
-    yield from wrong
-    yield from boards.boards_differ(ledger, facts, callers)
+    ledger.rules = organizer.request("GET", f"/competitions/{ledger.slug}/competition.toml").response.text
+    scorer = oracles.LocalScorer(ledger)
+    missing = list(oracles.check_stored_once(ledger))
+    yield from missing
+    if missing:
+        return  # the other checks need every upload to exist
+    yield from oracles.check_verdicts(ledger, scorer, organizer)
+    yield from oracles.check_guesses(ledger)
+    yield from oracles.check_quotas(ledger)
+    yield from oracles.check_transitions(ledger, organizer, plays_to_end=plays_to_end)
+    yield from oracles.check_publication(ledger, organizer)
+    yield from oracles.check_reports(ledger)
+    yield from oracles.check_errors(ledger)
+    facts, problems = boards.build_facts(ledger, scorer, organizer)
+    yield from problems
+    yield from boards.compare_boards(ledger, facts, callers)

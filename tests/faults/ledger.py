@@ -1,4 +1,4 @@
-"""What the people of the contest know: what they sent, and what they were told of it."""
+"""The ledger of the contest's people: their uploads and the responses to them."""
 
 import threading
 from dataclasses import dataclass, field
@@ -10,34 +10,34 @@ import numpy as np
 import pandas as pd
 
 from anoncup.geometry.arrays import IntArray
-from anoncup.tables.csv_text import table_csv
+from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import guess_csv, secret_csv
-from tests.faults.calls import Answer
-from tests.support.arena import original_table
+from tests.faults.calls import RetriedResponse
+from tests.support.arena import build_original_table
 
 ROWS = 120
 NOISE = (5, 20, 40, 600)
-"""What is added to incomes; the last is excessive."""
+"""Bounds of the noise added to incomes; the last makes a release excessive."""
 
 Kind = Literal["release", "guess"]
 
 
 @dataclass
-class Upload:
-    """A release or a guess under its key. ``rows``: the release's secret, or what the guess says."""
+class LedgerUpload:
+    """A release or a guess under its idempotency key. ``rows``: the secret, or the answers of the guess."""
 
     kind: Kind
     team: str
     path: str
-    """Where it is sent."""
+    """The URL path that receives it."""
     files: dict[str, bytes]
     rows: IntArray
     malformed: bool = False
     target: str | None = None
-    """The commitment of what a guess is on, which names the victim's release."""
+    """The commitment of the release that a guess attacks."""
     key: str = field(default_factory=lambda: str(uuid4()))
-    lost: int = 0
-    put_off: int = 0
+    lost_tries: int = 0
+    unavailable_tries: int = 0
     receipt: dict[str, Any] | None = None
     refusal: tuple[int, str] | None = None
     refused_at: datetime | None = None
@@ -53,9 +53,9 @@ class Upload:
     def parts(self) -> dict[str, tuple[str, bytes]]:
         return {name: (f"{name}.csv", content) for name, content in self.files.items()}
 
-    def answered(self, answer: Answer) -> None:
-        self.lost += answer.lost
-        self.put_off += answer.put_off
+    def record_answer(self, answer: RetriedResponse) -> None:
+        self.lost_tries += answer.lost_tries
+        self.unavailable_tries += answer.unavailable_tries
         if answer.status == 202:
             self.receipt, self.refusal = answer.json(), None
         else:
@@ -64,51 +64,51 @@ class Upload:
 
 @dataclass
 class Ledger:
-    """One competition's, shared by its people."""
+    """The ledger of one competition, shared by its people."""
 
     slug: str
     organizer: str
-    """A token; so are the values of ``tokens``, by team in the order in which they were founded."""
+    """A token, like the values of ``tokens``, which are by team in order of creation."""
     tokens: dict[str, str]
     original: pd.DataFrame
     rules: str
-    """The competition file by which everything counts in the end."""
-    uploads: list[Upload] = field(default_factory=list)
+    """The competition file in force at the end."""
+    uploads: list[LedgerUpload] = field(default_factory=list)
     errors: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """What was seen to end in ERROR: whose, and why. Submissions are then scored again."""
+    """Team and reason of everything that ended in ERROR. Submissions are then scored again."""
     reports: int = 0
     disqualified: set[str] = field(default_factory=set)
-    rescored: Literal["no", "begun", "yes"] = "no"
+    rescore_state: Literal["no", "begun", "yes"] = "no"
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def add(self, upload: Upload) -> None:
+    def add(self, upload: LedgerUpload) -> None:
         with self.lock:
             self.uploads.append(upload)
 
-    def sent(self, kind: Kind, team: str | None = None) -> list[Upload]:
+    def list_sent(self, kind: Kind, team: str | None = None) -> list[LedgerUpload]:
         with self.lock:
-            known = list(self.uploads)
-        return [each for each in known if each.kind == kind and team in (None, each.team)]
+            uploads = list(self.uploads)
+        return [upload for upload in uploads if upload.kind == kind and team in (None, upload.team)]
 
-    def taken(self, kind: Kind, team: str | None = None) -> list[Upload]:
-        """What the team holds a receipt of."""
-        return [each for each in self.sent(kind, team) if each.receipt is not None]
+    def list_accepted(self, kind: Kind, team: str | None = None) -> list[LedgerUpload]:
+        """Return the uploads for which the team has a receipt."""
+        return [upload for upload in self.list_sent(kind, team) if upload.receipt is not None]
 
 
-def release(ledger: Ledger, team: str, seed: int) -> Upload:
-    """A shuffled copy with noise, and its secret."""
+def build_release(ledger: Ledger, team: str, seed: int) -> LedgerUpload:
+    """Build a shuffled copy of the original with noise, and its secret."""
     table = ledger.original
     rng = np.random.default_rng(seed)
     source = rng.permutation(len(table))
-    released = table.iloc[source].reset_index(drop=True)
+    release_table = table.iloc[source].reset_index(drop=True)
     noise = NOISE[int(rng.choice(len(NOISE), p=(0.3, 0.3, 0.25, 0.15)))]
-    released["income"] += rng.integers(-noise, noise + 1, len(table))
-    files = {"anonymized": table_csv(released), "secret": secret_csv(source)}
-    return Upload("release", team, f"/competitions/{ledger.slug}/submissions", files, source)
+    release_table["income"] += rng.integers(-noise, noise + 1, len(table))
+    files = {"anonymized": write_csv(release_table), "secret": secret_csv(source)}
+    return LedgerUpload("release", team, f"/competitions/{ledger.slug}/submissions", files, source)
 
 
-def malformed(upload: Upload) -> Upload:
-    """The same with a cell that is no number, or a guess of a row that is none."""
+def make_malformed(upload: LedgerUpload) -> LedgerUpload:
+    """Put a non-numeric cell into a release, or a nonexistent row into a guess."""
     name = "anonymized" if upload.kind == "release" else "guess"
     lines = upload.files[name].splitlines()
     lines[7] = lines[7].rpartition(b",")[0] + b",many" if upload.kind == "release" else b"99999"
@@ -117,19 +117,22 @@ def malformed(upload: Upload) -> Upload:
     return upload
 
 
-def guess(team: str, seed: int, victim: Upload, *, target_id: str) -> Upload:
-    """Right on some rows, wrong on others, silent on the rest; never right on two rows that follow."""
+def build_guess(team: str, seed: int, victim: LedgerUpload, *, target_id: str) -> LedgerUpload:
+    """Build a guess that is right on some rows, wrong on five, and empty on the rest.
+
+    No two consecutive rows are right, so that a guess contains no run of a canary.
+    """
     rng = np.random.default_rng(seed)
-    said = np.full(len(victim.rows), -1)
-    even = np.arange(0, len(said), 2)
-    right = even[rng.random(len(even)) < rng.random() * 0.8]
-    said[right] = victim.rows[right]
-    wrong = np.arange(1, len(said), 2)[:5]
-    said[wrong] = (victim.rows[wrong] + 1) % len(said)
+    answers = np.full(len(victim.rows), -1)
+    even_rows = np.arange(0, len(answers), 2)
+    correct_rows = even_rows[rng.random(len(even_rows)) < rng.random() * 0.8]
+    answers[correct_rows] = victim.rows[correct_rows]
+    wrong_rows = np.arange(1, len(answers), 2)[:5]
+    answers[wrong_rows] = (victim.rows[wrong_rows] + 1) % len(answers)
     commitment = victim.receipt["commitment"] if victim.receipt else None
     path = f"/targets/{target_id}/guesses"
-    return Upload("guess", team, path, {"guess": guess_csv(said)}, said, target=commitment)
+    return LedgerUpload("guess", team, path, {"guess": guess_csv(answers)}, answers, target=commitment)
 
 
-def data() -> pd.DataFrame:
-    return original_table(ROWS)
+def build_original() -> pd.DataFrame:
+    return build_original_table(ROWS)

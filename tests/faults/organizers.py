@@ -1,4 +1,4 @@
-"""The organizers while their contest is played: they move deadlines, grant, ask, rule and re-score."""
+"""Organizers of a running contest: they move deadlines, grant attempts, disqualify and re-score."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -8,109 +8,116 @@ from tests.faults.calls import Caller
 from tests.faults.ledger import Ledger
 from tests.faults.people import Play
 
-REACH_S = 60
-"""An end nearer than this is moved away by as much while the phase is to go on."""
+MIN_REMAINING_S = 60
+"""The end of a phase that goes on is moved when it is nearer than this."""
 OPEN_S = 6 * 3600
-"""What is to be open at the very end is not closed by a machine that takes its time to look."""
-REPORTS = 4
+"""Remaining time of a phase that stays open; long enough for the final checks on a slow machine."""
+MAX_REPORTS = 4
 
 
 @dataclass
-class Organizer:
-    """``until``: the share of all faults after which a phase may end by itself; above 1 it stays open."""
+class ContestOrganizer:
+    """``end_shares``: the share of all faults after which a phase may end; above 1 it stays open."""
 
     ledger: Ledger
-    until: dict[str, float]
+    end_shares: dict[str, float]
     rescores: bool = False
     rescore: str | None = None
-    granted: bool = False
+    has_granted: bool = False
 
     def __call__(self, play: Play, caller: Caller) -> None:
-        while not play.over.is_set():
-            found = caller.ask("GET", f"/competitions/{self.ledger.slug}").json()
-            self.hold_open(play, caller, found)
-            self.have_failed_ones_scored(caller)
-            if found["state"] == "anonymization":
-                self.look_after(play, caller)
-            elif found["state"] == "reidentification":
-                self.rule(caller)
+        while not play.has_ended.is_set():
+            competition = caller.request("GET", f"/competitions/{self.ledger.slug}").json()
+            self.keep_phases_open(play, caller, competition)
+            self.rescore_failed(caller)
+            if competition["state"] == "anonymization":
+                self.do_random_task(play, caller)
+            elif competition["state"] == "reidentification":
+                self.disqualify_at_random(caller)
             play.pause(caller.random, (0.5, 3.0))
 
     @property
     def path(self) -> str:
         return f"/competitions/{self.ledger.slug}"
 
-    def hold_open(self, play: Play, caller: Caller, found: dict[str, Any]) -> None:
+    def keep_phases_open(self, play: Play, caller: Caller, competition: dict[str, Any]) -> None:
         now = datetime.now(UTC)
-        for phase in found["phases"]:
-            name, start, end = (phase["name"], *map(moment, (phase["start"], phase["end"])))
-            wanted = play.share < self.until[name] or (name == "anonymization" and self.is_rescoring)
-            if wanted and start <= now < end and end < now + timedelta(seconds=REACH_S):
-                away = 1.5 * REACH_S if self.until[name] <= 1 else OPEN_S
-                later = (now + timedelta(seconds=away)).isoformat()
-                body = {"end": later, "move_following": True}
-                caller.ask("POST", f"{self.path}/phases/{name}/extend", json=body)
+        for phase in competition["phases"]:
+            name, start, end = (phase["name"], *map(parse_time, (phase["start"], phase["end"])))
+            stays_open = play.fault_share < self.end_shares[name] or (
+                name == "anonymization" and self.is_rescoring
+            )
+            if stays_open and start <= now < end and end < now + timedelta(seconds=MIN_REMAINING_S):
+                remaining_s = 1.5 * MIN_REMAINING_S if self.end_shares[name] <= 1 else OPEN_S
+                new_end = (now + timedelta(seconds=remaining_s)).isoformat()
+                body = {"end": new_end, "move_following": True}
+                caller.request("POST", f"{self.path}/phases/{name}/extend", json=body)
 
     @property
     def is_rescoring(self) -> bool:
-        return self.rescores and self.ledger.rescored != "yes"
+        return self.rescores and self.ledger.rescore_state != "yes"
 
-    def have_failed_ones_scored(self, caller: Caller) -> None:
-        """What ended by our fault is scored again, as the contest promises."""
-        answer = caller.ask("GET", f"{self.path}/submissions/all", params={"state": "ERROR"})
-        for one in answer.json():
-            self.ledger.errors[f"{one['id']} {one['finished_at']}"] = (one["team"], str(one["failure"]))
-            caller.ask("POST", f"/submissions/{one['id']}/rescore")
+    def rescore_failed(self, caller: Caller) -> None:
+        """Score submissions in ERROR again, as the service promises."""
+        answer = caller.request("GET", f"{self.path}/submissions/all", params={"state": "ERROR"})
+        for submission in answer.json():
+            self.ledger.errors[f"{submission['id']} {submission['finished_at']}"] = (
+                submission["team"],
+                str(submission["failure"]),
+            )
+            caller.request("POST", f"/submissions/{submission['id']}/rescore")
 
-    def look_after(self, play: Play, caller: Caller) -> None:
-        drawn = caller.random.random()
-        if drawn < 0.1 and self.ledger.reports < REPORTS:
+    def do_random_task(self, play: Play, caller: Caller) -> None:
+        chance = caller.random.random()
+        if chance < 0.1 and self.ledger.reports < MAX_REPORTS:
             self.ledger.reports += 1
-            caller.ask("POST", f"{self.path}/threshold-reports", json={"draws": 20})
-        elif drawn < 0.2 and not self.granted:
-            self.granted = True
-            team = caller.ask("GET", f"{self.path}/teams").json()[0]
+            caller.request("POST", f"{self.path}/threshold-reports", json={"draws": 20})
+        elif chance < 0.2 and not self.has_granted:
+            self.has_granted = True
+            team = caller.request("GET", f"{self.path}/teams").json()[0]
             body = {"team_id": team["id"], "cap": "valid_total", "amount": 2}
-            caller.ask("POST", f"{self.path}/grants", json=body)
-        elif drawn < 0.3:
-            caller.ask("GET", f"{self.path}/export.zip")
-        elif self.is_rescoring and play.share > self.until["anonymization"] / 2:
-            self.score_by_other_rules(caller)
+            caller.request("POST", f"{self.path}/grants", json=body)
+        elif chance < 0.3:
+            caller.request("GET", f"{self.path}/export.zip")
+        elif self.is_rescoring and play.fault_share > self.end_shares["anonymization"] / 2:
+            self.advance_rescore(caller)
 
-    def score_by_other_rules(self, caller: Caller) -> None:
-        """Begin a set, wait for it, apply it; one that has lost a submission is dropped and begun again."""
-        found = [one for one in caller.ask("GET", f"{self.path}/rescores").json() if not one["cancelled_at"]]
-        if not found:
-            self.ledger.rescored = "begun"
-            caller.ask("POST", f"{self.path}/rescores", content=self.other_rules(caller))
+    def advance_rescore(self, caller: Caller) -> None:
+        """Begin a re-score set, or apply it when ready; cancel a failed one, which is then begun again."""
+        rescores = [
+            row for row in caller.request("GET", f"{self.path}/rescores").json() if not row["cancelled_at"]
+        ]
+        if not rescores:
+            self.ledger.rescore_state = "begun"
+            caller.request("POST", f"{self.path}/rescores", content=self.read_changed_rules(caller))
             return
-        (rescore,) = found
+        (rescore,) = rescores
         if rescore["state"] == "ready":
-            answer = caller.ask("POST", f"/rescores/{rescore['id']}/apply")
+            answer = caller.request("POST", f"/rescores/{rescore['id']}/apply")
             if answer.code == "rescore_failed":
-                caller.ask("POST", f"/rescores/{rescore['id']}/cancel")
+                caller.request("POST", f"/rescores/{rescore['id']}/cancel")
         elif rescore["state"] == "applied":
-            self.ledger.rescored = "yes"
+            self.ledger.rescore_state = "yes"
 
-    def other_rules(self, caller: Caller) -> bytes:
-        text = caller.ask("GET", f"{self.path}/competition.toml").response.text
+    def read_changed_rules(self, caller: Caller) -> bytes:
+        text = caller.request("GET", f"{self.path}/competition.toml").response.text
         assert "threshold = 0.2\n" in text
         return text.replace("threshold = 0.2\n", "threshold = 0.1\n").encode()
 
-    def rule(self, caller: Caller) -> None:
-        """Disqualify one submission, and reinstate another one later."""
-        taken = self.ledger.taken("release")
-        drawn = caller.random.random()
-        if drawn < 0.1 and not self.ledger.disqualified:
-            chosen = caller.random.choice(taken).id
-            self.ledger.disqualified.add(chosen)
-            caller.ask("POST", f"/submissions/{chosen}/disqualify")
-        elif drawn < 0.2 and len(self.ledger.disqualified) == 1:
-            other = caller.random.choice(taken).id
-            self.ledger.disqualified.add(other)
-            caller.ask("POST", f"/submissions/{other}/disqualify")
-            caller.ask("POST", f"/submissions/{other}/reinstate")
+    def disqualify_at_random(self, caller: Caller) -> None:
+        """Disqualify one submission; later disqualify and reinstate another one."""
+        accepted = self.ledger.list_accepted("release")
+        chance = caller.random.random()
+        if chance < 0.1 and not self.ledger.disqualified:
+            submission_id = caller.random.choice(accepted).id
+            self.ledger.disqualified.add(submission_id)
+            caller.request("POST", f"/submissions/{submission_id}/disqualify")
+        elif chance < 0.2 and len(self.ledger.disqualified) == 1:
+            other_id = caller.random.choice(accepted).id
+            self.ledger.disqualified.add(other_id)
+            caller.request("POST", f"/submissions/{other_id}/disqualify")
+            caller.request("POST", f"/submissions/{other_id}/reinstate")
 
 
-def moment(text: str) -> datetime:
+def parse_time(text: str) -> datetime:
     return datetime.fromisoformat(text)

@@ -1,19 +1,19 @@
-"""The contest before anything breaks: accounts, two competitions with deadlines of their own, teams."""
+"""Set up the contest before any fault: accounts, two competitions and their teams."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from random import Random
 
 from anoncup.schemas.roles import Role
-from anoncup.tables.csv_text import table_csv
+from anoncup.tables.csv_text import write_csv
 from app.cli.service_access import create_user
-from tests.faults.calls import Calls
-from tests.faults.ground import Ground
-from tests.faults.ledger import Ledger, data
-from tests.faults.organizers import Organizer
-from tests.faults.people import Member, Play, Reader
-from tests.support.arena import PASSWORD, competition_file
-from tests.support.contest import SECOND
+from tests.faults.calls import CallRecorder
+from tests.faults.ground import ServiceInstallation
+from tests.faults.ledger import Ledger, build_original
+from tests.faults.organizers import ContestOrganizer
+from tests.faults.people import Play, PublicReader, TeamMember
+from tests.support.arena import PASSWORD, build_competition_toml
+from tests.support.contest import SECOND_PHASE
 
 LIMITS = """
 [limits]
@@ -26,58 +26,62 @@ guesses_per_target = 3
 feedback = "{feedback}"
 reveal_notice_hours = 0
 """
-FIRST_S = 75
-"""Seconds of each phase unless its end is moved."""
+PHASE_S = 75
+"""Length of each phase in seconds, unless its end is moved."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """One competition: its teams, and the shares of all faults after which its phases may end."""
+class ContestPlan:
+    """A competition, its teams, and the shares of all faults after which its phases may end."""
 
     slug: str
     teams: tuple[str, ...]
-    first: float
-    second: float
+    first_phase_share: float
+    second_phase_share: float
     feedback: str
     rescores: bool
 
 
 PLANS = (
-    Plan("cup", ("red", '緑の"組", ok', "=1+1", "blue", "Ａｂ"), 0.45, 0.85, "hidden", rescores=True),
-    # Still open at the end: what is seen before the reveal is looked at there.
-    Plan("side", ("north", "south", "east"), 0.25, 2.0, "immediate", rescores=False),
+    ContestPlan("cup", ("red", '緑の"組", ok', "=1+1", "blue", "Ａｂ"), 0.45, 0.85, "hidden", rescores=True),
+    # Still open at the end: here the final checks see the state before the reveal.
+    ContestPlan("side", ("north", "south", "east"), 0.25, 2.0, "immediate", rescores=False),
 )
 
 
-def file_of(plan: Plan, *, valid: int) -> str:
+def build_competition_file(plan: ContestPlan, *, valid: int) -> str:
     now = datetime.now(UTC)
-    more = LIMITS.format(valid=valid, attempts=3 * valid, feedback=plan.feedback)
-    first = competition_file(plan.slug, more=more, opens=-1, closes=FIRST_S / 86_400)
-    ends = (now + timedelta(seconds=seconds) for seconds in (FIRST_S + 1, 2 * FIRST_S))
+    extra_rules = LIMITS.format(valid=valid, attempts=3 * valid, feedback=plan.feedback)
+    first_phase_text = build_competition_toml(
+        plan.slug, extra_toml=extra_rules, opens=-1, closes=PHASE_S / 86_400
+    )
+    ends = (now + timedelta(seconds=seconds) for seconds in (PHASE_S + 1, 2 * PHASE_S))
     start, end = (moment.isoformat() for moment in ends)
-    return first + SECOND.format(start=start, end=end)
+    return first_phase_text + SECOND_PHASE.format(start=start, end=end)
 
 
-def opened(ground: Ground, calls: Calls, plan: Plan, *, valid: int) -> Ledger:
-    """The competition with its data and its teams, through the interface."""
+def open_competition(
+    installation: ServiceInstallation, calls: CallRecorder, plan: ContestPlan, *, valid: int
+) -> Ledger:
+    """Create a competition with its data and teams through the API."""
     name = f"organizer of {plan.slug}"
-    create_user(ground.data, name=name, password=PASSWORD, role=Role.ORGANIZER)
-    caller = calls.caller(Random(plan.slug))
+    create_user(installation.data, name=name, password=PASSWORD, role=Role.ORGANIZER)
+    caller = calls.create_caller(Random(plan.slug))
     body: dict[str, str] = {"name": name, "password": PASSWORD}
-    organizer = str(caller.ask("POST", "/tokens", json=body).json()["token"])
+    organizer = str(caller.request("POST", "/tokens", json=body).json()["token"])
     caller.token = organizer
-    table = data()
-    made = caller.ask("POST", "/competitions", content=file_of(plan, valid=valid))
-    assert made.status == 201, made.response.text
+    table = build_original()
+    creation = caller.request("POST", "/competitions", content=build_competition_file(plan, valid=valid))
+    assert creation.status == 201, creation.response.text
     path = f"/competitions/{plan.slug}"
-    put = caller.ask("PUT", f"{path}/original/original.csv", content=table_csv(table))
-    assert put.status == 200, put.response.text
+    upload = caller.request("PUT", f"{path}/original/original.csv", content=write_csv(table))
+    assert upload.status == 200, upload.response.text
     tokens = {}
     for team in plan.teams:
-        code = caller.ask("POST", f"{path}/invites", json={}).json()["code"]
+        code = caller.request("POST", f"{path}/invites", json={}).json()["code"]
         body = {"invite": code, "team": team, "name": f"member of {team}", "password": PASSWORD}
-        tokens[team] = str(caller.ask("POST", "/signup", json=body).json()["token"])
-    rules = caller.ask("GET", f"{path}/competition.toml").response.text
+        tokens[team] = str(caller.request("POST", "/signup", json=body).json()["token"])
+    rules = caller.request("GET", f"{path}/competition.toml").response.text
     caller.close()
     calls.canaries.plant_word(PASSWORD, "a password")
     for token in (organizer, *tokens.values()):
@@ -85,20 +89,20 @@ def opened(ground: Ground, calls: Calls, plan: Plan, *, valid: int) -> Ledger:
     return Ledger(plan.slug, organizer, tokens, table, rules)
 
 
-def begin(play: Play, ledgers: list[Ledger]) -> list[Reader]:
-    """Everybody acts from here on."""
+def start_everybody(play: Play, ledgers: list[Ledger]) -> list[PublicReader]:
+    """Start the threads of all organizers, members and readers."""
     for number, (plan, ledger) in enumerate(zip(PLANS, ledgers, strict=True)):
-        until = {"anonymization": plan.first, "reidentification": plan.second}
-        organizer = Organizer(ledger, until, rescores=plan.rescores)
+        end_shares = {"anonymization": plan.first_phase_share, "reidentification": plan.second_phase_share}
+        organizer = ContestOrganizer(ledger, end_shares, rescores=plan.rescores)
         play.start(f"organizer of {plan.slug}", organizer, ledger.organizer)
-        for place, (team, token) in enumerate(ledger.tokens.items()):
+        for position, (team, token) in enumerate(ledger.tokens.items()):
             # The first two teams have two members each, who act at once.
-            for member in range(2 if place < 2 else 1):
-                seed = ((play.seed * 10 + number) * 10 + place) * 10 + member
-                play.start(f"{plan.slug} {team} {member}", Member(ledger, team, seed), token)
+            for member in range(2 if position < 2 else 1):
+                seed = ((play.seed * 10 + number) * 10 + position) * 10 + member
+                play.start(f"{plan.slug} {team} {member}", TeamMember(ledger, team, seed), token)
     slugs = [ledger.slug for ledger in ledgers]
     tokens = [None, ledgers[0].organizer, *list(ledgers[0].tokens.values())[:1]]
-    readers = [Reader(slugs) for _ in tokens]
-    for number, (reader, its) in enumerate(zip(readers, tokens, strict=True)):
-        play.start(f"reader {number}", reader, its)
+    readers = [PublicReader(slugs) for _ in tokens]
+    for number, (reader, reader_token) in enumerate(zip(readers, tokens, strict=True)):
+        play.start(f"reader {number}", reader, reader_token)
     return readers

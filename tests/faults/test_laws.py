@@ -1,4 +1,4 @@
-"""The laws that a broken contest is held to: an unbroken one keeps them, and each harm is found."""
+"""The invariants of fault runs: an undisturbed contest meets them, and each kind of damage is reported."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -19,10 +19,10 @@ from app.db.models import Attempt, AuditEntry, Evaluation, Guess, Opening, Secre
 from app.db.transaction import transaction
 from app.services.contests.phases import ANONYMIZATION
 from tests.faults import boards
-from tests.faults.calls import Caller, Calls, wrong_in
+from tests.faults.calls import Caller, CallRecorder, find_problem
 from tests.faults.canaries import Canaries
-from tests.faults.laws import laws
-from tests.faults.ledger import Ledger, Upload, guess, malformed, release
+from tests.faults.laws import check_competition
+from tests.faults.ledger import Ledger, LedgerUpload, build_guess, build_release, make_malformed
 from tests.support.claimed_jobs import FAULT
 from tests.support.contest import Contest, judge_everything
 from tests.support.uploads import score_everything
@@ -30,195 +30,197 @@ from tests.support.uploads import score_everything
 pytestmark = pytest.mark.full
 
 
-class Inside(TestClient):
-    """The application in this process, which knows no time-out."""
+class InProcessClient(TestClient):
+    """Client of the application in this process; ignores timeouts."""
 
-    def request(self, method: str, url: Any, **more: Any) -> Response:
-        more.pop("timeout", None)
-        answer: Response = super().request(method, url, **more)
-        return answer
+    def request(self, method: str, url: Any, **options: Any) -> Response:
+        options.pop("timeout", None)
+        response: Response = super().request(method, url, **options)
+        return response
 
 
 @dataclass
-class Played:
-    """A small contest, played to its end by people who keep a ledger."""
+class PlayedContest:
+    """A small contest, played to its end with a ledger."""
 
     contest: Contest
     ledger: Ledger
     callers: dict[str, Caller]
 
     @classmethod
-    def opened(cls, client: TestClient) -> "Played":
-        contest = Contest.opened(client)
+    def open(cls, client: TestClient) -> "PlayedContest":
+        contest = Contest.create(client)
         arena = contest.arena
-        tokens = {team: arena.team(team) for team in ("red", "blue")}
+        tokens = {team: arena.get_team_token(team) for team in ("red", "blue")}
         rules = arena.get(f"{contest.path}/competition.toml").text
         ledger = Ledger(arena.slug, arena.organizer, tokens, arena.table, rules)
-        calls = Calls("http://localhost", Canaries())
+        calls = CallRecorder("http://localhost", Canaries())
         callers = {}
-        for who, token in boards.audiences(ledger).items():
-            callers[who] = calls.caller(Random(0), token)
-            callers[who].client.close()
-            callers[who].client = Inside(client.app, base_url="http://localhost/api/v1")
+        for audience, token in boards.audience_tokens(ledger).items():
+            callers[audience] = calls.create_caller(Random(0), token)
+            callers[audience].client.close()
+            callers[audience].client = InProcessClient(client.app, base_url="http://localhost/api/v1")
         return cls(contest, ledger, callers)
 
-    def send(self, upload: Upload) -> Upload:
+    def send(self, upload: LedgerUpload) -> LedgerUpload:
         self.ledger.add(upload)
-        answer = self.callers[upload.team].ask("POST", upload.path, key=upload.key, files=upload.parts)
-        upload.answered(answer)
+        reply = self.callers[upload.team].request("POST", upload.path, key=upload.key, files=upload.parts)
+        upload.record_answer(reply)
         return upload
 
     def play(self) -> None:
         for number in range(6):
-            self.send(release(self.ledger, ("red", "blue")[number % 2], number))
-        self.send(malformed(release(self.ledger, "red", 7)))
-        cancelled = self.send(release(self.ledger, "blue", 8))
-        self.callers["blue"].ask("POST", f"/submissions/{cancelled.id}/cancel")
+            self.send(build_release(self.ledger, ("red", "blue")[number % 2], number))
+        self.send(make_malformed(build_release(self.ledger, "red", 7)))
+        cancelled = self.send(build_release(self.ledger, "blue", 8))
+        self.callers["blue"].request("POST", f"/submissions/{cancelled.id}/cancel")
         cancelled.cancelled = "yes"
         score_everything()
-        self.contest.attack()
-        self.guess()
-        self.contest.close()
+        self.contest.open_attacks()
+        self.guess_targets()
+        self.contest.close_attacks()
 
-    def guess(self) -> None:
-        known = {
-            str(each.receipt["commitment"]): each for each in self.ledger.taken("release") if each.receipt
+    def guess_targets(self) -> None:
+        releases = {
+            str(upload.receipt["commitment"]): upload
+            for upload in self.ledger.list_accepted("release")
+            if upload.receipt
         }
         for team in ("red", "blue"):
-            for target in self.contest.targets(team):
+            for target in self.contest.list_targets(team):
                 if not target["own"]:
-                    victim = known[target["commitment"]]
-                    self.send(guess(team, 1, victim, target_id=target["id"]))
+                    victim = releases[target["commitment"]]
+                    self.send(build_guess(team, 1, victim, target_id=target["id"]))
         judge_everything()
 
-    def broken(self) -> list[str]:
-        return list(laws(self.ledger, self.callers, closes=True))
+    def list_problems(self) -> list[str]:
+        return list(check_competition(self.ledger, self.callers, plays_to_end=True))
 
 
 @pytest.fixture
-def played(client: TestClient) -> Iterator[Played]:
-    made = Played.opened(client)
-    with ExitStack() as open_ones:
-        for caller in made.callers.values():
-            open_ones.callback(caller.close)
-        made.play()
-        yield made
+def played_contest(client: TestClient) -> Iterator[PlayedContest]:
+    contest = PlayedContest.open(client)
+    with ExitStack() as exit_stack:
+        for caller in contest.callers.values():
+            exit_stack.callback(caller.close)
+        contest.play()
+        yield contest
 
 
-def lose(session: Session) -> None:
-    lost = session.scalars(
+def delete_submission(session: Session) -> None:
+    submission_id = session.scalars(
         select(Submission.id).where(Submission.id.not_in(select(Target.submission_id))).limit(1)
     ).one()
     for table in (Evaluation, Secret):
-        session.execute(delete(table).where(table.submission_id == lost))
-    session.execute(delete(Submission).where(Submission.id == lost))
+        session.execute(delete(table).where(table.submission_id == submission_id))
+    session.execute(delete(Submission).where(Submission.id == submission_id))
 
 
-def of_a_submission(**values: Any) -> Callable[[Session], None]:
-    def change(session: Session) -> None:
-        chosen = session.scalars(select(Submission.id).limit(1)).one()
-        session.execute(update(Submission).where(Submission.id == chosen).values(**values))
+def change_submission(**values: Any) -> Callable[[Session], None]:
+    def apply(session: Session) -> None:
+        submission_id = session.scalars(select(Submission.id).limit(1)).one()
+        session.execute(update(Submission).where(Submission.id == submission_id).values(**values))
 
-    return change
+    return apply
 
 
-def of_a_scored_one(change: Callable[[Evaluation], None]) -> Callable[[Session], None]:
-    def act(session: Session) -> None:
+def change_evaluation(change: Callable[[Evaluation], None]) -> Callable[[Session], None]:
+    def apply(session: Session) -> None:
         change(session.scalars(select(Evaluation).where(Evaluation.state == State.SCORED).limit(1)).one())
 
-    return act
+    return apply
 
 
-def score_otherwise(evaluation: Evaluation) -> None:
+def change_utility(evaluation: Evaluation) -> None:
     verdict = dict(evaluation.verdict or {})
     evaluation.verdict = verdict | {"utility": verdict["utility"] + 1e-9}
 
 
-def fail(evaluation: Evaluation) -> None:
+def mark_error(evaluation: Evaluation) -> None:
     evaluation.state, evaluation.failure = State.ERROR, FAULT
 
 
-def cancel(evaluation: Evaluation) -> None:
+def mark_cancelled(evaluation: Evaluation) -> None:
     evaluation.state = State.CANCELLED
 
 
-def miscount(session: Session) -> None:
-    known = session.scalars(select(Submission).limit(1)).one()
-    session.add(Attempt(team_id=known.team_id, user_id=known.user_id, phase=ANONYMIZATION))
+def add_attempt(session: Session) -> None:
+    submission = session.scalars(select(Submission).limit(1)).one()
+    session.add(Attempt(team_id=submission.team_id, user_id=submission.user_id, phase=ANONYMIZATION))
 
 
-def turn_again(session: Session) -> None:
+def repeat_audit_entry(session: Session) -> None:
     entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "finals.freeze")).one()
-    plain = {"competition_id": entry.competition_id, "actor": entry.actor, "subject": entry.subject}
-    session.add(AuditEntry(**plain, action=entry.action))
+    fields = {"competition_id": entry.competition_id, "actor": entry.actor, "subject": entry.subject}
+    session.add(AuditEntry(**fields, action=entry.action))
 
 
-def replace_a_target(session: Session) -> None:
-    opening, other = session.scalars(select(Opening).limit(2)).all()
-    opening.salt = other.salt
+def replace_salt(session: Session) -> None:
+    opening, other_opening = session.scalars(select(Opening).limit(2)).all()
+    opening.salt = other_opening.salt
 
 
-def choose_another_final(session: Session) -> None:
-    other = select(Submission.id).where(Submission.id.not_in(select(Target.submission_id))).limit(1)
+def replace_target(session: Session) -> None:
+    submission_ids = select(Submission.id).where(Submission.id.not_in(select(Target.submission_id))).limit(1)
     target = session.scalars(select(Target).order_by(Target.name).limit(1)).one()
-    target.submission_id = session.scalars(other).one()
+    target.submission_id = session.scalars(submission_ids).one()
 
 
-def misjudge(session: Session) -> None:
-    found = session.scalars(select(Guess).limit(1)).one()
-    found.correct = (found.correct or 0) + 1
+def change_guess_score(session: Session) -> None:
+    guess = session.scalars(select(Guess).limit(1)).one()
+    guess.correct = (guess.correct or 0) + 1
 
 
 HARMS: dict[str, tuple[Callable[[Session], None], str]] = {
-    "a submission is lost": (lose, "and is not there"),
-    "a submission is under another key": (of_a_submission(idempotency_key=str(uuid4())), "sent by nobody"),
-    "a digit of a verdict": (of_a_scored_one(score_otherwise), "another verdict than the local score"),
-    "an error": (of_a_scored_one(fail), "is ERROR (a fault of ours)"),
-    "a cancellation": (of_a_scored_one(cancel), "nobody asked for it"),
-    "a mark": (of_a_submission(final=True), "is final: True"),
-    "an attempt too many": (miscount, "attempts in anonymization"),
-    "a second turn": (turn_again, "in the log 2 times"),
-    "a salt": (replace_a_target, "does not open"),
-    "another final": (choose_another_final, "the finals were"),
-    "a guess": (misjudge, "is SCORED with"),
+    "a submission is lost": (delete_submission, "and is not there"),
+    "a submission is under another key": (change_submission(idempotency_key=str(uuid4())), "sent by nobody"),
+    "a digit of a verdict": (change_evaluation(change_utility), "another verdict than the local score"),
+    "an error": (change_evaluation(mark_error), "is ERROR (a fault of ours)"),
+    "a cancellation": (change_evaluation(mark_cancelled), "nobody asked for it"),
+    "a mark": (change_submission(final=True), "is final: True"),
+    "an attempt too many": (add_attempt, "attempts in anonymization"),
+    "a second turn": (repeat_audit_entry, "in the log 2 times"),
+    "a salt": (replace_salt, "does not open"),
+    "another final": (replace_target, "the finals were"),
+    "a guess": (change_guess_score, "is SCORED with"),
 }
 
 
-def test_a_contest_in_which_nothing_breaks_keeps_every_law(played: Played) -> None:
-    assert played.broken() == []
+def test_a_contest_in_which_nothing_breaks_keeps_every_law(played_contest: PlayedContest) -> None:
+    assert played_contest.list_problems() == []
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("harm", HARMS)
-def test_each_harm_is_found(played: Played, harm: str) -> None:
-    do, said = HARMS[harm]
+def test_each_harm_is_reported(played_contest: PlayedContest, harm: str) -> None:
+    inflict, expected = HARMS[harm]
     with transaction() as session:
-        do(session)
-    found = played.broken()
-    assert any(said in each for each in found), found
+        inflict(session)
+    problems = played_contest.list_problems()
+    assert any(expected in problem for problem in problems), problems
 
 
 @pytest.mark.full
-def test_a_board_that_counts_otherwise_is_found(played: Played) -> None:
-    played.ledger.uploads[-1].rows[:] = -1
-    found = played.broken()
-    assert any("the reidentification board of" in each for each in found), found
+def test_a_board_with_other_counts_is_reported(played_contest: PlayedContest) -> None:
+    played_contest.ledger.uploads[-1].rows[:] = -1
+    problems = played_contest.list_problems()
+    assert any("the reidentification board of" in problem for problem in problems), problems
 
 
-def test_a_secret_a_password_and_a_token_are_found_in_whatever_is_said() -> None:
+def test_canaries_are_found_in_any_content() -> None:
     canaries, source = Canaries(), np.random.default_rng(1).permutation(50)
     canaries.plant("red", source)
     canaries.plant_word("correct horse", "a password")
-    assert canaries.seen_in(b"... " + secret_csv(source)) == "the secret of red"
-    assert canaries.seen_in(repr([int(each) for each in np.argsort(source)]).encode()) == "the secret of red"
-    assert canaries.seen_in(b'{"password": "correct horse"}') == "a password"
-    assert canaries.seen_in(secret_csv(np.random.default_rng(2).permutation(50))) is None
-    canaries.lift([source])
-    assert canaries.seen_in(secret_csv(source)) is None
+    assert canaries.find_leak(b"... " + secret_csv(source)) == "the secret of red"
+    assert canaries.find_leak(repr([int(row) for row in np.argsort(source)]).encode()) == "the secret of red"
+    assert canaries.find_leak(b'{"password": "correct horse"}') == "a password"
+    assert canaries.find_leak(secret_csv(np.random.default_rng(2).permutation(50))) is None
+    canaries.remove([source])
+    assert canaries.find_leak(secret_csv(source)) is None
 
 
 @pytest.mark.parametrize(
-    ("status", "kind", "content", "allowed"),
+    ("status", "kind", "content", "is_allowed"),
     [
         (200, "text/html", b"", True),
         (409, "application/problem+json", b"{}", True),
@@ -230,6 +232,6 @@ def test_a_secret_a_password_and_a_token_are_found_in_whatever_is_said() -> None
     ],
 )
 def test_a_fault_shows_as_a_503_that_says_why_and_as_nothing_else(
-    status: int, kind: str, content: bytes, allowed: bool
+    status: int, kind: str, content: bytes, is_allowed: bool
 ) -> None:
-    assert (wrong_in(status, kind, content) is None) == allowed
+    assert (find_problem(status, kind, content) is None) == is_allowed

@@ -1,4 +1,4 @@
-"""The whole play, short: real processes, a few faults."""
+"""A short fault run with real processes."""
 
 import subprocess
 import sys
@@ -7,12 +7,12 @@ import pytest
 
 pytestmark = pytest.mark.full
 
-WITHIN_S = 1_500
+TIMEOUT_S = 1_500
 
 
 @pytest.mark.full
 def test_a_contest_in_which_a_few_things_break_loses_nothing() -> None:
-    play = [sys.executable, "-m", "tests.faults", "--seed", "5", "--faults", "10"]
-    done = subprocess.run(play, capture_output=True, text=True, timeout=WITHIN_S, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "seed 5: all laws hold" in done.stdout
+    command = [sys.executable, "-m", "tests.faults", "--seed", "5", "--faults", "10"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "seed 5: all laws hold" in result.stdout

@@ -1,4 +1,4 @@
-"""A verdict as it is stored, and answers as the service gives them."""
+"""A stored verdict and responses of the service."""
 
 import json
 from pathlib import Path
@@ -8,16 +8,16 @@ Json = dict[str, Any]
 
 FOLDER = Path(__file__).parent
 VERDICT: Json = json.loads((FOLDER / "verdict.json").read_text())
-ANSWERS: dict[str, Json] = json.loads((FOLDER / "answers.json").read_text())
-"""One of each type of the wire whose words a later service may add to."""
+RESPONSES: dict[str, Json] = json.loads((FOLDER / "answers.json").read_text())
+"""One response of each type to which later services may add values."""
 
 
-def verdict(**parts: Any) -> Json:
-    """A whole verdict with other parts."""
-    return VERDICT | parts
+def build_verdict(**changes: Any) -> Json:
+    """Return the recorded verdict with some parts replaced."""
+    return VERDICT | changes
 
 
-def attackers(**rates: float) -> Json:
-    """Of a verdict: these attackers alone, with these rates."""
-    one = VERDICT["attackers"]["euc1"]
-    return {name: one | {"rate": rate} for name, rate in rates.items()}
+def build_attackers(**rates: float) -> Json:
+    """Return the ``attackers`` part of a verdict with these attackers and rates."""
+    template = VERDICT["attackers"]["euc1"]
+    return {name: template | {"rate": rate} for name, rate in rates.items()}

@@ -1,11 +1,11 @@
-"""Competition files that the tests vary."""
+"""Valid competition files for tests to modify, and helpers that expect a refusal."""
 
 import pytest
 
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidCompetition
 
-LEAST = """
+MINIMAL = """
 format = 1
 slug = "demo"
 title = "Demo cup"
@@ -79,16 +79,16 @@ end = 2027-01-24T09:00:00+09:00
 PHASE = '[[phases]]\nname = "{}"\nstart = {}\nend = {}\n'
 
 
-def phases(*windows: tuple[str, str, str]) -> str:
-    return LEAST + "".join(PHASE.format(*window) for window in windows)
+def add_phases(*windows: tuple[str, str, str]) -> str:
+    return MINIMAL + "".join(PHASE.format(*window) for window in windows)
 
 
-def refusal(text: str) -> InvalidCompetition:
-    with pytest.raises(InvalidCompetition) as caught:
+def expect_refusal(text: str) -> InvalidCompetition:
+    with pytest.raises(InvalidCompetition) as excinfo:
         parse_competition(text)
-    assert 0 < len(str(caught.value)) < 500
-    return caught.value
+    assert 0 < len(str(excinfo.value)) < 500
+    return excinfo.value
 
 
-def code(text: str) -> str:
-    return refusal(text).code
+def expect_refusal_code(text: str) -> str:
+    return expect_refusal(text).code

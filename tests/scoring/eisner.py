@@ -1,4 +1,4 @@
-"""Bounds once more, one r at a time: Eisner's recursion over the price of a fixed point, in plain scipy."""
+"""Second implementation of the certified bounds: Eisner's recursion, one r at a time, with plain scipy."""
 
 from collections.abc import Iterable
 
@@ -6,70 +6,81 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from anoncup.errors import InvalidInput
-from anoncup.excessive.certified_bounds import RELATIVE, Certified, assembled, is_symmetric
-from anoncup.excessive.paths import checked, costs_of, fixed_points
+from anoncup.excessive.certified_bounds import (
+    RELATIVE_TOLERANCE,
+    CertifiedBounds,
+    assemble_bounds,
+    is_symmetric,
+)
+from anoncup.excessive.paths import check_matrix, count_fixed_points, permutation_costs
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.kernels import paths as kernels
 
 
-def certified_at(distances: FloatArray, fixed: Iterable[int]) -> Certified:
-    """Bounds at a few r only, for thousands of individuals: 6 to 11 assignments of O(n^3) for each r.
+def compute_bounds_at(distances: FloatArray, fixed_counts: Iterable[int]) -> CertifiedBounds:
+    """Return bounds on s_exact(r) at the given numbers of fixed points r.
 
-    Eisner's recursion: with a price on the diagonal an assignment gives a corner of the convex minorant of
-    the cost by fixed points, and v(price) - price r <= s_exact(r). The corners either side of r are
-    searched for by the price that makes the two best ones known equal. The lower bound is G(n - r) for
-    symmetric D and no less for asymmetric. Upper bounds mix the two corners' assignments.
+    Eisner's recursion: with a price on the diagonal, an optimal assignment is a corner of the convex
+    minorant of the cost as a function of the fixed points, and v(price) - price r <= s_exact(r). The
+    corners on both sides of r are found with the price at which the two best known corners cost the same.
+    The lower bound is G(n - r) for symmetric D and at least that for asymmetric D. Upper bounds combine
+    the assignments of the two corners. Takes 6 to 11 assignments of O(n^3) per r.
     """
-    matrix = checked(distances)
+    matrix = check_matrix(distances)
     n = len(matrix)
-    asked = np.unique(np.fromiter(fixed, dtype=np.int64))
-    if asked.size and not 0 <= asked[0] <= asked[-1] <= n:
+    counts = np.unique(np.fromiter(fixed_counts, dtype=np.int64))
+    if counts.size and not 0 <= counts[0] <= counts[-1] <= n:
         raise InvalidInput(f"numbers of fixed points lie in 0..{n}")
     if n < 2:
-        return assembled(matrix, asked, np.zeros(len(asked)), np.arange(n)[np.newaxis])
-    search = _Search(matrix)
-    # Nobody can move alone: n - 1 fixed points are no cheaper than n - 2.
-    lower = [search.lower(n - 2 if each == n - 1 else int(each)) for each in asked]
-    return assembled(matrix, asked, np.array(lower), np.array(search.found))
+        return assemble_bounds(matrix, counts, np.zeros(len(counts)), np.arange(n)[np.newaxis])
+    search = _CornerSearch(matrix)
+    # A single individual cannot move alone, so n - 1 fixed points cost at least as much as n - 2.
+    lower = [search.lower(n - 2 if count == n - 1 else int(count)) for count in counts]
+    return assemble_bounds(matrix, counts, np.array(lower), np.array(search.permutations))
 
 
-class _Search:
-    """Corners of the convex minorant of the cost by fixed points, found as they are asked for."""
+class _CornerSearch:
+    """Lazy search for the corners of the convex minorant of the cost by fixed points."""
 
     def __init__(self, distances: FloatArray) -> None:
         self.distances = distances
         self.symmetric = is_symmetric(distances)
         self.corners: dict[int, tuple[float, IntArray]] = {}
-        self.found: list[IntArray] = []
+        self.permutations: list[IntArray] = []
         n = len(distances)
         self._add(np.arange(n))
         self._add(self._assignment(np.inf))
 
     def lower(self, fixed: int) -> float:
-        """The minorant at ``fixed``; the permutations met on the way are left in ``found``."""
+        """Return the minorant at ``fixed``; also append the permutations it tries to ``permutations``."""
         while fixed not in self.corners:
-            below = max(each for each in self.corners if each < fixed)
-            above = min(each for each in self.corners if each > fixed)
-            (dear, first), (cheap, second) = self.corners[below], self.corners[above]
-            price = (dear - cheap) / (above - below)
+            below = max(count for count in self.corners if count < fixed)
+            above = min(count for count in self.corners if count > fixed)
+            (cost_below, permutation_below), (cost_above, permutation_above) = (
+                self.corners[below],
+                self.corners[above],
+            )
+            price = (cost_below - cost_above) / (above - below)
             permutation = self._assignment(price)
-            points = int(fixed_points(permutation[np.newaxis])[0])
-            value = float(costs_of(self.distances, permutation[np.newaxis])[0]) + price * points
-            line = dear + price * below
-            if line - value <= RELATIVE * line or not below < points < above:
-                self.found.append(mixed(first, second, fixed))
-                return value - price * fixed
+            fixed_count = int(count_fixed_points(permutation[np.newaxis])[0])
+            penalized_cost = (
+                float(permutation_costs(self.distances, permutation[np.newaxis])[0]) + price * fixed_count
+            )
+            line = cost_below + price * below
+            if line - penalized_cost <= RELATIVE_TOLERANCE * line or not below < fixed_count < above:
+                self.permutations.append(mix_permutations(permutation_below, permutation_above, fixed))
+                return penalized_cost - price * fixed
             self._add(permutation)
         return self.corners[fixed][0]
 
     def _add(self, permutation: IntArray) -> None:
         if self.symmetric:
-            # Without even cycles two assignments differ by more, smaller cycles: more to mix.
-            moved = np.where(permutation == np.arange(len(permutation)), -1, permutation)
-            permutation = kernels.double(self.distances, moved)[0]
-        cost = float(costs_of(self.distances, permutation[np.newaxis])[0])
-        self.corners[int(fixed_points(permutation[np.newaxis])[0])] = (cost, permutation)
-        self.found.append(permutation)
+            # Splitting even cycles makes two assignments differ by more, smaller cycles to combine.
+            successors = np.where(permutation == np.arange(len(permutation)), -1, permutation)
+            permutation = kernels.build_doublings(self.distances, successors)[0]
+        cost = float(permutation_costs(self.distances, permutation[np.newaxis])[0])
+        self.corners[int(count_fixed_points(permutation[np.newaxis])[0])] = (cost, permutation)
+        self.permutations.append(permutation)
 
     def _assignment(self, price: float) -> IntArray:
         priced = self.distances.copy()
@@ -77,27 +88,27 @@ class _Search:
         return linear_sum_assignment(priced)[1].astype(np.int64)
 
 
-def mixed(below: IntArray, above: IntArray, most: int) -> IntArray:
-    """A permutation of at most ``most`` fixed points, as near as cycles of their difference lead.
+def mix_permutations(below: IntArray, above: IntArray, limit: int) -> IntArray:
+    """Combine two permutations into one with as many fixed points as possible, but at most ``limit``.
 
-    ``below`` has fewer fixed points, ``above`` more. Where both are best at one price on the diagonal, so is
-    every mixture of whole cycles, and more fixed points cost less.
+    ``below`` has fewer fixed points than ``above``. If both are optimal at the same price on the diagonal,
+    so is every combination of whole cycles of their difference, and more fixed points cost less.
     """
-    places = np.arange(len(below))
+    rows = np.arange(len(below))
     holder = np.empty_like(below)
-    holder[below] = places
+    holder[below] = rows
     gains: list[tuple[int, list[int]]] = []
-    seen = below == above
-    for first in np.flatnonzero(~seen):
-        cycle, row = [], int(first)
-        while not seen[row]:
-            seen[row] = True
+    visited = below == above
+    for start in np.flatnonzero(~visited):
+        cycle, row = [], int(start)
+        while not visited[row]:
+            visited[row] = True
             cycle.append(row)
             row = int(holder[above[row]])
         gains.append((int((above[cycle] == cycle).sum() - (below[cycle] == cycle).sum()), cycle))
-    result, left = below.copy(), most - int((below == places).sum())
-    for gain, cycle in sorted((each for each in gains if each[0] > 0), reverse=True):
-        if gain <= left:
+    result, remaining = below.copy(), limit - int((below == rows).sum())
+    for gain, cycle in sorted((entry for entry in gains if entry[0] > 0), reverse=True):
+        if gain <= remaining:
             result[cycle] = above[cycle]
-            left -= gain
+            remaining -= gain
     return result

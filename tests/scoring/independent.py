@@ -1,6 +1,6 @@
-"""A third way to the numbers, for tables too large for plain loops: straight from the formulas.
+"""Third implementation of the microdata scores, vectorized for tables too large for plain loops.
 
-It shares no code with the program; rows come as lists of text, as a CSV reader gives them.
+It shares no code with the program. Rows are lists of strings, as a CSV reader returns them.
 """
 
 import math
@@ -17,77 +17,81 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Rules:
-    """The roles and parameters of the 2015 contest, by column position."""
+class ColumnRoles:
+    """Column roles and parameters of the 2015 contest, by column position."""
 
     quasi: Sequence[int]
     sensitive: Sequence[int]
-    crossed: Sequence[int]
-    target: int
-    single: int
-    """The column of id_sa."""
-    ranked: int
-    """The column of sa_rank and sa_nearest."""
+    cross_columns: Sequence[int]
+    cross_target: int
+    id_sa_column: int
+    """Column used by id_sa."""
+    rank_column: int
+    """Column used by sa_rank and sa_nearest."""
 
 
-class Numbers:
-    """Both tables as numbers, and the classes of X."""
+class NumericTables:
+    """Numeric cells of X and Y and the equivalence classes of X."""
 
-    def __init__(self, rules: Rules, x: Sequence[Row], y: Sequence[Row], source: Ints) -> None:
+    def __init__(self, rules: ColumnRoles, x: Sequence[Row], y: Sequence[Row], source: Ints) -> None:
         self.rules, self.x, self.y, self.source = rules, x, y, source
-        self.sx, self.sy = (values(table, rules.sensitive) for table in (x, y))
-        self.qx, self.qy = (keys(table, rules.quasi) for table in (x, y))
+        self.sx, self.sy = (numeric_cells(table, rules.sensitive) for table in (x, y))
+        self.qx, self.qy = (row_keys(table, rules.quasi) for table in (x, y))
         self.classes: dict[Row, list[int]] = defaultdict(list)
         for row, key in enumerate(self.qx):
             self.classes[key].append(row)
 
     def candidates(self, row: int) -> Ints | None:
-        found = self.classes.get(self.qy[row])
-        return None if found is None else np.array(found)
+        rows = self.classes.get(self.qy[row])
+        return None if rows is None else np.array(rows)
 
 
-def values(table: Sequence[Row], columns: Sequence[int]) -> Floats:
+def numeric_cells(table: Sequence[Row], columns: Sequence[int]) -> Floats:
     return np.array([[float(row[column]) for column in columns] for row in table])
 
 
-def keys(table: Sequence[Row], columns: Sequence[int]) -> list[Row]:
+def row_keys(table: Sequence[Row], columns: Sequence[int]) -> list[Row]:
     return [tuple(row[column] for column in columns) for row in table]
 
 
-def utility(n: Numbers) -> dict[str, float]:
-    spread = n.sx.max(0) - n.sx.min(0)
-    apart = np.abs(n.sy - n.sx[n.source])
-    upper = np.triu_indices(len(n.rules.sensitive), 1)
+def utility_losses(tables: NumericTables) -> dict[str, float]:
+    spread = tables.sx.max(0) - tables.sx.min(0)
+    differences = np.abs(tables.sy - tables.sx[tables.source])
+    upper = np.triu_indices(len(tables.rules.sensitive), 1)
     return {
-        "mean_mae": float(np.mean([abs(mean(a) - mean(b)) for a, b in zip(n.sx.T, n.sy.T, strict=True)])),
-        **cross_tables(n),
-        "cor_mae": float(np.abs(correlations(n.sx) - correlations(n.sy))[upper].mean()),
-        "information_loss": float(
-            np.where(spread > 0, apart / np.where(spread > 0, spread, 1), apart > 0).mean()
+        "mean_mae": float(
+            np.mean([abs(mean(a) - mean(b)) for a, b in zip(tables.sx.T, tables.sy.T, strict=True)])
         ),
-        "row_difference": float(len(n.x) - len(n.y)),
+        **cross_tables(tables),
+        "cor_mae": float(np.abs(correlations(tables.sx) - correlations(tables.sy))[upper].mean()),
+        "information_loss": float(
+            np.where(spread > 0, differences / np.where(spread > 0, spread, 1), differences > 0).mean()
+        ),
+        "row_difference": float(len(tables.x) - len(tables.y)),
     }
 
 
-def shares_of(apart: Floats, spread: Floats) -> Floats:
-    """Differences as shares of the range; a range of 0: 0 if equal, else 1."""
-    return np.where(spread > 0, apart / np.where(spread > 0, spread, 1), apart > 0)
+def range_shares(differences: Floats, spread: Floats) -> Floats:
+    """Return the differences divided by the range; with a range of 0, 0 if equal and 1 otherwise."""
+    return np.where(spread > 0, differences / np.where(spread > 0, spread, 1), differences > 0)
 
 
 def mean(cells: Sequence[float] | Floats) -> float:
     return math.fsum(cells) / len(cells) if len(cells) else 0.0
 
 
-def cross_tables(n: Numbers) -> dict[str, float]:
-    space = math.prod(len({row[c] for row in (*n.x, *n.y)}) for c in n.rules.crossed)
+def cross_tables(tables: NumericTables) -> dict[str, float]:
+    space = math.prod(
+        len({row[column] for row in (*tables.x, *tables.y)}) for column in tables.rules.cross_columns
+    )
     cells: list[dict[Row, list[float]]] = []
-    for table in (n.x, n.y):
+    for table in (tables.x, tables.y):
         cells.append(defaultdict(list))
-        for row, key in zip(table, keys(table, n.rules.crossed), strict=True):
-            cells[-1][key].append(float(row[n.rules.target]))
-    both = set(cells[0]) | set(cells[1])
-    before, after = ([cell.get(key, []) for key in both] for cell in cells)
-    pairs = list(zip(before, after, strict=True))
+        for row, key in zip(table, row_keys(table, tables.rules.cross_columns), strict=True):
+            cells[-1][key].append(float(row[tables.rules.cross_target]))
+    cell_keys = set(cells[0]) | set(cells[1])
+    original_cells, released_cells = ([cell.get(key, []) for key in cell_keys] for cell in cells)
+    pairs = list(zip(original_cells, released_cells, strict=True))
     return {
         "cross_mean": math.fsum(abs(mean(a) - mean(b)) for a, b in pairs) / space,
         "cross_count": sum(abs(len(a) - len(b)) for a, b in pairs) / space,
@@ -98,84 +102,106 @@ def correlations(cells: Floats) -> Floats:
     centred = cells - cells.mean(0)
     constant = cells.min(0) == cells.max(0)
     lengths = np.where(constant, 1.0, np.sqrt((centred**2).sum(0)))
-    found: Floats = centred.T @ centred / np.outer(lengths, lengths)
-    found[constant] = found[:, constant] = 0.0
-    return found
+    matrix: Floats = centred.T @ centred / np.outer(lengths, lengths)
+    matrix[constant] = matrix[:, constant] = 0.0
+    return matrix
 
 
-def anonymity(n: Numbers) -> dict[str, float]:
-    sizes = Counter(n.qy).values()
-    return {"k_min": float(min(sizes)), "k_mean": len(n.y) / len(sizes)}
+def anonymity(tables: NumericTables) -> dict[str, float]:
+    sizes = Counter(tables.qy).values()
+    return {"k_min": float(min(sizes)), "k_mean": len(tables.y) / len(sizes)}
 
 
-def attackers(n: Numbers) -> dict[str, float]:
-    single, ranked = (n.rules.sensitive.index(column) for column in (n.rules.single, n.rules.ranked))
-    every = np.arange(len(n.x))
-    by_column = [nearest(n, row, every, [single]) for row in range(len(n.y))]
-    by_all = [nearest(n, row, every, range(len(n.rules.sensitive))) for row in range(len(n.y))]
-    matched = np.array([n.candidates(row) is not None for row in range(len(n.y))])
+def attack_rates(tables: NumericTables) -> dict[str, float]:
+    id_sa_column, rank_column = (
+        tables.rules.sensitive.index(column)
+        for column in (tables.rules.id_sa_column, tables.rules.rank_column)
+    )
+    all_rows = np.arange(len(tables.x))
+    nearest_by_column = [nearest(tables, row, all_rows, [id_sa_column]) for row in range(len(tables.y))]
+    nearest_by_all = [
+        nearest(tables, row, all_rows, range(len(tables.rules.sensitive))) for row in range(len(tables.y))
+    ]
+    matched = np.array([tables.candidates(row) is not None for row in range(len(tables.y))])
     return {
-        "id_rand": mean([chance(n, row) for row in range(len(n.y))]),
-        "id_sa": rate(n, np.array(by_column)),
-        "sort": rate(n, by_rank(column_sums(n.sx), column_sums(n.sy), stretched=False)),
-        "sa_rank": rate(n, by_rank(n.sx[:, ranked], n.sy[:, ranked], stretched=True)),
-        "sa_nearest": rate(n, np.array([np.argmin(np.abs(n.sx[:, ranked] - y)) for y in n.sy[:, ranked]])),
-        "euc1": rate(n, np.where(matched, by_all, -1)),
-        "euc2": rate(n, np.array(by_all)),
-        "own_row": rate(n, np.arange(len(n.y))),
-        "aya": rate(n, np.array([nearest_unlike(n, row, every) for row in range(len(n.y))])),
-        "gower": rate(n, nearest_by_gower(n)),
+        "id_rand": mean([hit_chance(tables, row) for row in range(len(tables.y))]),
+        "id_sa": rate(tables, np.array(nearest_by_column)),
+        "sort": rate(tables, rank_guess(column_sums(tables.sx), column_sums(tables.sy), stretched=False)),
+        "sa_rank": rate(
+            tables, rank_guess(tables.sx[:, rank_column], tables.sy[:, rank_column], stretched=True)
+        ),
+        "sa_nearest": rate(
+            tables,
+            np.array([np.argmin(np.abs(tables.sx[:, rank_column] - y)) for y in tables.sy[:, rank_column]]),
+        ),
+        "euc1": rate(tables, np.where(matched, nearest_by_all, -1)),
+        "euc2": rate(tables, np.array(nearest_by_all)),
+        "own_row": rate(tables, np.arange(len(tables.y))),
+        "aya": rate(
+            tables, np.array([nearest_unequal(tables, row, all_rows) for row in range(len(tables.y))])
+        ),
+        "gower": rate(tables, nearest_by_gower(tables)),
     }
 
 
-def nearest_unlike(n: Numbers, row: int, every: Ints) -> int:
-    """The nearest matching row that is not equal in every column; none left: as EUC2."""
-    found, columns = n.candidates(row), range(len(n.rules.sensitive))
-    unlike = [] if found is None else [i for i in found if (n.sx[i] != n.sy[row]).any()]
-    if not unlike:
-        return nearest(n, row, every, columns)
-    squares = np.zeros(len(unlike))
+def nearest_unequal(tables: NumericTables, row: int, all_rows: Ints) -> int:
+    """Return the nearest matching row that differs in at least one column; without one, as EUC2."""
+    matching, columns = tables.candidates(row), range(len(tables.rules.sensitive))
+    unequal = (
+        []
+        if matching is None
+        else [candidate for candidate in matching if (tables.sx[candidate] != tables.sy[row]).any()]
+    )
+    if not unequal:
+        return nearest(tables, row, all_rows, columns)
+    squares = np.zeros(len(unequal))
     for column in columns:
-        gap = n.sx[unlike, column] - n.sy[row, column]
+        gap = tables.sx[unequal, column] - tables.sy[row, column]
         squares = squares + gap * gap
-    return int(unlike[np.argmin(squares)])
+    return int(unequal[np.argmin(squares)])
 
 
-def nearest_by_gower(n: Numbers) -> Ints:
-    """By all columns; totals within 1e-12 of the least are equal, the lower row wins."""
-    spread = n.sx.max(0) - n.sx.min(0)
+def nearest_by_gower(tables: NumericTables) -> Ints:
+    """Return the row nearest by all columns; totals within 1e-12 of the minimum tie, the lower row wins."""
+    spread = tables.sx.max(0) - tables.sx.min(0)
     codes = [
-        np.unique([*column_of(n.x, c), *column_of(n.y, c)], return_inverse=True)[1] for c in n.rules.quasi
+        np.unique(
+            [*column_cells(tables.x, position), *column_cells(tables.y, position)], return_inverse=True
+        )[1]
+        for position in tables.rules.quasi
     ]
-    guess = np.empty(len(n.y), dtype=np.int64)
-    for row in range(len(n.y)):
-        total = np.minimum(1, shares_of(np.abs(n.sx - n.sy[row]), spread)).sum(1)
+    guess = np.empty(len(tables.y), dtype=np.int64)
+    for row in range(len(tables.y)):
+        total = np.minimum(1, range_shares(np.abs(tables.sx - tables.sy[row]), spread)).sum(1)
         for column in codes:
-            total = total + (column[: len(n.x)] != column[len(n.x) + row])
+            total = total + (column[: len(tables.x)] != column[len(tables.x) + row])
         guess[row] = np.argmax(total <= total.min() * (1 + 1e-12))
     return guess
 
 
-def column_of(rows: Sequence[Row], column: int) -> list[str]:
+def column_cells(rows: Sequence[Row], column: int) -> list[str]:
     return [row[column] for row in rows]
 
 
-def rate(n: Numbers, guess: Ints) -> float:
-    return float(np.count_nonzero(guess == n.source) / len(n.y))
+def rate(tables: NumericTables, guess: Ints) -> float:
+    return float(np.count_nonzero(guess == tables.source) / len(tables.y))
 
 
-def chance(n: Numbers, row: int) -> float:
-    found = n.candidates(row)
-    return 0.0 if found is None or n.source[row] not in found else 1 / len(found)
+def hit_chance(tables: NumericTables, row: int) -> float:
+    matching = tables.candidates(row)
+    return 0.0 if matching is None or tables.source[row] not in matching else 1 / len(matching)
 
 
-def nearest(n: Numbers, row: int, every: Ints, columns: Sequence[int]) -> int:
-    """Of the matching rows, or of all, the nearest: squares summed in column order, the lower row on ties."""
-    found = n.candidates(row)
-    rows = every if found is None else found
+def nearest(tables: NumericTables, row: int, all_rows: Ints, columns: Sequence[int]) -> int:
+    """Return the nearest row among the matching rows, or among all if none matches.
+
+    Squares are summed in column order; the lower row wins a tie.
+    """
+    matching = tables.candidates(row)
+    rows = all_rows if matching is None else matching
     total = np.zeros(len(rows))
     for column in columns:
-        gap = n.sx[rows, column] - n.sy[row, column]
+        gap = tables.sx[rows, column] - tables.sy[row, column]
         total = total + (gap * gap if len(columns) > 1 else np.abs(gap))
     return int(rows[np.argmin(total)])
 
@@ -187,48 +213,50 @@ def column_sums(cells: Floats) -> Floats:
     return total
 
 
-def by_rank(x: Floats, y: Floats, *, stretched: bool) -> Ints:
+def rank_guess(x: Floats, y: Floats, *, stretched: bool) -> Ints:
     order, ranks = np.argsort(x, kind="stable"), np.arange(len(y))
     guess = np.empty(len(y), dtype=np.int64)
     guess[np.argsort(y, kind="stable")] = order[ranks * len(x) // len(y) if stretched else ranks]
     return guess
 
 
-def gower_distances(n: Numbers) -> Floats:
-    """Of every individual; a deleted one counts 1."""
-    spread = n.sx.max(0) - n.sx.min(0)
-    found = np.ones(len(n.x))
-    for row, origin in enumerate(n.source):
-        mismatches = sum(n.x[origin][c] != n.y[row][c] for c in n.rules.quasi)
-        apart = np.abs(n.sx[origin] - n.sy[row])
-        shares = np.minimum(1, shares_of(apart, spread))
-        found[origin] = (mismatches + shares.sum()) / (len(n.rules.quasi) + len(n.rules.sensitive))
-    return found
+def gower_distances(tables: NumericTables) -> Floats:
+    """Return the Gower distance of every individual; a deleted one counts 1."""
+    spread = tables.sx.max(0) - tables.sx.min(0)
+    distances = np.ones(len(tables.x))
+    for row, origin in enumerate(tables.source):
+        mismatches = sum(tables.x[origin][column] != tables.y[row][column] for column in tables.rules.quasi)
+        differences = np.abs(tables.sx[origin] - tables.sy[row])
+        shares = np.minimum(1, range_shares(differences, spread))
+        distances[origin] = (mismatches + shares.sum()) / (
+            len(tables.rules.quasi) + len(tables.rules.sensitive)
+        )
+    return distances
 
 
-def scales(rules: Rules, x: Sequence[Row]) -> dict[str, float]:
-    found: dict[str, list[float]] = defaultdict(list)
-    for draw in range(5):
-        rng = np.random.Generator(np.random.PCG64(draw))
+def scales(rules: ColumnRoles, x: Sequence[Row]) -> dict[str, float]:
+    losses: dict[str, list[float]] = defaultdict(list)
+    for seed in range(5):
+        rng = np.random.Generator(np.random.PCG64(seed))
         columns = []
         for column in range(len(x[0])):
             order = rng.permutation(len(x))
             columns.append([x[row][column] for row in order])
-        null = list(zip(*columns, strict=True))
-        for name, value in utility(Numbers(rules, x, null, np.arange(len(x)))).items():
-            found[name].append(value)
-    deviations = values(x, rules.sensitive).std(0)
-    return {name: mean(drawn) for name, drawn in found.items()} | {
+        null_rows = list(zip(*columns, strict=True))
+        for name, value in utility_losses(NumericTables(rules, x, null_rows, np.arange(len(x)))).items():
+            losses[name].append(value)
+    deviations = numeric_cells(x, rules.sensitive).std(0)
+    return {name: mean(samples) for name, samples in losses.items()} | {
         "mean_mae": float(deviations.mean()),
         "row_difference": float(len(x)),
     }
 
 
-def utility_score(found: dict[str, float], scale: dict[str, float], largest: float) -> float:
-    """U with equal weights."""
+def utility_score(losses: dict[str, float], scale: dict[str, float], largest: float) -> float:
+    """Return U with equal weights."""
     scores = []
-    for name, value in found.items():
+    for name, value in losses.items():
         tiny = 1e-9 * largest if name in {"mean_mae", "cross_mean"} else 1e-9
-        small, bound = (0.0 if number < tiny else number for number in (value, scale[name]))
-        scores.append((0.0 if small == 0 else 1.0) if bound == 0 else min(1.0, small / bound))
+        loss, limit = (0.0 if number < tiny else number for number in (value, scale[name]))
+        scores.append((0.0 if loss == 0 else 1.0) if limit == 0 else min(1.0, loss / limit))
     return sum(scores) / len(scores)

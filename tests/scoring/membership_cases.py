@@ -1,4 +1,4 @@
-"""Hostile tables of `membership`: ties everywhere, constants, one category, duplicates, huge and tiny."""
+"""Hypothesis strategies for hostile membership tables: ties, constants, duplicates and extreme values."""
 
 from dataclasses import dataclass
 
@@ -11,69 +11,70 @@ from anoncup.geometry.arrays import BoolArray
 from anoncup.geometry.stable_sums import LARGEST
 from anoncup.plugins import TRACKS
 from anoncup.tracks.membership.adapter import parse_original
-from anoncup.tracks.membership.schema import Categorical, Numeric, Schema
-from anoncup.tracks.membership.tables import Original, Table
+from anoncup.tracks.membership.schema import CategoricalColumn, NumericColumn, TableSchema
+from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable
 from tests.scoring.membership_reference import TEXTS, Rows
 from tests.scoring.tables_to_break import HOSTILE, TAME
 
 
 @dataclass(frozen=True)
-class Case:
-    """Candidates, who is a member, and a release; the same as lists of rows, numbers first."""
+class MembershipCase:
+    """Candidates, a mask of the members and a release. Numeric columns come first."""
 
-    candidates: Table
+    candidates: TypedTable
     members: BoolArray
-    released: Table
+    release: TypedTable
 
     @property
-    def own(self) -> Table:
-        return self.candidates.at(self.members)
+    def member_table(self) -> TypedTable:
+        return self.candidates.select_rows(self.members)
 
 
-def survey(rows: int = 60, seed: int = 1) -> Original:
-    """The example data of the track."""
-    made = TRACKS["membership"].example_data
-    assert made is not None
-    return parse_original(made(rows, seed), parse_competition(template("membership")))[0]
+def build_survey(rows: int = 60, seed: int = 1) -> MembershipOriginal:
+    """Return the example data of the track."""
+    example_data = TRACKS["membership"].make_example_data
+    assert example_data is not None
+    return parse_original(example_data(rows, seed), parse_competition(template("membership")))[0]
 
 
-def schema_of(numeric: int, categorical: int) -> Schema:
-    numbers = [Numeric(f"n{place}", -LARGEST, LARGEST) for place in range(numeric)]
-    texts = [Categorical(f"c{place}", TEXTS) for place in range(categorical)]
-    return Schema((*numbers, *texts))
+def build_schema(numeric_count: int, categorical_count: int) -> TableSchema:
+    numeric_columns = [NumericColumn(f"n{number}", -LARGEST, LARGEST) for number in range(numeric_count)]
+    categorical_columns = [CategoricalColumn(f"c{number}", TEXTS) for number in range(categorical_count)]
+    return TableSchema((*numeric_columns, *categorical_columns))
 
 
-def table_of(rows: Rows, schema: Schema) -> Table:
-    """Of rows with their numbers first."""
-    numeric, number = len(schema.numeric), len(rows)
-    numbers = [[cell for cell in row[:numeric] if not isinstance(cell, str)] for row in rows]
-    codes = [[TEXTS.index(str(cell)) for cell in row[numeric:]] for row in rows]
-    return Table(
+def build_table(rows: Rows, schema: TableSchema) -> TypedTable:
+    """Build a table from rows whose numeric cells come first."""
+    numeric_count, row_count = len(schema.numeric), len(rows)
+    numbers = [[cell for cell in row[:numeric_count] if not isinstance(cell, str)] for row in rows]
+    codes = [[TEXTS.index(str(cell)) for cell in row[numeric_count:]] for row in rows]
+    return TypedTable(
         schema,
-        np.array(numbers, dtype=np.float64).reshape(number, numeric),
-        np.array(codes, dtype=np.int64).reshape(number, len(schema.categorical)),
+        np.array(numbers, dtype=np.float64).reshape(row_count, numeric_count),
+        np.array(codes, dtype=np.int64).reshape(row_count, len(schema.categorical)),
     )
 
 
-def rows_of(table: Table) -> Rows:
-    texts = [table.texts(place) for place in range(table.codes.shape[1])]
+def list_rows(table: TypedTable) -> Rows:
+    categories = [table.column_texts(index) for index in range(table.codes.shape[1])]
     return [
-        [*numbers, *(column[row] for column in texts)] for row, numbers in enumerate(table.numbers.tolist())
+        [*numbers, *(column[row] for column in categories)]
+        for row, numbers in enumerate(table.numbers.tolist())
     ]
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> Case:
+def cases(draw: st.DrawFn) -> MembershipCase:
     numeric = draw(st.integers(0, 3))
-    schema = schema_of(numeric, draw(st.integers(0 if numeric else 1, 2)))
+    schema = build_schema(numeric, draw(st.integers(0 if numeric else 1, 2)))
     amounts = st.sampled_from(draw(st.sampled_from([TAME[:1], TAME[:2], TAME, HOSTILE])))
     texts = st.sampled_from(draw(st.sampled_from([TEXTS[:1], TEXTS[:3]])))
     cells = [amounts] * numeric + [texts] * len(schema.categorical)
     row = st.tuples(*cells).map(list)
-    half = draw(st.integers(1, 12))
-    candidates = draw(st.lists(row, min_size=2 * half, max_size=2 * half))
-    known = row | st.sampled_from(candidates)
-    released = draw(st.lists(known, min_size=1, max_size=15))
-    order = draw(st.permutations(range(2 * half)))
-    members = np.array(order) < half
-    return Case(table_of(candidates, schema), members, table_of(released, schema))
+    half_size = draw(st.integers(1, 12))
+    candidates = draw(st.lists(row, min_size=2 * half_size, max_size=2 * half_size))
+    known_row = row | st.sampled_from(candidates)
+    release = draw(st.lists(known_row, min_size=1, max_size=15))
+    order = draw(st.permutations(range(2 * half_size)))
+    members = np.array(order) < half_size
+    return MembershipCase(build_table(candidates, schema), members, build_table(release, schema))

@@ -1,7 +1,7 @@
-"""The monthly track once more: slow loops over lists, written from the formulas, with exact fractions.
+"""Second implementation of the monthly track: slow loops over lists, from the formulas, exact fractions.
 
-Tables are lists of rows of texts: (customer, invoice, date, time, good, price, quantity). A deleted row of AT
-or of a table of knowledge has DEL for its customer. F and guesses: pseudonyms by (customer, month).
+Tables are lists of rows of strings: (customer, invoice, date, time, good, price, quantity). A deleted row
+of AT or of a knowledge table has the customer DEL. F and guesses map (customer, month) to pseudonyms.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,12 +10,12 @@ from fractions import Fraction
 from math import sqrt
 
 Row = tuple[str, str, str, str, str, str, str]
-Names = dict[tuple[str, str], str]
-Key = Callable[[Row], tuple[str, ...]]
-Amounts = dict[str, dict[str, int]]
+Pseudonyms = dict[tuple[str, str], str]
+KeyFunction = Callable[[Row], tuple[str, ...]]
+Quantities = dict[str, dict[str, int]]
 
 LEVELS = (12, 24, 36, 48, 60, 72)
-KEYS: dict[str, Key] = {
+KEYS: dict[str, KeyFunction] = {
     "date_quantity": lambda row: (row[2], row[6]),
     "good_price": lambda row: (row[4][:2], row[5]),
     "good_quantity": lambda row: (row[4][:2], row[6]),
@@ -25,126 +25,145 @@ KEYS: dict[str, Key] = {
 }
 
 
-def kept(rows: Sequence[Row]) -> list[Row]:
+def drop_deleted(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row[0] != "DEL"]
 
 
-def day_of(row: Row) -> date:
+def parse_day(row: Row) -> date:
     year, month, day = map(int, row[2].replace("/", "-").split("-"))
     return date(year, month, day)
 
 
-def month_of(row: Row) -> str:
-    return day_of(row).isoformat()[:7]
+def parse_month(row: Row) -> str:
+    return parse_day(row).isoformat()[:7]
 
 
-def months(before: Sequence[Row]) -> list[str]:
-    return sorted({month_of(row) for row in before})
+def list_months(original: Sequence[Row]) -> list[str]:
+    return sorted({parse_month(row) for row in original})
 
 
-def answer(before: Sequence[Row], after: Sequence[Row]) -> Names:
-    """F without its DELs."""
-    pairs = zip(before, after, strict=True)
-    return {(old[0], month_of(old)): new[0] for old, new in pairs if new[0] != "DEL"}
+def build_answer(original: Sequence[Row], released: Sequence[Row]) -> Pseudonyms:
+    """Return F without deleted entries."""
+    pairs = zip(original, released, strict=True)
+    return {(old[0], parse_month(old)): new[0] for old, new in pairs if new[0] != "DEL"}
 
 
-def attack(after: Sequence[Row], known: Sequence[Row], key: Key) -> Names:
-    dictionary = {}
-    for row in kept(after):
-        dictionary[key(row)] = row[0]
+def attack(released: Sequence[Row], knowledge: Sequence[Row], key: KeyFunction) -> Pseudonyms:
+    pseudonyms = {}
+    for row in drop_deleted(released):
+        pseudonyms[key(row)] = row[0]
     guess = {}
-    for row in kept(known):
-        if key(row) in dictionary:
-            guess[row[0], month_of(row)] = dictionary[key(row)]
+    for row in drop_deleted(knowledge):
+        if key(row) in pseudonyms:
+            guess[row[0], parse_month(row)] = pseudonyms[key(row)]
     return guess
 
 
-def outcome(customers: Sequence[str], found: list[str], guess: Names, truth: Names) -> Fraction:
-    right = 0
+def reidentification_rate(
+    customers: Sequence[str], months: list[str], guess: Pseudonyms, truth: Pseudonyms
+) -> Fraction:
+    correct = 0
     for customer in customers:
-        wanted = [truth.get((customer, month), "DEL") for month in found]
-        named = [guess.get((customer, month), "DEL") for month in found]
-        right += wanted == named
-    return Fraction(right, len(customers))
+        true_names = [truth.get((customer, month), "DEL") for month in months]
+        guessed_names = [guess.get((customer, month), "DEL") for month in months]
+        correct += true_names == guessed_names
+    return Fraction(correct, len(customers))
 
 
-def amounts(before: Sequence[Row], rows: Sequence[Row]) -> Amounts:
-    """q[g][u] of every good of T, without the users who never bought it."""
-    found: Amounts = {row[4]: {} for row in before}
-    for row in kept(rows):
-        users = found[row[4]]
+def quantities_by_good(original: Sequence[Row], rows: Sequence[Row]) -> Quantities:
+    """Return q[g][u], the quantity of each good of T by user, without users who never bought it."""
+    quantities: Quantities = {row[4]: {} for row in original}
+    for row in drop_deleted(rows):
+        users = quantities[row[4]]
         users[row[0]] = users.get(row[0], 0) + int(row[6])
-    return found
+    return quantities
 
 
-def cosine(one: dict[str, int], other: dict[str, int]) -> float:
-    product = sum(number * other.get(user, 0) for user, number in one.items())
-    squares = sum(q * q for q in one.values()) * sum(q * q for q in other.values())
+def cosine(first: dict[str, int], second: dict[str, int]) -> float:
+    product = sum(number * second.get(user, 0) for user, number in first.items())
+    squares = sum(q * q for q in first.values()) * sum(q * q for q in second.values())
     return product / sqrt(squares) if squares else 0.0
 
 
-def distance(before: Amounts, after: Amounts) -> float:
-    apart = total = Fraction(0)
-    for i in before:
-        for j in before:
-            a, c = cosine(before[i], before[j]), cosine(after[i], after[j])
+def itemcf_distance(original: Quantities, released: Quantities) -> float:
+    difference = total = Fraction(0)
+    for i in original:
+        for j in original:
+            a, c = cosine(original[i], original[j]), cosine(released[i], released[j])
             if i != j and a > 0:
-                apart += abs(Fraction(a) - Fraction(c))
+                difference += abs(Fraction(a) - Fraction(c))
                 total += Fraction(a)
-    return float(min(Fraction(1), apart / total)) if total else 0.0
+    return float(min(Fraction(1), difference / total)) if total else 0.0
 
 
-def replaced(found: Amounts, count: Callable[[int], int]) -> Amounts:
-    return {good: {user: count(q) for user, q in users.items()} for good, users in found.items()}
+def map_quantities(quantities: Quantities, convert: Callable[[int], int]) -> Quantities:
+    return {good: {user: convert(q) for user, q in users.items()} for good, users in quantities.items()}
 
 
-def itemcf_levels(before: Sequence[Row], after: Sequence[Row]) -> float:
+def itemcf_levels(original: Sequence[Row], released: Sequence[Row]) -> float:
     def level(q: int) -> int:
         return sum(q >= threshold for threshold in LEVELS)
 
-    return distance(replaced(amounts(before, before), level), replaced(amounts(before, after), level))
+    return itemcf_distance(
+        map_quantities(quantities_by_good(original, original), level),
+        map_quantities(quantities_by_good(original, released), level),
+    )
 
 
-def itemcf_small(before: Sequence[Row], after: Sequence[Row]) -> float:
-    def small(q: int) -> int:
+def itemcf_small(original: Sequence[Row], released: Sequence[Row]) -> float:
+    def drop_large(q: int) -> int:
         return q if q <= 11 else 0
 
-    return distance(replaced(amounts(before, before), small), replaced(amounts(before, after), small))
+    return itemcf_distance(
+        map_quantities(quantities_by_good(original, original), drop_large),
+        map_quantities(quantities_by_good(original, released), drop_large),
+    )
 
 
-def top(found: Amounts) -> list[str]:
-    return sorted(found, key=lambda good: (len(found[good]), good), reverse=True)[:100]
+def list_top_goods(quantities: Quantities) -> list[str]:
+    return sorted(quantities, key=lambda good: (len(quantities[good]), good), reverse=True)[:100]
 
 
-def top_goods(before: Sequence[Row], after: Sequence[Row]) -> float:
-    now = top(amounts(before, after))
-    return float(Fraction(sum(good not in now for good in top(amounts(before, before))), 100))
+def top_goods(original: Sequence[Row], released: Sequence[Row]) -> float:
+    released_top = list_top_goods(quantities_by_good(original, released))
+    return float(
+        Fraction(
+            sum(good not in released_top for good in list_top_goods(quantities_by_good(original, original))),
+            100,
+        )
+    )
 
 
-def top_cf(before: Sequence[Row], after: Sequence[Row]) -> float:
-    old, new = amounts(before, before), amounts(before, after)
-    best = top(old)
-    old, new = ({good: dict.fromkeys(table[good], 1) for good in best} for table in (old, new))
-    return distance(old, new)
+def top_cf(original: Sequence[Row], released: Sequence[Row]) -> float:
+    original_quantities, released_quantities = (
+        quantities_by_good(original, original),
+        quantities_by_good(original, released),
+    )
+    top_goods_list = list_top_goods(original_quantities)
+    original_quantities, released_quantities = (
+        {good: dict.fromkeys(table[good], 1) for good in top_goods_list}
+        for table in (original_quantities, released_quantities)
+    )
+    return itemcf_distance(original_quantities, released_quantities)
 
 
-def date_shift(before: Sequence[Row], after: Sequence[Row]) -> float:
-    pairs = [(old, new) for old, new in zip(before, after, strict=True) if new[0] != "DEL"]
-    moved = sum(abs((day_of(new) - day_of(old)).days) for old, new in pairs)
-    return float(Fraction(moved, 31 * len(before)))
+def date_shift(original: Sequence[Row], released: Sequence[Row]) -> float:
+    pairs = [(old, new) for old, new in zip(original, released, strict=True) if new[0] != "DEL"]
+    shifted_days = sum(abs((parse_day(new) - parse_day(old)).days) for old, new in pairs)
+    return float(Fraction(shifted_days, 31 * len(original)))
 
 
-def price_ratio(before: Sequence[Row], after: Sequence[Row]) -> float:
-    lost = Fraction(0)
-    for old, new in zip(before, after, strict=True):
+def price_ratio(original: Sequence[Row], released: Sequence[Row]) -> float:
+    loss = Fraction(0)
+    for old, new in zip(original, released, strict=True):
         if new[0] != "DEL":
-            one, other = Fraction(float(old[5])), Fraction(float(new[5]))
-            lost += 1 - min(one, other) / max(one, other) if one or other else 0
-    return float(lost / len(before))
+            old_price, new_price = Fraction(float(old[5])), Fraction(float(new[5]))
+            loss += 1 - min(old_price, new_price) / max(old_price, new_price) if old_price or new_price else 0
+    return float(loss / len(original))
 
 
-def deleted(before: Sequence[Row], after: Sequence[Row]) -> float:
-    return float(1 - Fraction(len(kept(after)), len(before)))
+def deletion_share(original: Sequence[Row], released: Sequence[Row]) -> float:
+    return float(1 - Fraction(len(drop_deleted(released)), len(original)))
 
 
 MEASURES: dict[str, Callable[[Sequence[Row], Sequence[Row]], float]] = {
@@ -154,7 +173,7 @@ MEASURES: dict[str, Callable[[Sequence[Row], Sequence[Row]], float]] = {
     "top_cf": top_cf,
     "date_shift": date_shift,
     "price_ratio": price_ratio,
-    "deleted": deleted,
+    "deleted": deletion_share,
 }
 
 

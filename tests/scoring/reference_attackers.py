@@ -1,4 +1,4 @@
-"""The attackers by all columns and the one-to-one ones once more: slow loops over lists, from their words."""
+"""Second implementation of the all-column and one-to-one attackers: slow loops over lists."""
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -12,30 +12,30 @@ from tests.scoring.reference import (
     Texts,
     candidates,
     cell_loss,
-    column,
+    column_fractions,
     nearest,
-    squared,
+    squared_distance,
 )
 
 Cost = tuple[int, Decimal]
-"""Rows outside their class, then the sum of distances."""
+"""Number of rows outside their class, then the sum of distances."""
 Costs = list[list[Cost]]
 
 
-def aya(tables: Tables, places: Sequence[int], sensitive: Sequence[int]) -> Guess:
+def aya(tables: Tables, columns: Sequence[int], sensitive: Sequence[int]) -> Guess:
     xq, xs, yq, ys = tables
     guess = []
-    for c, texts, cells in zip(candidates(xq, yq, places), yq, ys, strict=True):
-        others = [i for i in c if (xq[i], xs[i]) != (texts, cells)]
-        among = others or c or range(len(xs))
-        guess.append(nearest(among, {i: squared(x, cells, sensitive) for i, x in enumerate(xs)}))
+    for c, texts, cells in zip(candidates(xq, yq, columns), yq, ys, strict=True):
+        unequal = [i for i in c if (xq[i], xs[i]) != (texts, cells)]
+        rows = unequal or c or range(len(xs))
+        guess.append(nearest(rows, {i: squared_distance(x, cells, sensitive) for i, x in enumerate(xs)}))
     return guess
 
 
 def gower_sum(xq: Texts, xs: Cells, i: int, texts: tuple[str, ...], cells: list[float]) -> float:
     total = float(sum(a != b for a, b in zip(xq[i], texts, strict=True)))
     for c, y in enumerate(cells):
-        total = total + float(min(cell_loss(xs[i][c], y, column(xs, c)), Fraction(1)))
+        total = total + float(min(cell_loss(xs[i][c], y, column_fractions(xs, c)), Fraction(1)))
     return total
 
 
@@ -56,34 +56,34 @@ def gower_costs(tables: Tables) -> Costs:
     ]
 
 
-def euclidean_costs(tables: Tables, places: Sequence[int], sensitive: Sequence[int]) -> Costs:
+def euclidean_costs(tables: Tables, columns: Sequence[int], sensitive: Sequence[int]) -> Costs:
     xq, xs, yq, ys = tables
     return [
         [(int(bool(c) and i not in c), distance(x, cells, sensitive)) for i, x in enumerate(xs)]
-        for c, cells in zip(candidates(xq, yq, places), ys, strict=True)
+        for c, cells in zip(candidates(xq, yq, columns), ys, strict=True)
     ]
 
 
-def distance(x: list[float], y: list[float], places: Sequence[int]) -> Decimal:
-    """To 28 digits, of whatever size."""
-    return sum(((Decimal(x[p]) - Decimal(y[p])) ** 2 for p in places), Decimal(0)).sqrt()
+def distance(x: list[float], y: list[float], columns: Sequence[int]) -> Decimal:
+    """Return the Euclidean distance to 28 digits; ``Decimal`` does not overflow."""
+    return sum(((Decimal(x[p]) - Decimal(y[p])) ** 2 for p in columns), Decimal(0)).sqrt()
 
 
-def total(costs: Costs, guess: Sequence[int]) -> Cost:
-    chosen = [costs[j][i] for j, i in enumerate(guess)]
-    return sum(outside for outside, _ in chosen), sum((part for _, part in chosen), Decimal(0))
+def total_cost(costs: Costs, guess: Sequence[int]) -> Cost:
+    row_costs = [costs[j][i] for j, i in enumerate(guess)]
+    return sum(outside for outside, _ in row_costs), sum((cost for _, cost in row_costs), Decimal(0))
 
 
 def assignments(costs: Costs) -> Iterator[tuple[int, ...]]:
-    """Every way to give the rows distinct columns."""
+    """Yield every assignment of distinct columns to the rows."""
     return permutations(range(len(costs[0])), len(costs))
 
 
-def cheapest(costs: Costs) -> Cost:
-    return min(total(costs, guess) for guess in assignments(costs))
+def lowest_cost(costs: Costs) -> Cost:
+    return min(total_cost(costs, guess) for guess in assignments(costs))
 
 
-def all_near(costs: Costs, best: Cost, margin: Decimal) -> list[Guess]:
-    """Every assignment that costs at most ``margin`` more than the best."""
+def list_near_optimal(costs: Costs, best: Cost, margin: Decimal) -> list[Guess]:
+    """Return every assignment that costs at most ``margin`` more than the best."""
     limit = (best[0], best[1] + margin)
-    return [list(guess) for guess in assignments(costs) if total(costs, guess) <= limit]
+    return [list(guess) for guess in assignments(costs) if total_cost(costs, guess) <= limit]

@@ -1,4 +1,4 @@
-"""Tables and files for the parser's tests, and the standard library's reading of them."""
+"""Strategies for valid and invalid table files, and the standard library's reading of them."""
 
 import csv
 import io
@@ -9,17 +9,17 @@ import pandas as pd
 import pytest
 from hypothesis import strategies as st
 
-from anoncup.errors import LISTED, InvalidUpload
+from anoncup.errors import MAX_LISTED_PROBLEMS, InvalidUpload
 from anoncup.rules.settings import Columns
 from anoncup.tracks.microdata.tables import parse_original, parse_release
-from tests.support.hypothesis_profiles import examples
+from tests.support.hypothesis_profiles import limit_examples
 
-hostile = examples(200)
+hostile = limit_examples(200)
 
 COLUMNS = Columns(("sex", "年齢, 歳"), ('in"come', "rent"))
 NAMES = (*COLUMNS.quasi_identifiers, *COLUMNS.sensitive)
 SMALL = Columns(("q",), ("s",))
-ONE = Columns(("q",), ())
+ONE_COLUMN = Columns(("q",), ())
 HEADER = b"q,s\n"
 
 TEXTS = [
@@ -77,23 +77,23 @@ def frames(draw: st.DrawFn) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class Written:
-    """A valid file, and the columns it is about."""
+class ValidFile:
+    """A valid file and its column roles."""
 
     content: bytes
     columns: Columns
 
 
-def quoted(cell: str, *, always: bool) -> str:
-    needed = any(mark in cell for mark in ',"\r\n')
+def quote(cell: str, *, always: bool) -> str:
+    needed = any(character in cell for character in ',"\r\n')
     return '"' + cell.replace('"', '""') + '"' if always or needed else cell
 
 
 @st.composite
-def files(draw: st.DrawFn) -> Written:
-    """Valid files in every spelling that spreadsheets and languages produce."""
-    columns = draw(st.sampled_from([COLUMNS, SMALL, ONE]))
-    end = draw(st.sampled_from(["\n", "\r\n", "\r"]))
+def valid_files(draw: st.DrawFn) -> ValidFile:
+    """Draw valid files with the line endings, quoting and number formats of spreadsheets and languages."""
+    columns = draw(st.sampled_from([COLUMNS, SMALL, ONE_COLUMN]))
+    line_end = draw(st.sampled_from(["\n", "\r\n", "\r"]))
     rows = draw(
         st.lists(
             st.tuples(*[cell_texts] * len(columns.quasi_identifiers), *[spellings] * len(columns.sensitive)),
@@ -102,19 +102,19 @@ def files(draw: st.DrawFn) -> Written:
         )
     )
     names = (*columns.quasi_identifiers, *columns.sensitive)
-    lines = [",".join(quoted(cell, always=draw(st.booleans())) for cell in row) for row in [names, *rows]]
-    last_end = end if not lines[-1] else draw(st.sampled_from(["", end]))
-    mark = draw(st.sampled_from([b"", b"\xef\xbb\xbf"]))
-    return Written(mark + (end.join(lines) + last_end).encode(), columns)
+    lines = [",".join(quote(cell, always=draw(st.booleans())) for cell in row) for row in [names, *rows]]
+    final_line_end = line_end if not lines[-1] else draw(st.sampled_from(["", line_end]))
+    byte_order_mark = draw(st.sampled_from([b"", b"\xef\xbb\xbf"]))
+    return ValidFile(byte_order_mark + (line_end.join(lines) + final_line_end).encode(), columns)
 
 
-def plainly_read(content: bytes) -> list[list[str]]:
-    """The rows of a UTF-8 file, header first, by the standard library's strict reader."""
+def read_with_csv(content: bytes) -> list[list[str]]:
+    """Return the rows of a UTF-8 file, header first, read by the standard library in strict mode."""
     return list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True))
 
 
-def as_rows(table: pd.DataFrame) -> list[list[object]]:
-    """Every cell; numbers as the bits they are."""
+def list_exact_cells(table: pd.DataFrame) -> list[list[object]]:
+    """Return the cells of each row; numbers as exact hexadecimal strings."""
     cells = [
         [number.hex() for number in table[name]] if table[name].dtype == np.float64 else list(table[name])
         for name in table.columns
@@ -123,7 +123,7 @@ def as_rows(table: pd.DataFrame) -> list[list[object]]:
 
 
 def expected_rows(content: bytes, columns: Columns) -> list[list[object]]:
-    header, *rows = plainly_read(content)
+    header, *rows = read_with_csv(content)
     return [
         [
             float(cell).hex() if name in columns.sensitive else cell
@@ -133,22 +133,24 @@ def expected_rows(content: bytes, columns: Columns) -> list[list[object]]:
     ]
 
 
-def refusal(content: bytes, columns: Columns = SMALL, *, of: pd.DataFrame | None = None) -> InvalidUpload:
-    with pytest.raises(InvalidUpload) as caught:
-        parse_original(content, columns) if of is None else parse_release(content, of, columns)
-    return caught.value
+def expect_refusal(
+    content: bytes, columns: Columns = SMALL, *, original: pd.DataFrame | None = None
+) -> InvalidUpload:
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_original(content, columns) if original is None else parse_release(content, original, columns)
+    return excinfo.value
 
 
-def places(problem: InvalidUpload) -> list[tuple[int | None, str | None, str]]:
-    return [(each.row, each.column, each.code) for each in problem.problems]
+def list_problems(error: InvalidUpload) -> list[tuple[int | None, str | None, str]]:
+    return [(problem.row, problem.column, problem.code) for problem in error.problems]
 
 
-def original(*cells: str) -> pd.DataFrame:
+def build_original(*cells: str) -> pd.DataFrame:
     return pd.DataFrame({"q": list(cells), "s": np.arange(len(cells), dtype=float)})
 
 
-def check_list(problem: InvalidUpload) -> None:
-    """What is said of a damaged file is bounded, whatever is in it."""
-    assert 1 <= len(problem.problems) <= min(LISTED, problem.total)
-    assert all(each.row is None or each.row >= 1 for each in problem.problems)
-    assert all(len(str(each.message)) < 500 for each in problem.problems)
+def check_problem_list(error: InvalidUpload) -> None:
+    """Assert that the number and length of reported problems is bounded."""
+    assert 1 <= len(error.problems) <= min(MAX_LISTED_PROBLEMS, error.total)
+    assert all(problem.row is None or problem.row >= 1 for problem in error.problems)
+    assert all(len(str(problem.message)) < 500 for problem in error.problems)

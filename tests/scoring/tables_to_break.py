@@ -1,4 +1,4 @@
-"""Hypothesis strategies for releases made to break numerics: ties, duplicates, constants, extremes."""
+"""Hypothesis strategies for hostile microdata releases: ties, duplicates, constants, extreme values."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from anoncup.rules.settings import Columns
-from anoncup.tracks.microdata.release import Release, prepare, release_of
+from anoncup.tracks.microdata.release import MicrodataRelease, prepare, release_of
 from tests.scoring.reference import Cells, Tables, Texts
 
 TEXTS = ["", "a", "b", "NA", "1", "1.0"]
@@ -30,10 +30,10 @@ HOSTILE = [
 
 
 @dataclass(frozen=True)
-class Case:
-    """A release, and the same as plain lists."""
+class MicrodataCase:
+    """A release together with its tables as plain lists."""
 
-    release: Release
+    release: MicrodataRelease
     xq: Texts
     xs: Cells
     yq: Texts
@@ -41,22 +41,24 @@ class Case:
     source: list[int]
 
 
-def frame(texts: Texts, cells: Cells, roles: Columns) -> pd.DataFrame:
-    quasi = {n: [row[p] for row in texts] for p, n in enumerate(roles.quasi_identifiers)}
-    sensitive = {n: [row[p] for row in cells] for p, n in enumerate(roles.sensitive)}
+def build_frame(texts: Texts, cells: Cells, roles: Columns) -> pd.DataFrame:
+    quasi = {name: [row[index] for row in texts] for index, name in enumerate(roles.quasi_identifiers)}
+    sensitive = {name: [row[index] for row in cells] for index, name in enumerate(roles.sensitive)}
     return pd.DataFrame({**quasi, **sensitive})
 
 
-def case_of(tables: Tables, source: list[int]) -> Case:
+def build_case(tables: Tables, source: list[int]) -> MicrodataCase:
     xq, xs, yq, ys = tables
-    roles = Columns(tuple(f"q{p}" for p in range(len(xq[0]))), tuple(f"s{p}" for p in range(len(xs[0]))))
-    prepared = prepare(frame(xq, xs, roles), roles)
-    release = release_of(prepared, frame(yq, ys, roles), np.array(source))
-    return Case(release, xq, xs, yq, ys, source)
+    roles = Columns(
+        tuple(f"q{index}" for index in range(len(xq[0]))), tuple(f"s{index}" for index in range(len(xs[0])))
+    )
+    prepared = prepare(build_frame(xq, xs, roles), roles)
+    release = release_of(prepared, build_frame(yq, ys, roles), np.array(source))
+    return MicrodataCase(release, xq, xs, yq, ys, source)
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> Case:
+def cases(draw: st.DrawFn) -> MicrodataCase:
     rows, quasi, sensitive = draw(st.integers(1, 9)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
     text, cell = (
         st.sampled_from(TEXTS[: draw(st.integers(1, 6))]),
@@ -68,4 +70,4 @@ def cases(draw: st.DrawFn) -> Case:
     source = draw(st.permutations(range(rows)))[: draw(st.integers(1, rows))]
     yq = [draw(st.one_of(st.just(xq[i]), text_row)) for i in source]
     ys = [draw(st.one_of(st.just(xs[i]), cell_row)) for i in source]
-    return case_of((xq, xs, yq, ys), list(source))
+    return build_case((xq, xs, yq, ys), list(source))

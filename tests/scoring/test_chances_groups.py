@@ -1,4 +1,4 @@
-"""Chances of fixed points when individuals are permuted inside groups."""
+"""Odds of fixed points when individuals are permuted within groups."""
 
 from collections import Counter
 from fractions import Fraction
@@ -11,12 +11,12 @@ import pytest
 
 from anoncup.excessive import fixed_point_odds
 from anoncup.excessive.fixed_point_odds import (
-    PROVED,
+    PROVED_BITS,
     expected_fixed_points,
-    group_tail,
+    group_tail_probability,
     log2,
-    smallest_group_bound,
-    tail,
+    smallest_group_fixed_count,
+    tail_probability,
 )
 
 pytestmark = pytest.mark.full
@@ -24,85 +24,94 @@ pytestmark = pytest.mark.full
 SMALL = [(), (1,), (2,), (1, 1, 1), (2, 2), (3, 1), (4, 3), (2, 1, 3, 2), (5,), (5, 2, 1), (0, 3)]
 
 
-def counted(sizes: tuple[int, ...]) -> Counter[int]:
-    """Permutations inside groups by their number of fixed points, one by one."""
-    each = [[sum(i == p for i, p in enumerate(way)) for way in permutations(range(size))] for size in sizes]
-    return Counter(sum(fixed) for fixed in product(*each))
+def count_permutations(sizes: tuple[int, ...]) -> Counter[int]:
+    """Count all permutations within groups by their number of fixed points."""
+    counts_by_group = [
+        [sum(i == p for i, p in enumerate(permutation)) for permutation in permutations(range(size))]
+        for size in sizes
+    ]
+    return Counter(sum(fixed) for fixed in product(*counts_by_group))
 
 
-def pairs_tail(pairs: int, most: int) -> Fraction:
-    """A pair keeps both or none: binomial."""
-    return Fraction(sum(comb(pairs, kept) for kept in range(most // 2 + 1, pairs + 1)), 2**pairs)
-
-
-@pytest.mark.parametrize("sizes", SMALL)
-def test_tails_are_those_counted_over_all_permutations(sizes: tuple[int, ...]) -> None:
-    ways = counted(sizes)
-    for most in range(sum(sizes) + 2):
-        more = sum(number for fixed, number in ways.items() if fixed > most)
-        assert group_tail(sizes, most) == Fraction(more, ways.total())
+def pairs_tail(pairs: int, limit: int) -> Fraction:
+    """Return the tail for groups of two from a binomial: both members are fixed or neither is."""
+    return Fraction(
+        sum(comb(pairs, fixed_pairs) for fixed_pairs in range(limit // 2 + 1, pairs + 1)), 2**pairs
+    )
 
 
 @pytest.mark.parametrize("sizes", SMALL)
-def test_cutting_digits_costs_less_than_claimed(
+def test_tails_equal_counts_over_all_permutations(sizes: tuple[int, ...]) -> None:
+    counts = count_permutations(sizes)
+    for limit in range(sum(sizes) + 2):
+        above = sum(number for fixed, number in counts.items() if fixed > limit)
+        assert group_tail_probability(sizes, limit) == Fraction(above, counts.total())
+
+
+@pytest.mark.parametrize("sizes", SMALL)
+def test_rounding_error_stays_below_the_proved_limit(
     sizes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    true = [group_tail(sizes, most) for most in range(sum(sizes))]
-    smallest = smallest_group_bound(sizes, bits=3)
-    monkeypatch.setattr(fixed_point_odds, "EXACT", -1)
-    monkeypatch.setattr(fixed_point_odds, "PRECISION", 2)
-    for most, exact in enumerate(true):
-        assert abs(group_tail(sizes, most) - exact) <= exact / 2**PROVED
-    assert smallest_group_bound(sizes, bits=3) == smallest
+    full_precision = [group_tail_probability(sizes, limit) for limit in range(sum(sizes))]
+    smallest = smallest_group_fixed_count(sizes, bits=3)
+    monkeypatch.setattr(fixed_point_odds, "MAX_EXACT_SIZE", -1)
+    monkeypatch.setattr(fixed_point_odds, "INITIAL_PRECISION", 2)
+    for limit, exact in enumerate(full_precision):
+        assert abs(group_tail_probability(sizes, limit) - exact) <= exact / 2**PROVED_BITS
+    assert smallest_group_fixed_count(sizes, bits=3) == smallest
 
 
 @pytest.mark.parametrize("sizes", SMALL)
 def test_the_mean_is_the_number_of_groups(sizes: tuple[int, ...]) -> None:
-    ways = counted(sizes)
-    mean = Fraction(sum(fixed * number for fixed, number in ways.items()), ways.total())
+    counts = count_permutations(sizes)
+    mean = Fraction(sum(fixed * number for fixed, number in counts.items()), counts.total())
     assert expected_fixed_points(sizes) == mean
 
 
 @pytest.mark.parametrize("rows", [5, 100, 400, 8333])
-def test_one_group_is_everybody(rows: int) -> None:
-    for most in (0, 19, rows - 1) if rows < 400 else (0, 19, 150):
-        exact = tail(rows, most)
-        assert abs(group_tail([rows], most) - exact) <= exact / 2 ** (PROVED - 1)
+def test_one_group_has_the_tail_of_all_permutations(rows: int) -> None:
+    for limit in (0, 19, rows - 1) if rows < 400 else (0, 19, 150):
+        exact = tail_probability(rows, limit)
+        assert abs(group_tail_probability([rows], limit) - exact) <= exact / 2 ** (PROVED_BITS - 1)
 
 
-def test_singletons_only_shift() -> None:
+def test_singleton_groups_only_shift_the_tail() -> None:
     sizes = [3, 2, 7]
-    assert group_tail([1] * 5000 + sizes, 5004) == group_tail(sizes, 4)
-    assert group_tail([1] * 5000, 4999) == 1
-    assert group_tail([1] * 5000, 5000) == 0
-    assert smallest_group_bound([1] * 5000) == 5000
+    assert group_tail_probability([1] * 5000 + sizes, 5004) == group_tail_probability(sizes, 4)
+    assert group_tail_probability([1] * 5000, 4999) == 1
+    assert group_tail_probability([1] * 5000, 5000) == 0
+    assert smallest_group_fixed_count([1] * 5000) == 5000
 
 
-def test_the_last_tail_has_one_permutation() -> None:
+def test_only_the_identity_reaches_the_last_tail() -> None:
     sizes = [3, 9, 2, 30]
-    assert group_tail(sizes, 43) == Fraction(1, prod(map(factorial, sizes)))
+    assert group_tail_probability(sizes, 43) == Fraction(1, prod(map(factorial, sizes)))
 
 
-@pytest.mark.parametrize("most", [800, 1001, 1300])
-def test_a_thousand_pairs_are_a_binomial(most: int) -> None:
-    exact = pairs_tail(1000, most)
-    assert abs(group_tail([2] * 1000, most) - exact) <= exact / 2**PROVED
+@pytest.mark.parametrize("limit", [800, 1001, 1300])
+def test_a_thousand_pairs_are_a_binomial(limit: int) -> None:
+    exact = pairs_tail(1000, limit)
+    assert abs(group_tail_probability([2] * 1000, limit) - exact) <= exact / 2**PROVED_BITS
 
 
 def test_the_smallest_bound_is_smallest() -> None:
     sizes = [1] * 3000 + [2] * 1000 + [5] * 400 + [333]
-    most = smallest_group_bound(sizes)
-    assert group_tail(sizes, most) < Fraction(1, 2**50) <= group_tail(sizes, most - 1)
-    assert smallest_group_bound([]) == 0
+    bound_found = smallest_group_fixed_count(sizes)
+    assert (
+        group_tail_probability(sizes, bound_found)
+        < Fraction(1, 2**50)
+        <= group_tail_probability(sizes, bound_found - 1)
+    )
+    assert smallest_group_fixed_count([]) == 0
 
 
 def test_the_order_of_groups_does_not_matter() -> None:
-    assert group_tail([7, 1, 30, 4], 6) == group_tail([30, 4, 1, 7], 6)
+    assert group_tail_probability([7, 1, 30, 4], 6) == group_tail_probability([30, 4, 1, 7], 6)
 
 
 def test_the_tail_behind_the_contests_threshold(reference_data: Path) -> None:
     customers = pd.read_csv(reference_data / "Master-Customer400.csv", header=None, dtype=str)
     sizes = [int(size) for size in customers.groupby([1, 3]).size()]
     assert (len(sizes), sizes.count(1), expected_fixed_points(sizes)) == (47, 16, 47)
-    assert log2(group_tail(sizes, 99)) == pytest.approx(-51.008, abs=5e-4)
-    assert smallest_group_bound(sizes) == 99
+    assert log2(group_tail_probability(sizes, 99)) == pytest.approx(-51.008, abs=5e-4)
+    assert smallest_group_fixed_count(sizes) == 99

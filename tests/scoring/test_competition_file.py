@@ -1,4 +1,4 @@
-"""The competition file: what it may say, and what is refused."""
+"""Competition files: valid settings, defaults and refusals."""
 
 import re
 import tomllib
@@ -24,15 +24,15 @@ from anoncup.rules.settings import (
     Ranking,
 )
 from anoncup.tracks.parts import Measure
-from tests.scoring.competition_texts import EXAMPLE, LEAST, code, phases, refusal
-from tests.support.hypothesis_profiles import examples
+from tests.scoring.competition_texts import EXAMPLE, MINIMAL, add_phases, expect_refusal, expect_refusal_code
+from tests.support.hypothesis_profiles import limit_examples
 
-hostile = examples(200)
+hostile = limit_examples(200)
 JAPAN = timezone(timedelta(hours=9))
 MEASURES = TRACKS["microdata"].measures
 U1_TO_U6 = ("mean_mae", "cross_mean", "cross_count", "cor_mae", "information_loss", "row_difference")
 
-# What it may say.
+# Accepted files.
 
 
 def test_the_template_of_2015_is_complete() -> None:
@@ -40,13 +40,13 @@ def test_the_template_of_2015_is_complete() -> None:
     assert rules.columns is not None
     assert (len(rules.columns.quasi_identifiers), len(rules.columns.sensitive)) == (13, 12)
     first_six = rules.columns.quasi_identifiers[:6]
-    weights = {name: each.weight for name, each in rules.measures.items()}
+    weights = {name: settings.weight for name, settings in rules.measures.items()}
     assert weights == dict.fromkeys(U1_TO_U6, 1.0)
     assert rules.measures["cross_mean"].parameters == {"columns": first_six, "target": ("Youto037",)}
     assert rules.measures["cross_count"].parameters == {"columns": first_six}
     assert rules.columns.sensitive.index("Youto037") == 15 - 14
     assert rules.columns.sensitive.index("Youto117") == 21 - 14
-    assert {name: each.parameters for name, each in rules.attackers.items()} == {
+    assert {name: settings.parameters for name, settings in rules.attackers.items()} == {
         "id_sa": {"column": "Youto037"},
         "sa_rank": {"column": "Youto117"},
         "sa_nearest": {"column": "Youto117"},
@@ -58,12 +58,12 @@ def test_the_template_of_2015_is_complete() -> None:
 
 
 def test_every_template_has_every_table_of_the_format() -> None:
-    wanted = set(tomllib.loads(EXAMPLE)) - {"scales"}
-    assert set(tomllib.loads(template(2015))) >= wanted
-    assert set(tomllib.loads(template(2016))) >= wanted - {"columns"}
+    expected = set(tomllib.loads(EXAMPLE)) - {"scales"}
+    assert set(tomllib.loads(template(2015))) >= expected
+    assert set(tomllib.loads(template(2016))) >= expected - {"columns"}
 
 
-def test_the_template_of_the_transactions_track_is_as_the_papers_have_it() -> None:
+def test_the_transactions_template_has_the_settings_of_the_papers() -> None:
     rules = parse_competition(template(2016))
     weighing = {name for name, settings in rules.measures.items() if settings.weight}
     assert weighing == {"cmae_price", "cmae_spend", "rfm"}
@@ -72,7 +72,7 @@ def test_the_template_of_the_transactions_track_is_as_the_papers_have_it() -> No
 
 
 @pytest.mark.parametrize(
-    ("more", "code"),
+    ("addition", "expected_code"),
     [
         ("[columns]\nquasi_identifiers = ['a']\nsensitive = ['b']", "unknown_key"),
         ("[measures.mean_mae]", "unknown_measure"),
@@ -81,25 +81,25 @@ def test_the_template_of_the_transactions_track_is_as_the_papers_have_it() -> No
         ("[attackers.jaccard_assignment]\ndense_limit = 0", "wrong_value"),
     ],
 )
-def test_a_transactions_file_takes_its_own_measures_only(more: str, code: str) -> None:
-    with pytest.raises(InvalidCompetition) as caught:
-        parse_competition(template(2016).replace("[ranking]", more + "\n[ranking]"))
-    assert caught.value.code == code
+def test_a_transactions_file_accepts_only_parts_of_its_track(addition: str, expected_code: str) -> None:
+    with pytest.raises(InvalidCompetition) as excinfo:
+        parse_competition(template(2016).replace("[ranking]", addition + "\n[ranking]"))
+    assert excinfo.value.code == expected_code
 
 
 def test_random_in_cluster_never_counts() -> None:
-    with pytest.raises(InvalidCompetition) as caught:
+    with pytest.raises(InvalidCompetition) as excinfo:
         parse_competition(template(2016).replace("counts = false", "counts = true"))
-    assert caught.value.code == "attacker_never_counts"
+    assert excinfo.value.code == "attacker_never_counts"
 
 
-def test_there_is_no_template_of_a_year_without_a_contest() -> None:
-    with pytest.raises(InvalidInput, match="2015") as caught:
+def test_a_year_without_contest_has_no_template() -> None:
+    with pytest.raises(InvalidInput, match="2015") as excinfo:
         template(1999)
-    assert caught.value.code == "unknown_template"
+    assert excinfo.value.code == "unknown_template"
 
 
-def test_the_example_of_the_format_says_all_that_it_says() -> None:
+def test_the_example_is_parsed_completely() -> None:
     zone = ZoneInfo("Asia/Tokyo")
     assert parse_competition(EXAMPLE) == Rules(
         slug="demo",
@@ -130,8 +130,8 @@ def test_the_example_of_the_format_says_all_that_it_says() -> None:
     )
 
 
-def test_what_is_left_out_has_its_default() -> None:
-    assert parse_competition(LEAST) == Rules(
+def test_omitted_settings_have_defaults() -> None:
+    assert parse_competition(MINIMAL) == Rules(
         slug="demo",
         title={"en": "Demo cup"},
         track="microdata",
@@ -140,27 +140,27 @@ def test_what_is_left_out_has_its_default() -> None:
     )
 
 
-def test_line_ends_of_windows_change_nothing() -> None:
+def test_windows_line_endings_change_nothing() -> None:
     assert parse_competition(EXAMPLE.replace("\n", "\r\n")) == parse_competition(EXAMPLE)
 
 
-def test_named_columns_are_taken_in_the_order_of_the_file() -> None:
-    rules = parse_competition(LEAST + '[measures.cross_mean]\ncolumns = ["b", "a"]\ntarget = ["y", "x"]\n')
+def test_named_columns_are_sorted_in_file_order() -> None:
+    rules = parse_competition(MINIMAL + '[measures.cross_mean]\ncolumns = ["b", "a"]\ntarget = ["y", "x"]\n')
     assert rules.measures["cross_mean"].parameters == {"columns": ("a", "b"), "target": ("x", "y")}
 
 
-def test_a_time_without_an_offset_is_meant_in_the_zone_of_the_competition() -> None:
-    text = phases(("anonymization", "2027-01-10T09:00:00", "2027-07-10 09:00:00"))
+def test_a_time_without_offset_is_in_the_time_zone_of_the_competition() -> None:
+    text = add_phases(("anonymization", "2027-01-10T09:00:00", "2027-07-10 09:00:00"))
     assert parse_competition(text).phases[0].start == datetime(2027, 1, 10, 0, tzinfo=UTC)
     elsewhere = parse_competition(text.replace("Asia/Tokyo", "Europe/Berlin")).phases[0]
     assert elsewhere.start == datetime(2027, 1, 10, 8, tzinfo=UTC)
     assert elsewhere.end == datetime(2027, 7, 10, 7, tzinfo=UTC)
-    frozen = parse_competition(LEAST + "[publication]\nfrozen_from = 2027-02-06T09:00:00").publication
+    frozen = parse_competition(MINIMAL + "[publication]\nfrozen_from = 2027-02-06T09:00:00").publication
     assert frozen.frozen_from == datetime(2027, 2, 6, 0, tzinfo=UTC)
 
 
 def test_a_time_with_an_offset_keeps_it() -> None:
-    text = phases(("anonymization", "2027-01-10T09:00:00Z", "2027-01-10T09:00:01-05:00"))
+    text = add_phases(("anonymization", "2027-01-10T09:00:00Z", "2027-01-10T09:00:01-05:00"))
     phase = parse_competition(text).phases[0]
     assert phase.start == datetime(2027, 1, 10, 9, tzinfo=UTC)
     assert phase.end == datetime(2027, 1, 10, 14, 0, 1, tzinfo=UTC)
@@ -168,37 +168,39 @@ def test_a_time_with_an_offset_keeps_it() -> None:
 
 def test_one_phase_may_start_when_the_other_ends() -> None:
     early, middle, late = "2027-01-01T00:00:00Z", "2027-01-02T00:00:00Z", "2027-01-03T00:00:00Z"
-    found = parse_competition(
-        phases(("anonymization", early, middle), ("reidentification", middle, late))
+    parsed = parse_competition(
+        add_phases(("anonymization", early, middle), ("reidentification", middle, late))
     ).phases
-    assert found[0].end == found[1].start
-    assert len(parse_competition(phases(("reidentification", early, late))).phases) == 1
+    assert parsed[0].end == parsed[1].start
+    assert len(parse_competition(add_phases(("reidentification", early, late))).phases) == 1
 
 
 @pytest.mark.parametrize(
-    "measure", [each for each in MEASURES.values() if each.parameters], ids=lambda measure: measure.name
+    "measure", [part for part in MEASURES.values() if part.parameters], ids=lambda measure: measure.name
 )
-def test_every_parameter_of_every_measure_can_be_written(measure: Measure) -> None:
-    written = {
+def test_every_measure_parameter_can_be_set(measure: Measure) -> None:
+    values = {
         "columns": '["a"]',
         "quasi_identifiers": '["b"]',
         "target": '["x"]',
         "sensitive": '["y"]',
         "column": '"x"',
     }
-    lines = [f"{one.name} = {written[one.name]}" for one in measure.parameters]
-    rules = parse_competition(LEAST + "\n".join([f"[measures.{measure.name}]", *lines]))
-    assert set(rules.measures[measure.name].parameters) == {one.name for one in measure.parameters}
+    lines = [f"{parameter.name} = {values[parameter.name]}" for parameter in measure.parameters]
+    rules = parse_competition(MINIMAL + "\n".join([f"[measures.{measure.name}]", *lines]))
+    assert set(rules.measures[measure.name].parameters) == {
+        parameter.name for parameter in measure.parameters
+    }
 
 
-# What it may not.
+# Refused files.
 
 
 @pytest.mark.parametrize(
     "key", ["format", "slug", "title", "track", "timezone", "quasi_identifiers", "sensitive"]
 )
 def test_a_required_key_that_is_missing_is_named(key: str) -> None:
-    problem = refusal(re.sub(rf"(?m)^{key} = .*$", "", LEAST))
+    problem = expect_refusal(re.sub(rf"(?m)^{key} = .*$", "", MINIMAL))
     assert problem.code == "missing_key"
     assert key in str(problem)
 
@@ -215,7 +217,7 @@ WRONG_ROOT = [
 
 @pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in WRONG_ROOT for value in values])
 def test_a_wrong_value_at_the_top_is_refused(key: str, value: str) -> None:
-    problem = refusal(re.sub(rf"(?m)^{key} = .*$", lambda _: f"{key} = {value}", LEAST))
+    problem = expect_refusal(re.sub(rf"(?m)^{key} = .*$", lambda _: f"{key} = {value}", MINIMAL))
     assert problem.code == "wrong_value"
     assert str(problem).startswith(key)
 
@@ -232,15 +234,15 @@ NOT_A_TIME = [
     "0001-01-01T00:00:00+09:00",
     "9999-12-31T23:59:59-09:00",
 ]
-NOT_NAMES = ["[]", '"a"', "[1]", '["a", "a"]', '[["a"]]', "{}", "1"]
-WRONG = [
+NOT_COLUMN_NAMES = ["[]", '"a"', "[1]", '["a", "a"]', '[["a"]]', "{}", "1"]
+WRONG_IN_TABLES = [
     ("measures.mean_mae", "weight", NOT_A_NUMBER),
-    ("measures.cross_mean", "columns", NOT_NAMES),
-    ("measures.cross_mean", "target", NOT_NAMES),
+    ("measures.cross_mean", "columns", NOT_COLUMN_NAMES),
+    ("measures.cross_mean", "target", NOT_COLUMN_NAMES),
     ("attackers.id_sa", "column", ["1", '["x"]', "true"]),
     ("attackers.id_sa", "counts", NOT_A_FLAG),
     ("attackers.euc1", "give_up", ['"never"', "1", '["abstain"]']),
-    ("attackers.euc1", "quasi_identifiers", NOT_NAMES),
+    ("attackers.euc1", "quasi_identifiers", NOT_COLUMN_NAMES),
     ("scales", "mean_mae", NOT_A_NUMBER),
     ("excessive", "distance", ['"Gower"', "1"]),
     ("excessive", "approach", ['"III"', "2"]),
@@ -259,31 +261,35 @@ WRONG = [
 
 
 @pytest.mark.parametrize(
-    ("table", "key", "value"), [(table, key, value) for table, key, values in WRONG for value in values]
+    ("table", "key", "value"),
+    [(table, key, value) for table, key, values in WRONG_IN_TABLES for value in values],
 )
 def test_a_wrong_value_in_a_table_is_refused_with_its_place(table: str, key: str, value: str) -> None:
-    problem = refusal(LEAST + f"[{table}]\n{key} = {value}\n")
+    problem = expect_refusal(MINIMAL + f"[{table}]\n{key} = {value}\n")
     assert problem.code == "wrong_value"
     assert str(problem).startswith(f"{table}.{key} must be")
 
 
-@pytest.mark.parametrize("value", NOT_NAMES)
+@pytest.mark.parametrize("value", NOT_COLUMN_NAMES)
 @pytest.mark.parametrize("key", ["quasi_identifiers", "sensitive"])
-def test_a_role_is_a_list_of_distinct_names(key: str, value: str) -> None:
-    assert code(re.sub(rf"(?m)^{key} = .*$", lambda _: f"{key} = {value}", LEAST)) == "wrong_value"
+def test_column_roles_must_be_lists_of_distinct_names(key: str, value: str) -> None:
+    assert (
+        expect_refusal_code(re.sub(rf"(?m)^{key} = .*$", lambda _: f"{key} = {value}", MINIMAL))
+        == "wrong_value"
+    )
 
 
 @pytest.mark.parametrize("value", NOT_A_TIME)
 @pytest.mark.parametrize("key", ["start", "end"])
-def test_a_phase_has_two_moments(key: str, value: str) -> None:
+def test_phase_start_and_end_must_be_times(key: str, value: str) -> None:
     window = {"start": "2027-01-01T00:00:00Z", "end": "2027-01-02T00:00:00Z"} | {key: value}
-    problem = refusal(phases(("anonymization", window["start"], window["end"])))
+    problem = expect_refusal(add_phases(("anonymization", window["start"], window["end"])))
     assert problem.code == "wrong_value"
     assert str(problem).startswith(f"phases[0].{key}")
 
 
 @pytest.mark.parametrize(
-    ("more", "expected"),
+    ("addition", "expected"),
     [
         ("surprise = 1", "unknown_key"),
         ("[surprise]", "unknown_key"),
@@ -313,28 +319,28 @@ def test_a_phase_has_two_moments(key: str, value: str) -> None:
         ("[[phases]]\nname = 'anonymization'", "missing_key"),
     ],
 )
-def test_what_the_format_does_not_know_is_refused(more: str, expected: str) -> None:
-    text = more + LEAST if "[" not in more else LEAST + more
-    assert code(text) == expected
+def test_unknown_keys_and_wrong_types_are_refused(addition: str, expected: str) -> None:
+    text = addition + MINIMAL if "[" not in addition else MINIMAL + addition
+    assert expect_refusal_code(text) == expected
 
 
 @pytest.mark.parametrize(
     "key", ["columns", "measures", "attackers", "scales", "excessive", "ranking", "publication", "limits"]
 )
-def test_a_table_is_a_table(key: str) -> None:
-    top, below = LEAST.split("[columns]")
+def test_a_value_in_place_of_a_table_is_refused(key: str) -> None:
+    top, below = MINIMAL.split("[columns]")
     text = top if key == "columns" else f"{top}[columns]{below}"
-    assert code(f"{key} = 1\n" + text) == "wrong_type"
+    assert expect_refusal_code(f"{key} = 1\n" + text) == "wrong_type"
 
 
 def test_an_unknown_key_in_a_title_or_a_phase_is_refused() -> None:
-    assert code(LEAST.replace('"Demo cup"', '{ en = "Demo", fr = "Démo" }')) == "unknown_key"
+    assert expect_refusal_code(MINIMAL.replace('"Demo cup"', '{ en = "Demo", fr = "Démo" }')) == "unknown_key"
     window = ("anonymization", "2027-01-01T00:00:00Z", "2027-01-02T00:00:00Z")
-    assert code(phases(window) + "paused = true\n") == "unknown_key"
+    assert expect_refusal_code(add_phases(window) + "paused = true\n") == "unknown_key"
 
 
-def test_a_column_has_one_role() -> None:
-    assert code(LEAST.replace('["x", "y"]', '["x", "a"]')) == "column_in_both_roles"
+def test_a_column_in_both_roles_is_refused() -> None:
+    assert expect_refusal_code(MINIMAL.replace('["x", "y"]', '["x", "a"]')) == "column_in_both_roles"
 
 
 @pytest.mark.parametrize(
@@ -350,27 +356,27 @@ def test_a_column_has_one_role() -> None:
         [("final", "01", "02")],
     ],
 )
-def test_phases_follow_each_other(windows: list[tuple[str, str, str]]) -> None:
+def test_phases_out_of_order_are_refused(windows: list[tuple[str, str, str]]) -> None:
     day = "2027-01-{}T00:00:00Z".format
     dated = [(name, day(start), day(end)) for name, start, end in windows]
-    assert code(phases(*dated)) == "wrong_value"
+    assert expect_refusal_code(add_phases(*dated)) == "wrong_value"
 
 
 def test_phases_that_overlap_are_named_with_their_times() -> None:
-    text = phases(
+    text = add_phases(
         ("anonymization", "2027-01-01T00:00:00Z", "2027-01-03T00:00:00Z"),
         ("reidentification", "2027-01-02T00:00:00Z", "2027-01-04T00:00:00Z"),
     )
-    with pytest.raises(InvalidCompetition) as refused:
+    with pytest.raises(InvalidCompetition) as excinfo:
         parse_competition(text)
-    assert str(refused.value).endswith(
+    assert str(excinfo.value).endswith(
         "windows that do not overlap: “reidentification” starts on 2027-01-02T00:00:00+00:00, "
         "before “anonymization” ends on 2027-01-03T00:00:00+00:00"
     )
 
 
-@pytest.mark.parametrize(("written", "hours"), [("", 24), ("0", 0), ("8760", 8760)])
-def test_the_notice_before_a_reveal_is_a_day_unless_the_file_says_otherwise(written: str, hours: int) -> None:
-    text = LEAST + (f"[publication]\nreveal_notice_hours = {written}\n" if written else "")
+@pytest.mark.parametrize(("setting", "hours"), [("", 24), ("0", 0), ("8760", 8760)])
+def test_the_default_reveal_notice_is_one_day(setting: str, hours: int) -> None:
+    text = MINIMAL + (f"[publication]\nreveal_notice_hours = {setting}\n" if setting else "")
     assert parse_competition(text).publication.reveal_notice_hours == hours
-    assert parse_timetable(text).notice == timedelta(hours=hours)
+    assert parse_timetable(text).reveal_notice == timedelta(hours=hours)

@@ -1,4 +1,4 @@
-"""What of a file shows or lets guess more than before: the rule that asks for the password then."""
+"""Detection of rule changes that disclose more; such changes require the password again."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -27,78 +27,85 @@ SHOWS_MORE = (
 RULES = Rules("cup", {}, "microdata", "UTC")
 
 
-def contest(publication: Publication = RULES.publication, **more: Any) -> Rules:
-    return replace(RULES, publication=publication, **more)
+def build_rules(publication: Publication = RULES.publication, **changes: Any) -> Rules:
+    return replace(RULES, publication=publication, **changes)
 
 
-@pytest.mark.parametrize(("name", "less", "more"), SHOWS_MORE)
+@pytest.mark.parametrize(("name", "stricter", "looser"), SHOWS_MORE)
 def test_a_setting_that_shows_more_discloses_and_its_reverse_does_not(
-    name: str, less: object, more: object
+    name: str, stricter: object, looser: object
 ) -> None:
-    modest, open_ = (contest(replace(Publication(), **{name: value})) for value in (less, more))  # type: ignore[arg-type]
-    assert discloses_more(modest, open_)
-    assert not discloses_more(open_, modest)
-    assert not discloses_more(modest, modest)
+    restrictive, open_rules = (
+        build_rules(replace(Publication(), **{name: value}))  # type: ignore[arg-type]
+        for value in (stricter, looser)
+    )
+    assert discloses_more(restrictive, open_rules)
+    assert not discloses_more(open_rules, restrictive)
+    assert not discloses_more(restrictive, restrictive)
 
 
-def test_what_shows_less_makes_up_for_nothing_that_shows_more() -> None:
-    assert discloses_more(contest(Publication(digits=4, owners="hidden")), contest(Publication(digits=0)))
+def test_a_stricter_setting_does_not_offset_one_that_discloses_more() -> None:
+    assert discloses_more(
+        build_rules(Publication(digits=4, owners="hidden")), build_rules(Publication(digits=0))
+    )
 
 
-def test_every_setting_of_publication_but_the_notice_is_compared() -> None:
-    """The notice discloses nothing."""
+def test_every_publication_setting_except_the_notice_is_compared() -> None:
+    """The reveal notice discloses nothing."""
     compared = {name for name, _, _ in SHOWS_MORE}
     assert compared == set(Publication.__dataclass_fields__) - {"reveal_notice_hours"}
 
 
-def test_every_part_of_a_file_is_compared_or_cannot_change_by_itself() -> None:
-    """Once there are submissions, some are fixed and some change by a re-score set, with the password."""
+def test_every_part_of_the_rules_is_compared_or_cannot_change_alone() -> None:
+    """Once there are submissions, some parts are fixed; others change by re-evaluation with the password."""
     compared = {"publication", "ranking", "limits", "timezone", "phases"}
-    fixed = {"slug", "track", "columns", "settings", "questions"}
-    by_a_set = {"measures", "attackers", "scales", "excessive"}
-    tells_nothing = {"title", "requires", "scored_by"}
-    assert compared | fixed | by_a_set | tells_nothing == set(Rules.__dataclass_fields__)
+    immutable = {"slug", "track", "columns", "settings", "questions"}
+    changed_by_rejudging = {"measures", "attackers", "scales", "excessive"}
+    discloses_nothing = {"title", "requires", "scored_by"}
+    assert compared | immutable | changed_by_rejudging | discloses_nothing == set(Rules.__dataclass_fields__)
 
 
-def test_of_the_limits_only_more_guesses_disclose() -> None:
+def test_among_the_limits_only_more_guesses_per_target_disclose() -> None:
     for name in Limits.__dataclass_fields__:
-        more = Limits(**{name: getattr(Limits(), name) * 2})
-        assert discloses_more(contest(), contest(limits=more)) is (name == "guesses_per_target")
+        limits = Limits(**{name: getattr(Limits(), name) * 2})
+        assert discloses_more(build_rules(), build_rules(limits=limits)) is (name == "guesses_per_target")
 
 
-def second(start: datetime) -> tuple[Phase, ...]:
+def reidentification_phase(start: datetime) -> tuple[Phase, ...]:
     return (Phase("reidentification", start, LATE + timedelta(days=1)),)
 
 
 @pytest.mark.parametrize(
-    ("less", "more"),
+    ("stricter", "looser"),
     [
         ({"limits": Limits(guesses_per_target=3)}, {"limits": Limits(guesses_per_target=4)}),
-        ({"phases": second(LATE)}, {"phases": second(EARLY)}),
-        ({}, {"phases": second(LATE)}),
+        ({"phases": reidentification_phase(LATE)}, {"phases": reidentification_phase(EARLY)}),
+        ({}, {"phases": reidentification_phase(LATE)}),
     ],
     ids=["guesses", "targets sooner", "targets at all"],
 )
-def test_so_does_what_hands_out_targets_sooner_or_lets_guess_more(
-    less: dict[str, Any], more: dict[str, Any]
+def test_earlier_targets_and_more_guesses_disclose_more(
+    stricter: dict[str, Any], looser: dict[str, Any]
 ) -> None:
-    assert discloses_more(contest(**less), contest(**more))
-    assert not discloses_more(contest(**more), contest(**less))
-    assert not discloses_more(contest(**more), contest(**more))
+    assert discloses_more(build_rules(**stricter), build_rules(**looser))
+    assert not discloses_more(build_rules(**looser), build_rules(**stricter))
+    assert not discloses_more(build_rules(**looser), build_rules(**looser))
 
 
-@pytest.mark.parametrize("other", [Ranking("rank_sum"), Ranking(finals=3)])
-def test_another_ranking_discloses_either_way(other: Ranking) -> None:
-    """It orders the same rows anew, or hands out other tables."""
-    assert discloses_more(contest(), contest(ranking=other))
-    assert discloses_more(contest(ranking=other), contest())
+@pytest.mark.parametrize("ranking", [Ranking("rank_sum"), Ranking(finals=3)])
+def test_another_ranking_always_discloses(ranking: Ranking) -> None:
+    """A ranking reorders the same rows or changes which releases become targets."""
+    assert discloses_more(build_rules(), build_rules(ranking=ranking))
+    assert discloses_more(build_rules(ranking=ranking), build_rules())
 
 
 @pytest.mark.parametrize("feedback", ["hidden", "daily", "immediate"])
-def test_another_zone_discloses_where_midnight_shows_scores(
+def test_another_time_zone_discloses_only_with_daily_feedback(
     feedback: Literal["hidden", "daily", "immediate"],
 ) -> None:
-    shown = Publication(feedback=feedback)
-    assert discloses_more(contest(shown), contest(shown, timezone="Asia/Tokyo")) is (feedback == "daily")
-    closed = contest(Publication(), timezone="Asia/Tokyo")
-    assert not discloses_more(contest(shown), closed)
+    publication = Publication(feedback=feedback)
+    assert discloses_more(build_rules(publication), build_rules(publication, timezone="Asia/Tokyo")) is (
+        feedback == "daily"
+    )
+    hidden_scores = build_rules(Publication(), timezone="Asia/Tokyo")
+    assert not discloses_more(build_rules(publication), hidden_scores)

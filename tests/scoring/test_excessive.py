@@ -1,4 +1,4 @@
-"""Chances of fixed points, bounds and the advice on a threshold."""
+"""Odds of fixed points in random permutations, nearest distances and the recommended threshold."""
 
 from fractions import Fraction
 from itertools import permutations
@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 
 from anoncup.excessive.advisor import largest_round_number
-from anoncup.excessive.fixed_point_odds import fixed_point_chance, log2, smallest_bound, tail
+from anoncup.excessive.fixed_point_odds import (
+    fixed_point_probability,
+    log2,
+    smallest_fixed_count,
+    tail_probability,
+)
 from anoncup.tracks.microdata.distances import gower_nearest_other
 from anoncup.tracks.microdata.example import household_columns, household_table
 from anoncup.tracks.microdata.pairwise_distances import gower_matrix
@@ -16,31 +21,31 @@ from anoncup.tracks.microdata.release import prepare
 
 
 @pytest.mark.parametrize("rows", range(1, 8))
-def test_the_chances_are_those_counted_over_all_permutations(rows: int) -> None:
-    fixed = [sum(i == p for i, p in enumerate(each)) for each in permutations(range(rows))]
-    for most in range(rows + 1):
-        counted = Fraction(sum(number > most for number in fixed), factorial(rows))
-        assert tail(rows, most) == counted
-        assert fixed_point_chance(rows, most) == Fraction(fixed.count(most), factorial(rows))
+def test_tail_and_chance_equal_counts_over_all_permutations(rows: int) -> None:
+    fixed = [sum(i == p for i, p in enumerate(permutation)) for permutation in permutations(range(rows))]
+    for limit in range(rows + 1):
+        expected = Fraction(sum(number > limit for number in fixed), factorial(rows))
+        assert tail_probability(rows, limit) == expected
+        assert fixed_point_probability(rows, limit) == Fraction(fixed.count(limit), factorial(rows))
 
 
 def test_the_tail_behind_the_contests_threshold() -> None:
-    assert log2(tail(400, 19)) == pytest.approx(-62.4499, abs=5e-5)
+    assert log2(tail_probability(400, 19)) == pytest.approx(-62.4499, abs=5e-5)
 
 
-def test_tails_far_below_the_smallest_float_have_their_logarithm() -> None:
-    assert float(tail(8333, 400)) == 0.0
+def test_tails_below_the_smallest_float_have_a_logarithm() -> None:
+    assert float(tail_probability(8333, 400)) == 0.0
     first = -np.sum(np.log2(np.arange(1, 402))) - 1 / np.log(2)
-    assert log2(tail(8333, 400)) == pytest.approx(float(first), abs=0.01)
+    assert log2(tail_probability(8333, 400)) == pytest.approx(float(first), abs=0.01)
 
 
 def test_the_smallest_bound_is_smallest() -> None:
-    most = smallest_bound(8333)
-    assert tail(8333, most) < Fraction(1, 2**50) <= tail(8333, most - 1)
-    assert smallest_bound(3) == 3
+    limit = smallest_fixed_count(8333)
+    assert tail_probability(8333, limit) < Fraction(1, 2**50) <= tail_probability(8333, limit - 1)
+    assert smallest_fixed_count(3) == 3
 
 
-def test_the_nearest_others_of_a_household_table_are_those_of_the_full_matrix() -> None:
+def test_nearest_other_distances_equal_those_of_the_full_matrix() -> None:
     original = prepare(household_table(300), household_columns())
     matrix = gower_matrix(original)
     np.fill_diagonal(matrix, np.inf)

@@ -1,4 +1,4 @@
-"""Who fell, and what they share: against sums by hand over every individual."""
+"""Re-identified individuals and their shared traits, against plain loops over every individual."""
 
 from fractions import Fraction
 from typing import Any
@@ -9,55 +9,69 @@ import pytest
 from numpy.random import PCG64, Generator
 
 from anoncup.competition.parser import parse_competition
-from anoncup.competition.scoring_versions import attacker_counts
+from anoncup.competition.scoring_versions import is_counted_attacker
 from anoncup.competition.templates import template
 from anoncup.evaluation.evaluate import evaluate
-from anoncup.evaluation.reidentified import Fallen, Shared, fallen, individuals_of, shared, values_of
+from anoncup.evaluation.reidentified import (
+    ReidentifiedIndividuals,
+    SharedTrait,
+    find_reidentified,
+    find_shared_traits,
+    list_reidentified,
+    value_texts,
+)
 from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
-from anoncup.tracks.linkage.attack_rates import Answer, Candidates, Noted, OwnCluster, chances, rate_of
-from tests.support.arena import competition_file
+from anoncup.tracks.linkage.attack_rates import (
+    AnnotatedGuess,
+    Candidates,
+    KnownCluster,
+    Prediction,
+    hit_probabilities,
+    rate_of,
+)
+from tests.support.arena import build_competition_toml
 
-N = 12
+INDIVIDUALS = 12
 
 
-def by_hand(answer: Answer, source: IntArray) -> list[Fraction]:
-    """The chance of each row, one after the other."""
-    found = []
+def count_hit_chances(answer: Prediction, source: IntArray) -> list[Fraction]:
+    """Return the hit chance of each row, computed row by row."""
+    hit_chances = []
     for row, owner in enumerate(source):
         if isinstance(answer, Candidates):
-            group = answer.chosen[row]
+            group = answer.guessed_group[row]
             hit = group >= 0 and answer.group_of[owner] == group
-            found.append(Fraction(1, int((answer.group_of == group).sum())) if hit else Fraction(0))
-        elif isinstance(answer, OwnCluster):
-            found.append(Fraction(1, int(answer.sizes[row])))
+            hit_chances.append(Fraction(1, int((answer.group_of == group).sum())) if hit else Fraction(0))
+        elif isinstance(answer, KnownCluster):
+            hit_chances.append(Fraction(1, int(answer.sizes[row])))
         else:
-            guess = answer.guess if isinstance(answer, Noted) else answer
-            found.append(Fraction(int(guess[row] == owner)))
-    return found
+            guess = answer.guess if isinstance(answer, AnnotatedGuess) else answer
+            hit_chances.append(Fraction(int(guess[row] == owner)))
+    return hit_chances
 
 
-def answers(rng: Generator, rows: int) -> list[Answer]:
-    groups = rng.integers(0, 4, N)
-    chosen = rng.choice([-1, *np.unique(groups)], rows)
-    guess = rng.integers(-1, N, rows)
-    drawn = Candidates(chosen, groups, np.bincount(groups, minlength=4))
-    return [guess, Noted(guess, Message("n")), drawn, OwnCluster(rng.integers(1, 4, rows))]
+def random_answers(rng: Generator, rows: int) -> list[Prediction]:
+    groups = rng.integers(0, 4, INDIVIDUALS)
+    chosen_groups = rng.choice([-1, *np.unique(groups)], rows)
+    guess = rng.integers(-1, INDIVIDUALS, rows)
+    candidates = Candidates(chosen_groups, groups, np.bincount(groups, minlength=4))
+    return [guess, AnnotatedGuess(guess, Message("n")), candidates, KnownCluster(rng.integers(1, 4, rows))]
 
 
-def test_chances_are_those_of_each_row_and_add_up_to_what_the_rate_counts() -> None:
+def test_hit_chances_equal_those_of_each_row_and_sum_to_the_rate() -> None:
     rng = Generator(PCG64(0))
     for _ in range(200):
-        rows = int(rng.integers(1, N + 1))
-        source = rng.permutation(N)[:rows]
-        for answer in answers(rng, rows):
-            found = chances(answer, source)
-            assert found.tolist() == [float(one) for one in by_hand(answer, source)]
-            assert found.sum() == pytest.approx(rate_of(answer, source, rows=N).correct)
+        rows = int(rng.integers(1, INDIVIDUALS + 1))
+        source = rng.permutation(INDIVIDUALS)[:rows]
+        for answer in random_answers(rng, rows):
+            computed = hit_probabilities(answer, source)
+            assert computed.tolist() == [float(chance) for chance in count_hit_chances(answer, source)]
+            assert computed.sum() == pytest.approx(rate_of(answer, source, rows=INDIVIDUALS).correct)
 
 
-def people(rng: Generator) -> pd.DataFrame:
+def random_people(rng: Generator) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "sex": rng.choice(["f", "m", ""], 40),
@@ -68,100 +82,121 @@ def people(rng: Generator) -> pd.DataFrame:
     )
 
 
-def found_in(rng: Generator, table: pd.DataFrame) -> tuple[dict[str, Any], IntArray, Fallen]:
-    """What attackers really say of a noisy release that lacks some, and who fell by it."""
-    rules, track = parse_competition(competition_file()), TRACKS["microdata"]
+def attack_noisy_release(
+    rng: Generator, table: pd.DataFrame
+) -> tuple[dict[str, Any], IntArray, ReidentifiedIndividuals]:
+    """Return the answers of attackers to a noisy release with deletions, its source and the result."""
+    rules, track = parse_competition(build_competition_toml()), TRACKS["microdata"]
     source = rng.permutation(len(table))[: int(rng.integers(25, 41))]
     released = table.iloc[source].reset_index(drop=True)
     released["income"] += rng.integers(-80, 81, len(released))
-    said: dict[str, Any] = {}
-    evaluate(rules, track.prepare(table, rules), released, source, heard=said.__setitem__)
-    said = {name: said[name] for name in ("id_rand", "sort", "sa_rank", "own_row")}  # or nobody is safe
-    return said, source, fallen(track, rules, said, source, len(table))
+    answers: dict[str, Any] = {}
+    evaluate(rules, track.prepare(table, rules), released, source, on_answer=answers.__setitem__)
+    # All attackers together would re-identify everyone.
+    answers = {name: answers[name] for name in ("id_rand", "sort", "sa_rank", "own_row")}
+    return answers, source, find_reidentified(track, rules, answers, source, len(table))
 
 
-def test_who_fell_and_what_they_share_is_what_a_walk_over_everybody_counts() -> None:
+def test_reidentified_rows_and_shared_traits_equal_counts_over_all_rows() -> None:
     rng = Generator(PCG64(1))
-    rules = parse_competition(competition_file())
+    rules = parse_competition(build_competition_toml())
     for _ in range(3):
-        table = people(rng)
-        said, source, found = found_in(rng, table)
+        table = random_people(rng)
+        answers, source, reidentified = attack_noisy_release(rng, table)
         finders = {
             int(owner): {
                 name
-                for name, answer in said.items()
-                if attacker_counts(rules, name) and by_hand(answer, source)[row] == 1
+                for name, answer in answers.items()
+                if is_counted_attacker(rules, name) and count_hit_chances(answer, source)[row] == 1
             }
             for row, owner in enumerate(source)
         }
-        fell = {owner for owner, names in finders.items() if names}
-        assert 0 < len(fell) < len(source)
-        listed = individuals_of(found, table, ["sex", "age"])
+        reidentified_rows = {owner for owner, names in finders.items() if names}
+        assert 0 < len(reidentified_rows) < len(source)
+        rows = list_reidentified(reidentified, table, ["sex", "age"])
         assert {
             row - 1: set(names.split())
-            for row, names in zip(listed["original_row"], listed["attackers"], strict=True)
-        } == {owner: finders[owner] for owner in fell}
-        assert list(listed["found_by"]) == sorted((len(finders[owner]) for owner in fell), reverse=True)
-        assert all(
-            table["age"][row - 1] == age
-            for row, age in zip(listed["original_row"], listed["age"], strict=True)
+            for row, names in zip(rows["original_row"], rows["attackers"], strict=True)
+        } == {owner: finders[owner] for owner in reidentified_rows}
+        assert list(rows["found_by"]) == sorted(
+            (len(finders[owner]) for owner in reidentified_rows), reverse=True
         )
-        assert found.counts == {
+        assert all(
+            table["age"][row - 1] == age for row, age in zip(rows["original_row"], rows["age"], strict=True)
+        )
+        assert reidentified.individuals_by_hits == {
             number: sum(len(names) == number for names in finders.values())
             for number in sorted({len(names) for names in finders.values()})
         }
-        told = shared(found, table, ["sex", "age"])
-        assert {(one.column, one.value): (one.there, one.fell, one.finds) for one in told} == walked(
-            table, finders
-        )
-        assert [one.excess for one in told] == sorted((one.excess for one in told), reverse=True)
+        traits = find_shared_traits(reidentified, table, ["sex", "age"])
+        assert {
+            (trait.column, trait.value): (trait.present, trait.reidentified, trait.hits) for trait in traits
+        } == count_shared_values(table, finders)
+        assert [trait.excess for trait in traits] == sorted((trait.excess for trait in traits), reverse=True)
         finds = sum(map(len, finders.values()))
-        assert {(one.finds_of, one.there_of) for one in told} == {(finds, len(source))}
+        assert {(trait.hits_total, trait.present_total) for trait in traits} == {(finds, len(source))}
 
 
-def walked(
+def count_shared_values(
     table: pd.DataFrame, finders: dict[int, set[str]]
 ) -> dict[tuple[str | None, str], tuple[int, int, int]]:
-    """Of every value whose people are found more often than all: how many they are, fell, and finds."""
+    """Count individuals, re-identified ones and hits of each value found more often than the average."""
     pairs = list(zip(table["sex"], table["age"], strict=True))
     alike = [pairs.count(pair) for pair in pairs]
     sizes = [
-        "1" if n == 1 else "2" if n == 2 else "3–4" if n < 5 else "5–9" if n < 10 else "10+" for n in alike
+        "1"
+        if class_size == 1
+        else "2"
+        if class_size == 2
+        else "3–4"
+        if class_size < 5
+        else "5–9"
+        if class_size < 10
+        else "10+"
+        for class_size in alike
     ]
     ages = sorted(table["age"])
     limits = sorted({ages[10], ages[20], ages[30]})
     band_of = [sum(age >= limit for limit in limits) for age in table["age"]]
-    said = {
-        band: (min(found), max(found))
+    band_ranges = {
+        band: (min(band_ages), max(band_ages))
         for band in band_of
-        if (found := [age for age, other in zip(table["age"], band_of, strict=True) if other == band])
+        if (
+            band_ages := [
+                age for age, other_band in zip(table["age"], band_of, strict=True) if other_band == band
+            ]
+        )
     }
-    ends = [f"{low}" if low == high else f"{low}–{high}" for low, high in (said[band] for band in band_of)]
-    columns: dict[str | None, list[str]] = {None: sizes, "sex": list(table["sex"]), "age": ends}
-    told: dict[tuple[str | None, str], tuple[int, int, int]] = {}
+    band_texts = [
+        f"{low}" if low == high else f"{low}–{high}" for low, high in (band_ranges[band] for band in band_of)
+    ]
+    columns: dict[str | None, list[str]] = {None: sizes, "sex": list(table["sex"]), "age": band_texts}
+    expected: dict[tuple[str | None, str], tuple[int, int, int]] = {}
     for name, values in columns.items():
         for value in set(values):
             numbers = [len(names) for owner, names in finders.items() if values[owner] == value]
-            everybody = [len(names) for names in finders.values()]
-            if numbers and Fraction(sum(numbers), len(numbers)) > Fraction(sum(everybody), len(everybody)):
-                told[name, value] = (len(numbers), sum(number > 0 for number in numbers), sum(numbers))
-    return told
+            all_numbers = [len(names) for names in finders.values()]
+            if numbers and Fraction(sum(numbers), len(numbers)) > Fraction(
+                sum(all_numbers), len(all_numbers)
+            ):
+                expected[name, value] = (len(numbers), sum(number > 0 for number in numbers), sum(numbers))
+    return expected
 
 
-def test_few_numbers_and_all_texts_are_told_as_they_are() -> None:
-    assert list(values_of(pd.Series([3, 1, 3]))) == ["3", "1", "3"]
-    assert list(values_of(pd.Series(list("abcdefghij")))) == list("abcdefghij")
-    tied = values_of(pd.Series([0] * 20 + list(range(1, 10))))
+def test_few_numbers_and_all_texts_are_not_banded() -> None:
+    assert list(value_texts(pd.Series([3, 1, 3]))) == ["3", "1", "3"]
+    assert list(value_texts(pd.Series(list("abcdefghij")))) == list("abcdefghij")
+    tied = value_texts(pd.Series([0] * 20 + list(range(1, 10))))
     assert list(tied) == ["0–1"] * 21 + ["2–9"] * 8
 
 
-def test_lift_and_excess_are_of_shares() -> None:
-    one = Shared("sex", "f", there=10, there_of=40, fell=6, finds=12, finds_of=16)
-    assert (one.excess, one.lift) == (Fraction(8), 3.0)
+def test_lift_and_excess_are_computed_from_shares() -> None:
+    trait = SharedTrait("sex", "f", present=10, present_total=40, reidentified=6, hits=12, hits_total=16)
+    assert (trait.excess, trait.lift) == (Fraction(8), 3.0)
 
 
-def test_a_contest_that_asks_something_else_has_nobody_who_falls() -> None:
+def test_tracks_without_linkage_are_refused() -> None:
     for name in ("membership", "2017"):
         rules = parse_competition(template(name))
         with pytest.raises(TypeError):
-            fallen(TRACKS[rules.track], rules, {}, np.arange(3), 3)
+            find_reidentified(TRACKS[rules.track], rules, {}, np.arange(3), 3)

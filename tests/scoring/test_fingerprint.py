@@ -1,4 +1,4 @@
-"""A release is recognized by what it changed."""
+"""Methods are recognized by the measures and attackers that a release changes."""
 
 from functools import cache
 
@@ -8,7 +8,7 @@ import pytest
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.evaluation.evaluate import evaluate
-from anoncup.evaluation.fingerprint import Resemblance, fingerprint
+from anoncup.evaluation.fingerprint import MethodResemblance, fingerprint
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.microdata.example import household_table
@@ -18,20 +18,20 @@ pytestmark = pytest.mark.full
 
 
 @cache
-def prepared(year: int) -> tuple[Rules, object, object]:
+def prepare_original(year: int) -> tuple[Rules, object, object]:
     competition = parse_competition(template(year))
     tables = household_table(2000) if year == 2015 else tc400()
     return competition, tables, TRACKS[competition.track].prepare(tables, competition)
 
 
-def seen(year: int, *methods: tuple[str, dict[str, object]]) -> tuple[Resemblance, ...]:
-    competition, tables, original = prepared(year)
+def fingerprint_release(year: int, *methods: tuple[str, dict[str, object]]) -> tuple[MethodResemblance, ...]:
+    competition, tables, original = prepare_original(year)
     track = TRACKS[competition.track]
-    source = np.arange(track.individuals(tables))
+    source = np.arange(track.count_individuals(tables))
     for name, parameters in methods:
         rng = np.random.default_rng(5)
-        tables, kept = track.anonymize(track.methods[name], tables, competition, rng, parameters)
-        source = source[kept]
+        tables, rows = track.anonymize(track.methods[name], tables, competition, rng, parameters)
+        source = source[rows]
     return fingerprint(competition, original, evaluate(competition, original, tables, source))
 
 
@@ -51,25 +51,32 @@ def seen(year: int, *methods: tuple[str, dict[str, object]]) -> tuple[Resemblanc
 def test_every_method_of_the_paper_is_recognized(
     name: str, parameters: dict[str, object], expected: set[str]
 ) -> None:
-    found = seen(2015, (name, parameters))
-    closest = {each.methods for each in found if each.agreement == found[0].agreement}
-    assert found[0].agreement == 1.0
+    resemblances = fingerprint_release(2015, (name, parameters))
+    closest = {
+        resemblance.methods
+        for resemblance in resemblances
+        if resemblance.agreement == resemblances[0].agreement
+    }
+    assert resemblances[0].agreement == 1.0
     assert {methods[0] for methods in closest if len(methods) == 1} == expected
 
 
 def test_an_untouched_table_resembles_no_method() -> None:
-    assert seen(2015)[0].methods == ()
-    assert seen(2016)[0].methods == ()
+    assert fingerprint_release(2015)[0].methods == ()
+    assert fingerprint_release(2016)[0].methods == ()
 
 
 def test_two_methods_are_recognized_together() -> None:
-    found = seen(2015, ("k_anonymize", {"k": 5}), ("microaggregate", {}))
-    assert found[0].agreement == 1.0
-    assert "k_anonymize" in found[0].methods
+    resemblances = fingerprint_release(2015, ("k_anonymize", {"k": 5}), ("microaggregate", {}))
+    assert resemblances[0].agreement == 1.0
+    assert "k_anonymize" in resemblances[0].methods
 
 
-def test_the_evidence_is_shown() -> None:
-    evidence = {each.name: each for each in seen(2015, ("delete_rows", {"share": 0.1}))[0].evidence}
+def test_the_evidence_lists_changed_and_unchanged_parts() -> None:
+    evidence = {
+        change.name: change
+        for change in fingerprint_release(2015, ("delete_rows", {"share": 0.1}))[0].evidence
+    }
     assert evidence["row_difference"].after == 200.0
     assert evidence["row_difference"].changed
     assert evidence["id_rand"].expected_to_change is evidence["id_rand"].changed is False
@@ -84,5 +91,5 @@ def test_the_evidence_is_shown() -> None:
     ],
 )
 def test_methods_for_transactions_are_recognized(name: str, expected: str) -> None:
-    found = seen(2016, (name, {"share": 0.2} if name == "delete_records" else {}))
-    assert expected in found[0].methods
+    resemblances = fingerprint_release(2016, (name, {"share": 0.2} if name == "delete_records" else {}))
+    assert expected in resemblances[0].methods

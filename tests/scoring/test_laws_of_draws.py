@@ -1,4 +1,4 @@
-"""The laws of what tracks draw, held to the tracks that draw, and broken by some that should not."""
+"""The allocation laws hold for tracks with allocations and detect broken ones."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,49 +9,59 @@ import pytest
 
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
-from anoncup.errors import InvalidUpload, Problem
+from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tables.csv_text import table_csv
-from anoncup.testing.allocations import check_draw
+from anoncup.tables.csv_text import write_csv
+from anoncup.testing.allocations import check_allocation
 from anoncup.testing.parts import BrokenLaw
-from anoncup.tracks.model import Draw
-from tests.support.allocation_track import HINTS, OWN, drawing_track, labels, rotations
-from tests.support.arena import ROWS, competition_file, original_table
+from anoncup.tracks.model import Allocation
+from tests.support.allocation_track import (
+    SHARED_ALLOCATION,
+    TEAM_ALLOCATION,
+    build_label_file,
+    build_track,
+    make_rotation_allocator,
+)
+from tests.support.arena import ROWS, build_competition_toml, build_original_table
 
 pytestmark = pytest.mark.full
 
-RULES = parse_competition(competition_file())
-ORIGINAL = {"original": table_csv(original_table())}
-TRUTH = {"hidden": labels(ROWS)}
+RULES = parse_competition(build_competition_toml())
+ORIGINAL = {"original": write_csv(build_original_table())}
+ORGANIZER_FILES = {"hidden": build_label_file(ROWS)}
 
 
-def test_the_tracks_of_the_tests_keep_them() -> None:
-    check_draw(drawing_track(OWN), RULES, ORIGINAL, TRUTH)
-    check_draw(drawing_track(HINTS), RULES, ORIGINAL)
+def test_the_test_tracks_keep_the_allocation_laws() -> None:
+    check_allocation(build_track(TEAM_ALLOCATION), RULES, ORIGINAL, ORGANIZER_FILES)
+    check_allocation(build_track(SHARED_ALLOCATION), RULES, ORIGINAL)
 
 
-def test_members_and_partial_knowledge_keep_them() -> None:
+def test_built_in_tracks_keep_the_allocation_laws() -> None:
     membership, monthly = TRACKS["membership"], TRACKS["monthly"]
-    assert membership.example_data is not None
-    assert monthly.example_data is not None
-    given = {"candidates": membership.example_data(60, 1)["candidates"]}
-    check_draw(membership, parse_competition(template("membership")), given)
-    made = monthly.example_data(12, 1)
-    known = {name: made[name] for name in ("customers", "transactions")}
-    check_draw(monthly, parse_competition(template("2017")), known)
+    assert membership.make_example_data is not None
+    assert monthly.make_example_data is not None
+    candidates = {"candidates": membership.make_example_data(60, 1)["candidates"]}
+    check_allocation(membership, parse_competition(template("membership")), candidates)
+    example = monthly.make_example_data(12, 1)
+    original = {name: example[name] for name in ("customers", "transactions")}
+    check_allocation(monthly, parse_competition(template("2017")), original)
 
 
 CALLS = count()
 
 
-def never_the_same(original: Any, *_: Any) -> dict[str, bytes]:
-    return {"secret": rotations(7)(original, {}, RULES, lambda _: Fixed(next(CALLS)))["secret"]}
+def allocate_differently(original: Any, *_: Any) -> dict[str, bytes]:
+    return {
+        "secret": make_rotation_allocator(7)(original, {}, RULES, lambda _: ConstantGenerator(next(CALLS)))[
+            "secret"
+        ]
+    }
 
 
-class Fixed:
-    """What a generator says, in order of asking."""
+class ConstantGenerator:
+    """Generator that returns the same number for every row."""
 
     def __init__(self, number: int) -> None:
         self.bit_generator = self
@@ -61,33 +71,45 @@ class Fixed:
         return [self.number] * rows
 
 
-def says_all(name: str, content: bytes, _: Any, __: Rules) -> None:
+def refuse_with_content(name: str, content: bytes, _: Any, __: Rules) -> None:
     if b"told" in content:
-        raise InvalidUpload([Problem(name, None, None, "rows", Message(content.decode()[-40:]))])
+        raise InvalidUpload([FileProblem(name, None, None, "rows", Message(content.decode()[-40:]))])
 
 
-ONE = OWN.files[:1]
-BROKEN: Mapping[str, tuple[Draw, Mapping[str, bytes]]] = {
-    "the same generators draw the same files": (Draw(ONE, each_team=True, make=never_the_same), {}),
-    "other generators draw other files": (Draw(ONE, each_team=True, make=rotations(1)), {}),
-    "it draws for": (replace(HINTS, files=(replace(HINTS.files[0], name="other"),)), {}),
-    "it makes": (Draw(OWN.files, each_team=True, make=rotations(5)), {}),
-    "of its organizers": (OWN, {}),
-    "is checked": (replace(OWN, check_truth=None), TRUTH),
-    "a row too many is refused": (replace(OWN, check_truth=lambda *_: None), TRUTH),
-    "is not repeated": (replace(OWN, check_truth=says_all), TRUTH),
+ONE_FILE = TEAM_ALLOCATION.files[:1]
+BROKEN_ALLOCATIONS: Mapping[str, tuple[Allocation, Mapping[str, bytes]]] = {
+    "the same generators draw the same files": (
+        Allocation(ONE_FILE, per_team=True, make_files=allocate_differently),
+        {},
+    ),
+    "other generators draw other files": (
+        Allocation(ONE_FILE, per_team=True, make_files=make_rotation_allocator(1)),
+        {},
+    ),
+    "it draws for": (
+        replace(SHARED_ALLOCATION, files=(replace(SHARED_ALLOCATION.files[0], name="other"),)),
+        {},
+    ),
+    "it makes": (Allocation(TEAM_ALLOCATION.files, per_team=True, make_files=make_rotation_allocator(5)), {}),
+    "of its organizers": (TEAM_ALLOCATION, {}),
+    "is checked": (replace(TEAM_ALLOCATION, check_organizer_file=None), ORGANIZER_FILES),
+    "a row too many is refused": (
+        replace(TEAM_ALLOCATION, check_organizer_file=lambda *_: None),
+        ORGANIZER_FILES,
+    ),
+    "is not repeated": (replace(TEAM_ALLOCATION, check_organizer_file=refuse_with_content), ORGANIZER_FILES),
 }
 
 
-@pytest.mark.parametrize(("law", "draw", "truth"), [(law, *each) for law, each in BROKEN.items()])
-def test_a_draw_that_breaks_one_is_told_which(law: str, draw: Draw, truth: Mapping[str, bytes]) -> None:
+@pytest.mark.parametrize(("law", "draw", "truth"), [(law, *case) for law, case in BROKEN_ALLOCATIONS.items()])
+def test_a_broken_law_is_named(law: str, draw: Allocation, truth: Mapping[str, bytes]) -> None:
     with pytest.raises(BrokenLaw, match=law):
-        check_draw(drawing_track(draw), RULES, ORIGINAL, truth)
+        check_allocation(build_track(draw), RULES, ORIGINAL, truth)
 
 
-def test_what_is_drawn_for_all_may_be_left_out_of_the_original() -> None:
-    needed = replace(drawing_track(HINTS), original=TRACKS["microdata"].original)
+def test_files_allocated_for_all_must_be_optional_in_the_original() -> None:
+    needed = replace(build_track(SHARED_ALLOCATION), original_files=TRACKS["microdata"].original_files)
     with pytest.raises(BrokenLaw, match="may be left out"):
-        check_draw(needed, RULES, ORIGINAL)
+        check_allocation(needed, RULES, ORIGINAL)
     with pytest.raises(BrokenLaw, match="draws nothing"):
-        check_draw(TRACKS["microdata"], RULES, ORIGINAL)
+        check_allocation(TRACKS["microdata"], RULES, ORIGINAL)

@@ -1,4 +1,4 @@
-"""What guesses at members come to: by plain loops with fractions, and by the laws of a question."""
+"""Outcomes of membership and attribute guesses: against plain loops with fractions, and known cases."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -11,77 +11,87 @@ from hypothesis import strategies as st
 from anoncup.geometry.arrays import BoolArray, FloatArray
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.questions import (
-    attribute,
-    commonest,
-    membership,
-    paired_difference,
+    attribute_outcome,
+    find_right_cells,
+    guess_commonest,
+    membership_outcome,
+    paired_difference_interval,
     reference_guess,
-    right_cells,
 )
 from anoncup.tracks.membership.reference_predictor import predict
-from anoncup.tracks.membership.roc import accuracy, auc, operating_points, tpr
-from anoncup.tracks.membership.tables import Original, Table
+from anoncup.tracks.membership.roc import accuracy, auc, compute_operating_points, tpr
+from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable
 from anoncup.tracks.outcomes import Outcome
 from tests.scoring import membership_reference as plain
-from tests.scoring.membership_cases import Case, cases, rows_of, schema_of, survey, table_of
+from tests.scoring.membership_cases import (
+    MembershipCase,
+    build_schema,
+    build_survey,
+    build_table,
+    cases,
+    list_rows,
+)
 from tests.scoring.membership_reference import Rows
-from tests.support.hypothesis_profiles import examples
+from tests.support.hypothesis_profiles import limit_examples
 
 SCORES = [0.0, 1.0, 0.5, 0.5000000000000001, 1e-300, 0.25]
 
 
 @st.composite
 def guesses(draw: st.DrawFn) -> tuple[list[float], list[bool]]:
-    """As many members as others, or not; around a hundred others the rate of 1 % lies on a point."""
-    true = draw(st.integers(1, 8))
-    false = draw(st.sampled_from([true, 1, 99, 100, 101, 200]))
-    few = SCORES[: draw(st.integers(1, len(SCORES)))]
-    size = true + false
-    scores = draw(st.lists(st.sampled_from(few) | st.floats(0, 1), min_size=size, max_size=size))
+    """Draw scores and members; with about 100 non-members an FPR of 1 % is an operating point."""
+    member_count = draw(st.integers(1, 8))
+    other_count = draw(st.sampled_from([member_count, 1, 99, 100, 101, 200]))
+    values = SCORES[: draw(st.integers(1, len(SCORES)))]
+    size = member_count + other_count
+    scores = draw(st.lists(st.sampled_from(values) | st.floats(0, 1), min_size=size, max_size=size))
     order = draw(st.permutations(range(size)))
-    return scores, [place < true for place in order]
+    return scores, [index < member_count for index in order]
 
 
 @given(guesses())
-@examples(200)
-def test_every_number_is_that_of_plain_loops(case: tuple[list[float], list[bool]]) -> None:
+@limit_examples(200)
+def test_roc_values_equal_plain_loops(case: tuple[list[float], list[bool]]) -> None:
     scores, members = case
-    points = operating_points(np.array(scores), np.array(members))
+    points = compute_operating_points(np.array(scores), np.array(members))
     assert tpr(points) == plain.tpr(scores, members)
     assert auc(points) == plain.auc(scores, members)
     assert accuracy(points) == plain.accuracy(scores, members)
 
 
 @given(guesses())
-@examples(40)
-def test_the_order_of_candidates_changes_nothing(case: tuple[list[float], list[bool]]) -> None:
+@limit_examples(40)
+def test_the_order_of_candidates_changes_no_outcome(case: tuple[list[float], list[bool]]) -> None:
     scores, members = np.array(case[0]), np.array(case[1])
     order = np.random.default_rng(len(scores)).permutation(len(scores))
     for value in ("tpr", "advantage"):
-        before, after = (
-            membership(scores, members, value=value),
-            membership(scores[order], members[order], value=value),
+        outcome, reordered_outcome = (
+            membership_outcome(scores, members, value=value),
+            membership_outcome(scores[order], members[order], value=value),
         )
-        assert before == after
+        assert outcome == reordered_outcome
 
 
-def half(rows: int, seed: int = 0) -> BoolArray:
+def random_half(rows: int, seed: int = 0) -> BoolArray:
     return np.random.default_rng(seed).permutation(rows) < rows // 2
 
 
 @pytest.mark.parametrize("rows", [2, 20, 400])
-def test_a_perfect_guess_gets_one(rows: int) -> None:
-    members = half(rows)
+def test_a_perfect_guess_has_value_one(rows: int) -> None:
+    members = random_half(rows)
     for value in ("tpr", "advantage"):
-        outcome = membership(members.astype(float), members, value=value)
+        outcome = membership_outcome(members.astype(float), members, value=value)
         assert (outcome.value, outcome.risk) == (1.0, 1.0)
         assert outcome.details["auc"] == outcome.details["accuracy"] == 1.0
 
 
 @pytest.mark.parametrize("rows", [2, 20, 400])
-def test_one_score_for_all_gets_the_baseline(rows: int) -> None:
-    outcomes = [membership(np.full(rows, 0.7), half(rows), value=value) for value in ("tpr", "advantage")]
-    assert [(each.value, each.baseline, each.risk) for each in outcomes] == [
+def test_equal_scores_get_the_baseline(rows: int) -> None:
+    outcomes = [
+        membership_outcome(np.full(rows, 0.7), random_half(rows), value=value)
+        for value in ("tpr", "advantage")
+    ]
+    assert [(outcome.value, outcome.baseline, outcome.risk) for outcome in outcomes] == [
         (0.01, 0.01, 0.0),
         (0.0, 0.0, 0.0),
     ]
@@ -92,144 +102,188 @@ def test_one_score_for_all_gets_the_baseline(rows: int) -> None:
 def test_random_scores_have_the_baseline_in_their_interval(seed: int) -> None:
     scores: FloatArray = np.random.default_rng(seed).random(4000)
     for value in ("tpr", "advantage"):
-        outcome = membership(scores, half(4000, seed), value=value)
+        outcome = membership_outcome(scores, random_half(4000, seed), value=value)
         assert outcome.interval is not None
         assert outcome.interval[0] <= outcome.baseline <= outcome.interval[1]
 
 
-def test_a_guess_worse_than_blind_is_worth_nothing() -> None:
-    members = half(40)
-    outcome = membership((~members).astype(float), members, value="advantage")
+def test_a_guess_below_chance_has_value_zero() -> None:
+    members = random_half(40)
+    outcome = membership_outcome((~members).astype(float), members, value="advantage")
     assert (outcome.value, outcome.details["advantage"], outcome.details["tpr"]) == (0.0, -1.0, 0.0)
 
 
-def test_between_operating_points_the_rate_is_linear() -> None:
-    # 4 members, 50 others: the first point has one other (2 %) and two members, so 1 % lies half-way to it.
+def test_the_rate_is_interpolated_between_operating_points() -> None:
+    # 4 members and 50 others: the first point has one other (2 %) and two members; 1 % is half-way to it.
     members = np.arange(54) < 4
     scores = np.where(np.arange(54) < 2, 0.9, 0.1)
     scores[53] = 0.9
-    assert tpr(operating_points(scores, members)) == Fraction(1, 4)
+    assert tpr(compute_operating_points(scores, members)) == Fraction(1, 4)
 
 
 @given(cases(), st.sampled_from([0.0, 0.1, 1.0, 1e300]), st.data())
-@examples(60)
-def test_a_guess_at_a_column_is_judged_as_by_plain_loops(
-    case: Case, tolerance: float, chosen: st.DataObject
+@limit_examples(60)
+def test_attribute_guesses_are_judged_like_plain_loops(
+    case: MembershipCase, tolerance: float, data: st.DataObject
 ) -> None:
     names = case.candidates.schema.names
-    hidden = chosen.draw(st.sampled_from(names))
-    known = case.candidates.only(*(name for name in names if name != hidden))
-    truth, others = case.candidates.only(hidden), ~case.members
-    guess = truth.at(np.random.default_rng(case.released.rows).permutation(truth.rows))
-    reference = predict(known.at(others), truth.at(others), known.at(case.members))
-    said, cells, imputed = (
-        [row[0] for row in rows_of(table)]
-        for table in (guess.at(case.members), truth.at(case.members), reference)
+    hidden_column = data.draw(st.sampled_from(names))
+    known_columns = case.candidates.select_columns(*(name for name in names if name != hidden_column))
+    truth, non_members = case.candidates.select_columns(hidden_column), ~case.members
+    guess = truth.select_rows(np.random.default_rng(case.release.rows).permutation(truth.rows))
+    reference = predict(
+        known_columns.select_rows(non_members),
+        truth.select_rows(non_members),
+        known_columns.select_rows(case.members),
+    )
+    guessed_cells, true_cells, reference_cells = (
+        [row[0] for row in list_rows(table)]
+        for table in (guess.select_rows(case.members), truth.select_rows(case.members), reference)
     )
     if len(names) > 1:
-        learned = [row[0] for row in rows_of(truth.at(others))]
-        asked = rows_of(known.at(case.members))
-        assert imputed == plain.imputed(rows_of(known.at(others)), learned, asked)
-    outcome = attribute(guess, truth, case.members, reference, tolerance=tolerance)
-    assert outcome.value == float(plain.beyond(said, cells, imputed, tolerance))
+        train_cells = [row[0] for row in list_rows(truth.select_rows(non_members))]
+        query_rows = list_rows(known_columns.select_rows(case.members))
+        assert reference_cells == plain.impute(
+            list_rows(known_columns.select_rows(non_members)), train_cells, query_rows
+        )
+    outcome = attribute_outcome(guess, truth, case.members, reference, tolerance=tolerance)
+    assert outcome.value == float(plain.attribute_gain(guessed_cells, true_cells, reference_cells, tolerance))
     assert outcome.interval is not None
     assert outcome.interval[0] <= outcome.value <= outcome.interval[1]
-    told = outcome.details
-    assert told["without_release"] == max(told["commonest"], told["reference"])
-    assert -1 <= told["difference_low"] <= told["members"] - told["without_release"] + 1e-15
-    assert told["members"] - told["without_release"] - 1e-15 <= told["difference_high"] <= 1
+    details = outcome.details
+    assert details["without_release"] == max(details["commonest"], details["reference"])
+    assert -1 <= details["difference_low"] <= details["members"] - details["without_release"] + 1e-15
+    assert details["members"] - details["without_release"] - 1e-15 <= details["difference_high"] <= 1
 
 
-def answered(
-    members: list[float], others: list[float], truth: list[float], reference: list[float] | None = None
+def judge_attribute(
+    member_answers: list[float],
+    other_answers: list[float],
+    truth: list[float],
+    reference: list[float] | None = None,
 ) -> Outcome:
-    """Of a numeric column whose truth is that of the members, then that of the others."""
-    schema = schema_of(1, 0)
-    guess, right, imputed = (
-        table_of([[value] for value in values], schema)
-        for values in ([*members, *others], truth, reference or [-1.0] * len(members))
+    """Judge guesses at a numeric column; ``truth`` has the members' cells first, then the others'."""
+    schema = build_schema(1, 0)
+    guess, true_cells, reference_cells = (
+        build_table([[value] for value in values], schema)
+        for values in ([*member_answers, *other_answers], truth, reference or [-1.0] * len(member_answers))
     )
-    return attribute(guess, right, np.arange(len(truth)) < len(members), imputed)
+    return attribute_outcome(guess, true_cells, np.arange(len(truth)) < len(member_answers), reference_cells)
 
 
-def test_only_what_is_right_beyond_the_commonest_value_and_the_reference_counts() -> None:
+def test_only_hits_beyond_the_commonest_value_and_the_reference_count() -> None:
     truth = [1.0, 2, 3, 3, 1, 2, 3, 3]
-    assert answered([1, 2, 3, 3], [0, 0, 0, 0], truth).value == 1.0
-    assert answered([1, 0, 3, 3], [0, 0, 0, 0], truth).value == 0.5  # (3/4 - 1/2) / (1 - 1/2)
-    assert answered([3, 3, 3, 3], [0, 0, 0, 0], truth).value == 0.0
-    assert answered([0, 2, 3, 3], [0, 0, 0, 0], truth, [1, 2, 3, 0]).value == 0.0
-    assert answered([1, 2, 3, 3], [0, 0, 0, 0], truth, [1, 2, 3, 3]).value == 0.0
-    assert answered([7, 7], [0, 7], [7, 7, 7, 7]).value == 0.0
+    assert judge_attribute([1, 2, 3, 3], [0, 0, 0, 0], truth).value == 1.0
+    assert judge_attribute([1, 0, 3, 3], [0, 0, 0, 0], truth).value == 0.5  # (3/4 - 1/2) / (1 - 1/2)
+    assert judge_attribute([3, 3, 3, 3], [0, 0, 0, 0], truth).value == 0.0
+    assert judge_attribute([0, 2, 3, 3], [0, 0, 0, 0], truth, [1, 2, 3, 0]).value == 0.0
+    assert judge_attribute([1, 2, 3, 3], [0, 0, 0, 0], truth, [1, 2, 3, 3]).value == 0.0
+    assert judge_attribute([7, 7], [0, 7], [7, 7, 7, 7]).value == 0.0
 
 
 def test_wrong_answers_about_other_candidates_gain_nothing() -> None:
     truth = [1.0, 2, 3, 3, 1, 2, 3, 3]
-    honest, spoilt = answered([3] * 4, [3] * 4, truth), answered([3] * 4, [9] * 4, truth)
-    assert (honest.value, spoilt.value) == (0.0, 0.0)
-    assert (honest.details["others"], spoilt.details["others"]) == (0.5, 0.0)
+    honest, misleading = judge_attribute([3] * 4, [3] * 4, truth), judge_attribute([3] * 4, [9] * 4, truth)
+    assert (honest.value, misleading.value) == (0.0, 0.0)
+    assert (honest.details["others"], misleading.details["others"]) == (0.5, 0.0)
 
 
-def test_the_commonest_value_is_the_one_that_is_right_most_often_within_the_tolerance() -> None:
-    column = table_of([[value] for value in (1.0, 1.0, 4.0, 5.0, 6.0, 9.0)], schema_of(1, 0))
-    assert commonest(column, 0.0).numbers[:, 0].tolist() == [1.0] * 6
-    assert commonest(column, 1.0).numbers[:, 0].tolist() == [5.0] * 6
+def test_the_commonest_value_has_the_most_hits_within_the_tolerance() -> None:
+    column = build_table([[value] for value in (1.0, 1.0, 4.0, 5.0, 6.0, 9.0)], build_schema(1, 0))
+    assert guess_commonest(column, 0.0).numbers[:, 0].tolist() == [1.0] * 6
+    assert guess_commonest(column, 1.0).numbers[:, 0].tolist() == [5.0] * 6
 
 
-def test_the_interval_is_that_of_paired_differences() -> None:
+def test_the_interval_is_computed_from_paired_differences() -> None:
     hit, control = np.array([True] * 12 + [False] * 8), np.array([False] * 5 + [True] * 9 + [False] * 6)
-    low, high = paired_difference(hit, control)  # 5 pairs for the guess, 2 against it, of 20
+    low, high = paired_difference_interval(hit, control)  # of 20 pairs, 5 favour the guess and 2 the control
     half = 1.959963984540054 * np.sqrt((5.5 + 2.5) - 3 * 3 / 22) / 22
     assert (float(low), float(high)) == pytest.approx((3 / 22 - half, 3 / 22 + half))
 
 
-def survey_split(hidden: str) -> tuple[Table, Table, Table, Table]:
-    table = survey(400).candidates
-    names = [name for name in table.schema.names if name != hidden]
-    known, cells, own = table.only(*names), table.only(hidden), half(table.rows)
-    return known.at(~own), cells.at(~own), known.at(own), cells.at(own)
+def split_survey(hidden_column: str) -> tuple[TypedTable, TypedTable, TypedTable, TypedTable]:
+    table = build_survey(400).candidates
+    names = [name for name in table.schema.names if name != hidden_column]
+    known_columns, cells, members = (
+        table.select_columns(*names),
+        table.select_columns(hidden_column),
+        random_half(table.rows),
+    )
+    return (
+        known_columns.select_rows(~members),
+        cells.select_rows(~members),
+        known_columns.select_rows(members),
+        cells.select_rows(members),
+    )
 
 
-@pytest.mark.parametrize("hidden", ["disease", "sex"])
-def test_the_reference_knows_more_than_the_commonest_category(hidden: str) -> None:
-    known, cells, asked, truth = survey_split(hidden)
-    found, constant = predict(known, cells, asked), commonest(truth, 0.0)
-    shares = [right_cells(each, truth, 0.0).mean() for each in (found, constant)]
+@pytest.mark.parametrize("hidden_column", ["disease", "sex"])
+def test_the_reference_predicts_better_than_the_commonest_category(hidden_column: str) -> None:
+    train_rows, train_cells, query_rows, truth = split_survey(hidden_column)
+    predicted, commonest_cells = predict(train_rows, train_cells, query_rows), guess_commonest(truth, 0.0)
+    shares = [find_right_cells(guess, truth, 0.0).mean() for guess in (predicted, commonest_cells)]
     assert shares[0] > shares[1]
 
 
-def test_the_reference_knows_more_of_a_number_than_its_commonest_value() -> None:
-    known, cells, asked, truth = survey_split("weight")
-    found = predict(known, cells, asked)
-    assert set(found.numbers[:, 0]) <= set(cells.numbers[:, 0])
-    within = [(right_cells(each, truth, 5.0)).mean() for each in (found, commonest(truth, 5.0))]
-    assert within[0] > within[1]
+def test_the_reference_predicts_numbers_better_than_the_commonest_value() -> None:
+    train_rows, train_cells, query_rows, truth = split_survey("weight")
+    predicted = predict(train_rows, train_cells, query_rows)
+    assert set(predicted.numbers[:, 0]) <= set(train_cells.numbers[:, 0])
+    hit_shares = [
+        (find_right_cells(guess, truth, 5.0)).mean() for guess in (predicted, guess_commonest(truth, 5.0))
+    ]
+    assert hit_shares[0] > hit_shares[1]
 
 
-def test_the_reference_takes_the_first_of_equals_whatever_the_rounding() -> None:
+def test_the_reference_breaks_ties_by_the_first_value_despite_rounding() -> None:
     rows: Rows = [[value, text] for value in (0.1, 0.7, 1e6) for text in ("a", "never")]
-    table = table_of(rows, schema_of(1, 1))
-    known, texts, numbers = table.only("n0"), table.only("c0"), table_of([[0.0], [1.0]] * 3, schema_of(1, 0))
-    for order in (np.arange(6), np.arange(6)[::-1]):
-        assert set(predict(known.at(order), texts.at(order), known).texts(0)) == {"a"}
-        assert set(predict(known.at(order), numbers.at(order), known).numbers[:, 0]) == {0.0}
-
-
-@pytest.mark.parametrize("hidden", ["disease", "weight"])
-def test_the_reference_learns_from_background_rows_where_there_are_some(hidden: str) -> None:
-    whole = survey(200)
-    names = [name for name in whole.candidates.schema.names if name != hidden]
-    known, truth, own = whole.candidates.only(*names), whole.candidates.only(hidden), half(200)
-    members = Members(np.flatnonzero(own), whole.candidates.at(own), truth)
-    assert whole.background is not None
-    with_background, without = (
-        reference_guess(replace(members, original=Original(known, background)))
-        for background in (whole.background, None)
+    table = build_table(rows, build_schema(1, 1))
+    known_cells, texts, numbers = (
+        table.select_columns("n0"),
+        table.select_columns("c0"),
+        build_table([[0.0], [1.0]] * 3, build_schema(1, 0)),
     )
-    learned, cells = whole.background.only(*names), whole.background.only(hidden)
-    assert same(with_background, predict(learned, cells, known.at(own)))
-    assert same(without, predict(known.at(~own), truth.at(~own), known.at(own)))
-    assert not same(with_background, without)
+    for order in (np.arange(6), np.arange(6)[::-1]):
+        assert set(
+            predict(known_cells.select_rows(order), texts.select_rows(order), known_cells).column_texts(0)
+        ) == {"a"}
+        assert set(
+            predict(known_cells.select_rows(order), numbers.select_rows(order), known_cells).numbers[:, 0]
+        ) == {0.0}
 
 
-def same(one: Table, other: Table) -> bool:
-    return np.array_equal(one.numbers, other.numbers) and np.array_equal(one.codes, other.codes)
+@pytest.mark.parametrize("hidden_column", ["disease", "weight"])
+def test_the_reference_is_trained_on_background_rows_if_there_are_any(hidden_column: str) -> None:
+    original = build_survey(200)
+    names = [name for name in original.candidates.schema.names if name != hidden_column]
+    known_columns, truth, is_member = (
+        original.candidates.select_columns(*names),
+        original.candidates.select_columns(hidden_column),
+        random_half(200),
+    )
+    members = Members(np.flatnonzero(is_member), original.candidates.select_rows(is_member), truth)
+    assert original.background is not None
+    with_background, without_background = (
+        reference_guess(replace(members, original=MembershipOriginal(known_columns, background)))
+        for background in (original.background, None)
+    )
+    background_columns, background_cells = (
+        original.background.select_columns(*names),
+        original.background.select_columns(hidden_column),
+    )
+    assert are_equal(
+        with_background, predict(background_columns, background_cells, known_columns.select_rows(is_member))
+    )
+    assert are_equal(
+        without_background,
+        predict(
+            known_columns.select_rows(~is_member),
+            truth.select_rows(~is_member),
+            known_columns.select_rows(is_member),
+        ),
+    )
+    assert not are_equal(with_background, without_background)
+
+
+def are_equal(first: TypedTable, second: TypedTable) -> bool:
+    return np.array_equal(first.numbers, second.numbers) and np.array_equal(first.codes, second.codes)

@@ -1,13 +1,13 @@
-"""An attacker that a package brings counts where a competition file names it, and nowhere else."""
+"""An attacker from a package counts only in competitions whose file names it."""
 
 import numpy as np
 import pytest
 
 from anoncup.competition.parser import parse_competition
-from anoncup.competition.scoring_versions import attacker_counts
+from anoncup.competition.scoring_versions import is_counted_attacker
 from anoncup.competition.templates import template
-from anoncup.competition.writer import with_attackers
-from anoncup.plugins import TRACKS, with_parts
+from anoncup.competition.writer import replace_attackers
+from anoncup.plugins import TRACKS, add_plugin
 from anoncup.rules.settings import AttackerSettings
 from anoncup.tracks.parts import Attacker
 from anoncup.tracks.plugin import Plugin
@@ -23,24 +23,24 @@ SETTINGS: tuple[dict[str, AttackerSettings], ...] = (
 
 @pytest.fixture(autouse=True)
 def coins(monkeypatch: pytest.MonkeyPatch) -> None:
-    brought = Plugin(
+    plugin = Plugin(
         api=0, attackers={"microdata": {"coins": Attacker("coins", 1, lambda _: np.zeros(0, dtype=np.int64))}}
     )
-    monkeypatch.setitem(TRACKS, "microdata", with_parts(TRACKS, brought)["microdata"])
+    monkeypatch.setitem(TRACKS, "microdata", add_plugin(TRACKS, plugin)["microdata"])
 
 
 @pytest.mark.parametrize(
-    ("more", "counts"),
+    ("extra_text", "counts"),
     [("", False), ("[attackers.coins]", True), ("[attackers.coins]\ncounts = false", False)],
 )
-def test_it_counts_where_the_file_names_it(more: str, counts: bool) -> None:
-    rules = parse_competition(f"{FILE}\n{more}\n")
-    assert attacker_counts(rules, "coins") is counts
-    assert attacker_counts(rules, "sort")
+def test_a_package_attacker_counts_where_the_file_names_it(extra_text: str, counts: bool) -> None:
+    rules = parse_competition(f"{FILE}\n{extra_text}\n")
+    assert is_counted_attacker(rules, "coins") is counts
+    assert is_counted_attacker(rules, "sort")
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_what_is_written_of_attackers_is_read_again(settings: dict[str, AttackerSettings]) -> None:
-    rules = parse_competition(with_attackers(FILE, TRACKS["microdata"], settings))
-    counting = {name: attacker_counts(rules, name) for name in settings}
-    assert counting == {name: one.counts for name, one in settings.items()}
+def test_written_attacker_settings_are_read_back(settings: dict[str, AttackerSettings]) -> None:
+    rules = parse_competition(replace_attackers(FILE, TRACKS["microdata"], settings))
+    counts = {name: is_counted_attacker(rules, name) for name in settings}
+    assert counts == {name: attacker_settings.counts for name, attacker_settings in settings.items()}

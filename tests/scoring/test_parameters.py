@@ -1,56 +1,62 @@
-"""Parameters: what they may be, what is usual, and that functions think the same of that."""
+"""Parameters of measures, attackers and methods: allowed values, defaults and function signatures."""
 
 import inspect
 
 import pytest
 
-from anoncup.competition.drafts import draft, with_columns_of
+from anoncup.competition.drafts import change_columns, create_draft
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import InvalidCompetition
 from anoncup.plugins import TRACKS
-from anoncup.rules.parameters import Parameter, Value
+from anoncup.rules.parameters import Parameter, ParameterValue
 from anoncup.rules.settings import Columns
 
 ROLES = {"known": ("a", "b", "c"), "none": ()}
 COLUMNS = Parameter("columns", "columns", "known")
-FIRST = Parameter("target", "columns", "known", default=1)
-NAMED = Parameter("pair", "columns", "known", default=("a", "c"))
+FIRST_COLUMN = Parameter("target", "columns", "known", default=1)
+COLUMN_PAIR = Parameter("pair", "columns", "known", default=("a", "c"))
 COLUMN = Parameter("column", "column", "known")
 CHOICE = Parameter("give_up", "choice", ("abstain", "own_row"))
-WHOLE = Parameter("k", "whole", default=3)
+WHOLE_NUMBER = Parameter("k", "whole", default=3)
 AMOUNT = Parameter("strength", "amount", default=0.1)
 SHARE = Parameter("share", "share")
-EVERY = [
-    (track.name, part, one, function)
+DECLARED_PARAMETERS = [
+    (track.name, part, parameter, function)
     for track in TRACKS.values()
     for part, parameters, function in [
-        *((each.name, each.parameters, each.compute) for each in track.measures.values()),
-        *((each.name, each.parameters, each.attack) for each in track.attackers.values()),
-        *((each.name, each.parameters, each.apply) for each in track.methods.values()),
+        *((item.name, item.parameters, item.compute) for item in track.measures.values()),
+        *((item.name, item.parameters, item.attack) for item in track.attackers.values()),
+        *((item.name, item.parameters, item.apply) for item in track.methods.values()),
     ]
-    for one in parameters
+    for parameter in parameters
 ]
 
 
-@pytest.mark.parametrize(("track", "part", "one", "function"), EVERY, ids=lambda each: str(each)[:40])
-def test_a_function_takes_what_is_said_of_it_and_by_default_the_same(
-    track: str, part: str, one: Parameter, function: object
+@pytest.mark.parametrize(
+    ("track", "part", "parameter", "function"), DECLARED_PARAMETERS, ids=lambda item: str(item)[:40]
+)
+def test_a_function_has_its_declared_parameters_and_defaults(
+    track: str, part: str, parameter: Parameter, function: object
 ) -> None:
-    taken = inspect.signature(function).parameters[one.name]  # type: ignore[arg-type]  # deferred: it has one
-    assert taken.default in (None, one.default, one.usual({})), (track, part)
-    if one.is_number:
-        assert taken.default == one.default
+    # Lazily imported functions have a signature too.
+    signature_parameter = inspect.signature(function).parameters[parameter.name]  # type: ignore[arg-type]
+    assert signature_parameter.default in (None, parameter.default, parameter.resolve_default({})), (
+        track,
+        part,
+    )
+    if parameter.is_number:
+        assert signature_parameter.default == parameter.default
 
 
 @pytest.mark.parametrize(
-    ("parameter", "usual"),
+    ("parameter", "default"),
     [
         (COLUMNS, ("a", "b", "c")),
-        (FIRST, ("a",)),
-        (NAMED, ("a", "c")),
+        (FIRST_COLUMN, ("a",)),
+        (COLUMN_PAIR, ("a", "c")),
         (COLUMN, "a"),
         (CHOICE, "abstain"),
-        (WHOLE, 3),
+        (WHOLE_NUMBER, 3),
         (AMOUNT, 0.1),
         (SHARE, None),
         (Parameter("of_none", "columns", "none"), ()),
@@ -58,41 +64,41 @@ def test_a_function_takes_what_is_said_of_it_and_by_default_the_same(
         (Parameter("of_another_track", "column", "absent"), None),
     ],
 )
-def test_what_is_usual(parameter: Parameter, usual: Value) -> None:
-    assert parameter.usual(ROLES) == usual
+def test_default_values(parameter: Parameter, default: ParameterValue) -> None:
+    assert parameter.resolve_default(ROLES) == default
 
 
 @pytest.mark.parametrize(
-    ("parameter", "written", "typed", "value"),
+    ("parameter", "toml_value", "text", "value"),
     [
         (COLUMNS, ["c", "a"], "c,a", ("a", "c")),
         (COLUMN, "b", "b", "b"),
         (CHOICE, "own_row", "own_row", "own_row"),
-        (WHOLE, 7, "7", 7),
+        (WHOLE_NUMBER, 7, "7", 7),
         (AMOUNT, 2, "2", 2.0),
         (AMOUNT, 0.25, "2.5e-1", 0.25),
         (SHARE, 1.0, "1", 1.0),
     ],
 )
-def test_a_file_and_a_command_line_give_the_same(
-    parameter: Parameter, written: object, typed: str, value: Value
+def test_a_file_and_a_command_line_give_the_same_value(
+    parameter: Parameter, toml_value: object, text: str, value: ParameterValue
 ) -> None:
-    assert parameter.read(written, "here", ROLES) == value
-    assert parameter.typed(typed, ROLES) == value
+    assert parameter.read(toml_value, "here", ROLES) == value
+    assert parameter.parse_text(text, ROLES) == value
 
 
 @pytest.mark.parametrize(
-    ("parameter", "typed", "code"),
+    ("parameter", "text", "code"),
     [
         (COLUMNS, "a,z", "unknown_column"),
         (COLUMNS, "a,a", "wrong_value"),
         (COLUMN, "z", "unknown_column"),
         (COLUMN, "a,b", "unknown_column"),
         (CHOICE, "none", "wrong_value"),
-        (WHOLE, "0", "wrong_value"),
-        (WHOLE, "1.5", "wrong_value"),
-        (WHOLE, "\u0663", "wrong_value"),
-        (WHOLE, "9" * 5000, "wrong_value"),
+        (WHOLE_NUMBER, "0", "wrong_value"),
+        (WHOLE_NUMBER, "1.5", "wrong_value"),
+        (WHOLE_NUMBER, "\u0663", "wrong_value"),
+        (WHOLE_NUMBER, "9" * 5000, "wrong_value"),
         (AMOUNT, "-1", "wrong_value"),
         (AMOUNT, "nan", "wrong_value"),
         (AMOUNT, "inf", "wrong_value"),
@@ -100,15 +106,15 @@ def test_a_file_and_a_command_line_give_the_same(
         (SHARE, "1.5", "wrong_value"),
     ],
 )
-def test_what_is_wrong_is_refused_by_name(parameter: Parameter, typed: str, code: str) -> None:
-    with pytest.raises(InvalidCompetition) as refused:
-        parameter.typed(typed, ROLES)
-    assert refused.value.code == code
-    assert parameter.name in str(refused.value)
+def test_a_wrong_value_is_refused_by_name(parameter: Parameter, text: str, code: str) -> None:
+    with pytest.raises(InvalidCompetition) as excinfo:
+        parameter.parse_text(text, ROLES)
+    assert excinfo.value.code == code
+    assert parameter.name in str(excinfo.value)
 
 
 @pytest.mark.parametrize(
-    ("parameter", "typed", "said"),
+    ("parameter", "text", "message"),
     [
         (COLUMNS, "", "columns must be a list of column names"),
         (COLUMNS, "  ", "columns must be a list of column names"),
@@ -117,33 +123,35 @@ def test_what_is_wrong_is_refused_by_name(parameter: Parameter, typed: str, code
         (COLUMN, "", "column must be the name of a column"),
     ],
 )
-def test_an_empty_name_of_a_column_is_refused_by_saying_what_is_needed(
-    parameter: Parameter, typed: str, said: str
+def test_an_empty_column_name_is_refused_with_what_is_needed(
+    parameter: Parameter, text: str, message: str
 ) -> None:
-    with pytest.raises(InvalidCompetition) as refused:
-        parameter.typed(typed, ROLES)
-    assert (refused.value.code, str(refused.value)) == ("wrong_value", said)
+    with pytest.raises(InvalidCompetition) as excinfo:
+        parameter.parse_text(text, ROLES)
+    assert (excinfo.value.code, str(excinfo.value)) == ("wrong_value", message)
 
 
 @pytest.mark.parametrize(
-    ("parameter", "value", "left"),
+    ("parameter", "value", "expected"),
     [
         (COLUMNS, ("z", "c", "a"), ("a", "c")),
         (COLUMNS, ("z",), None),
         (COLUMN, "b", "b"),
         (COLUMN, "z", None),
         (CHOICE, "own_row", "own_row"),
-        (WHOLE, 7, 7),
+        (WHOLE_NUMBER, 7, 7),
     ],
 )
-def test_other_columns_leave_what_they_know(parameter: Parameter, value: Value, left: Value) -> None:
-    assert parameter.fitted(value, ROLES) == left
+def test_a_value_keeps_only_columns_that_exist(
+    parameter: Parameter, value: ParameterValue, expected: ParameterValue
+) -> None:
+    assert parameter.drop_unknown_columns(value, ROLES) == expected
 
 
-def test_parameters_forget_columns_that_are_gone_and_keep_the_others() -> None:
+def test_parameters_drop_missing_columns_and_keep_the_others() -> None:
     columns = Columns(("Kouzou", "city"), ("Youto037", "rent"))
-    found = parse_competition(with_columns_of(draft("2015"), columns))
-    assert found.measures["cross_mean"].parameters == {"columns": ("Kouzou",), "target": ("Youto037",)}
-    assert found.attackers["id_sa"].parameters == {"column": "Youto037"}
-    assert "sa_rank" not in found.attackers  # nothing of it was left to say
-    assert found.measures["mean_mae"].weight == 1.0
+    rules = parse_competition(change_columns(create_draft("2015"), columns))
+    assert rules.measures["cross_mean"].parameters == {"columns": ("Kouzou",), "target": ("Youto037",)}
+    assert rules.attackers["id_sa"].parameters == {"column": "Youto037"}
+    assert "sa_rank" not in rules.attackers  # it has no settings left
+    assert rules.measures["mean_mae"].weight == 1.0

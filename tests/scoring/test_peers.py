@@ -1,4 +1,4 @@
-"""``make bench``: every peer answers as we do, on small and on hostile tables, and the table says so."""
+"""``make bench`` compares our answers with those of peers on small and hostile tables."""
 
 import os
 from functools import cache
@@ -9,104 +9,114 @@ import pytest
 
 from benchmarks.peers import __main__ as peers
 from benchmarks.peers import growth, inputs
-from benchmarks.peers.duel import Duel, Goal, Outcome, fought, same_answers
+from benchmarks.peers.duel import Duel, DuelOutcome, SpeedGoal, count_differences, run_duel
 
 pytestmark = pytest.mark.full
 
-reference = pytest.mark.skipif("ANONCUP_REFERENCE_DATA" not in os.environ, reason="needs the reference data")
-TINY = peers.Size(rows=150, many=300, customers=40, dict_part=2, loop_part=3, turns=1)
-INEXACT = {"float64 GEMM", "cKDTree"}
-"""Peers that choose wrongly between rows equally near, and lose what is huge."""
+needs_reference_data = pytest.mark.skipif(
+    "ANONCUP_REFERENCE_DATA" not in os.environ, reason="needs the reference data"
+)
+TINY_SIZE = peers.SuiteSize(rows=150, many=300, customers=40, dict_part=2, loop_part=3, turns=1)
+INEXACT_PEERS = {"float64 GEMM", "cKDTree"}
+"""Peers that break ties between equally near rows wrongly and lose precision with huge values."""
 
 
 @cache
-def outcomes() -> tuple[Outcome, ...]:
+def run_tiny_benchmark() -> tuple[DuelOutcome, ...]:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("ANONCUP_REFERENCE_DATA", raising=False)
-        patch.setattr("benchmarks.peers.duel.LEAST_S", 0.0)
-        return tuple(peers.report(TINY))
+        patch.setattr("benchmarks.peers.duel.MIN_SECONDS", 0.0)
+        return tuple(peers.run_duels(TINY_SIZE))
 
 
 def test_every_exact_peer_gives_our_answers() -> None:
-    exact = [each for each in outcomes() if each.duel.peer not in INEXACT]
+    exact = [outcome for outcome in run_tiny_benchmark() if outcome.duel.peer not in INEXACT_PEERS]
     assert len(exact) > 15
-    assert [each.cells() for each in exact if each.differing] == []
-    # The sums of pandas' means overflow in one hostile table.
-    assert {each.duel.peer for each in exact if each.differing_hostile} <= {"pandas crosstab"}
+    assert [outcome.cells() for outcome in exact if outcome.differing] == []
+    # The sums behind pandas' means overflow in one hostile table.
+    assert {outcome.duel.peer for outcome in exact if outcome.differing_hostile} <= {"pandas crosstab"}
 
 
-def test_inexact_peers_are_said_to_be_wrong_on_hostile_tables() -> None:
-    wrong = {each.duel.peer for each in outcomes() if each.differing_hostile}
-    assert wrong >= INEXACT
+def test_inexact_peers_are_reported_wrong_on_hostile_tables() -> None:
+    wrong_peers = {outcome.duel.peer for outcome in run_tiny_benchmark() if outcome.differing_hostile}
+    assert wrong_peers >= INEXACT_PEERS
 
 
 def test_answers_that_differ_are_counted() -> None:
-    assert same_answers(np.array([1, 2, 3]), np.array([1, 0, 0])) == 2
-    assert same_answers(np.array([1.0, 2.0]), np.array([1.0 + 1e-12, 2.1])) == 1
-    assert same_answers(np.array([1.0, 2.0]), np.array([1.0, np.nan])) == 1
-    assert same_answers(np.array([1, 2, 3]), np.array([1, 2])) == 3
+    assert count_differences(np.array([1, 2, 3]), np.array([1, 0, 0])) == 2
+    assert count_differences(np.array([1.0, 2.0]), np.array([1.0 + 1e-12, 2.1])) == 1
+    assert count_differences(np.array([1.0, 2.0]), np.array([1.0, np.nan])) == 1
+    assert count_differences(np.array([1, 2, 3]), np.array([1, 2])) == 3
 
 
 def test_a_peer_that_gets_a_part_is_compared_on_that_part() -> None:
-    duel = Duel("t", "p", lambda case: case, lambda case: case, part=3, cut=lambda case, rows: case[rows])
-    assert duel.differences(np.arange(10), 3) == 0
-    assert duel.differences(np.array([1.0, np.nan, np.nan, np.nan]), 3) == 1
-    assert duel.differences(np.array([1.0, np.nan, np.nan, np.nan])) == 3
+    duel = Duel(
+        "t", "p", lambda case: case, lambda case: case, part=3, select_rows=lambda case, rows: case[rows]
+    )
+    assert duel.compare_answers(np.arange(10), 3) == 0
+    assert duel.compare_answers(np.array([1.0, np.nan, np.nan, np.nan]), 3) == 1
+    assert duel.compare_answers(np.array([1.0, np.nan, np.nan, np.nan])) == 3
 
 
-def test_what_a_part_needs_for_no_row_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.peers.duel.seconds", lambda work, case: 10.0 + len(case))  # noqa: ARG005
-    duel = Duel("t", "p", list, list, part=5, cut=lambda case, rows: case[rows])
-    assert fought(duel, "data", [0] * 100).theirs == pytest.approx(1000 * (10 + 100))
+def test_the_fixed_time_of_a_part_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.peers.duel.measure_seconds", lambda work, case: 10.0 + len(case))  # noqa: ARG005
+    duel = Duel("t", "p", list, list, part=5, select_rows=lambda case, rows: case[rows])
+    assert run_duel(duel, "data", [0] * 100).peer_ms == pytest.approx(1000 * (10 + 100))
 
 
 @pytest.mark.parametrize(
-    ("goal", "ratio", "by"), [(Goal(10), 5.0, 2.0), (Goal(4, at_most=True), 8.0, 2.0), (Goal(10), 20.0, 0.5)]
+    ("goal", "ratio", "factor"),
+    [(SpeedGoal(10), 5.0, 2.0), (SpeedGoal(4, at_most=True), 8.0, 2.0), (SpeedGoal(10), 20.0, 0.5)],
 )
-def test_a_goal_is_missed_by_how_many_times_better_it_would_take(goal: Goal, ratio: float, by: float) -> None:
-    assert goal.missed_by(ratio) == by
-    outcome = Outcome(Duel("t", "p", len, len, goal), "data", 1.0, 1.0, ratio, 0, 0)
-    assert outcome.met == (by <= 1)
+def test_a_missed_goal_gives_the_missing_factor(goal: SpeedGoal, ratio: float, factor: float) -> None:
+    assert goal.missed_by(ratio) == factor
+    outcome = DuelOutcome(Duel("t", "p", len, len, goal), "data", 1.0, 1.0, ratio, 0, 0)
+    assert outcome.is_met == (factor <= 1)
 
 
-@pytest.mark.parametrize(("goal", "ratio"), [(Goal(2), 3.0), (Goal(2, at_most=True), 1 / 3)])
-def test_the_ratio_is_how_much_faster_or_where_the_goal_is_a_bound_how_much_slower(
-    goal: Goal, ratio: float, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("goal", "ratio"), [(SpeedGoal(2), 3.0), (SpeedGoal(2, at_most=True), 1 / 3)])
+def test_the_ratio_is_the_speedup_or_for_an_upper_bound_the_slowdown(
+    goal: SpeedGoal, ratio: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    taken = {min: 0.2, max: 0.6}
-    monkeypatch.setattr("benchmarks.peers.duel.seconds", lambda work, case: taken[work])  # noqa: ARG005
-    outcome = fought(Duel("t", "p", min, max, goal), "data", [1])
+    seconds_by_work = {min: 0.2, max: 0.6}
+    monkeypatch.setattr("benchmarks.peers.duel.measure_seconds", lambda work, case: seconds_by_work[work])  # noqa: ARG005
+    outcome = run_duel(Duel("t", "p", min, max, goal), "data", [1])
     assert outcome.ratio == pytest.approx(ratio)
-    assert (outcome.ours, outcome.theirs) == pytest.approx((200, 600))
+    assert (outcome.our_ms, outcome.peer_ms) == pytest.approx((200, 600))
 
 
 def test_growth_is_measured_on_files_task_by_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    growth.make(tmp_path, 60)
-    growth.attack(tmp_path)
-    growth.score(tmp_path)
-    found = growth.read(capsys.readouterr().out)
-    assert set(found) == {*growth.GOALS, "peak MB"}
-    assert min(found.values()) > 0
+    growth.make_files(tmp_path, 60)
+    growth.time_attacks(tmp_path)
+    growth.time_scoring(tmp_path)
+    measurements = growth.parse_output(capsys.readouterr().out)
+    assert set(measurements) == {*growth.GOALS, "peak MB"}
+    assert min(measurements.values()) > 0
 
 
-def test_of_what_was_said_before_a_process_was_ended_whole_lines_count() -> None:
-    assert growth.read("EUC1\t0.25\npeak MB\t30") == {"EUC1": 0.25}
+def test_only_whole_lines_of_a_killed_process_are_read() -> None:
+    assert growth.parse_output("EUC1\t0.25\npeak MB\t30") == {"EUC1": 0.25}
 
 
-def test_the_power_that_times_grow_with_is_found() -> None:
-    assert growth.exponent({rows: 3e-6 * rows**1.25 for rows in (100, 5_000, 10_000)}) == pytest.approx(1.25)
+def test_the_growth_exponent_is_fitted() -> None:
+    assert growth.fit_exponent({rows: 3e-6 * rows**1.25 for rows in (100, 5_000, 10_000)}) == pytest.approx(
+        1.25
+    )
 
 
-def test_the_summary_has_a_row_for_each_goal_with_every_data() -> None:
-    euc1, other = Duel("EUC1", "dict", len, len, Goal(60)), Duel("EUC1", "nothing", len, len)
-    found = [Outcome(euc1, "real", 1, 30, 30.0, 0, 0), Outcome(euc1, "made", 1, 90, 90.0, 0, 0)]
-    rows = peers.summary([*found, Outcome(other, "real", 1, 1, 1.0, 0, 0)])
+def test_the_summary_has_one_row_for_each_goal_with_all_data_sets() -> None:
+    euc1, duel_without_goal = Duel("EUC1", "dict", len, len, SpeedGoal(60)), Duel("EUC1", "nothing", len, len)
+    euc1_outcomes = [
+        DuelOutcome(euc1, "real", 1, 30, 30.0, 0, 0),
+        DuelOutcome(euc1, "made", 1, 90, 90.0, 0, 0),
+    ]
+    rows = peers.summarize([*euc1_outcomes, DuelOutcome(duel_without_goal, "real", 1, 1, 1.0, 0, 0)])
     assert rows[2:] == ["| EUC1 | dict | >= 60x | real: 30x, missed 2x; made: 90x, met |"]
 
 
-@reference
+@needs_reference_data
 def test_the_real_data_are_those_of_the_goals() -> None:
-    folder = inputs.reference_data()
+    folder = inputs.get_reference_folder()
     assert folder is not None
-    assert inputs.real_table(folder).shape == (8333, 25)
-    assert len(inputs.retail(folder).customers) == 4334
+    assert inputs.load_real_table(folder).shape == (8333, 25)
+    assert len(inputs.load_retail(folder).customers) == 4334

@@ -1,4 +1,4 @@
-"""The secret: both directions, every way to get it wrong, and a tongue that never repeats it."""
+"""Parsing the secret in both directions, refusing every malformed one, and never repeating its values."""
 
 import itertools
 import re
@@ -8,96 +8,98 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anoncup.errors import LISTED, InvalidUpload
+from anoncup.errors import MAX_LISTED_PROBLEMS, InvalidUpload
 from anoncup.tracks.files import SECRET
 from anoncup.tracks.linkage.permutation import (
     IntArray,
-    as_text,
-    guess_from_file,
     keeps_original_order,
-    plain,
+    parse_guess,
+    parse_plain,
+    parse_secret,
+    parse_text,
     secret_csv,
-    source_from_secret,
 )
-from tests.support.hypothesis_profiles import examples
+from tests.support.hypothesis_profiles import limit_examples
 
-hostile = examples(200)
+hostile_examples = limit_examples(200)
 CANARY = "271828182"
 
 
 @st.composite
-def sources(draw: st.DrawFn) -> tuple[list[int], int]:
-    """Distinct original rows, counted from 0, and how many there are to choose from."""
+def source_cases(draw: st.DrawFn) -> tuple[list[int], int]:
+    """Draw distinct original rows, counted from 0, and the number of rows of the original."""
     originals = draw(st.integers(1, 12))
     order = draw(st.permutations(range(originals)))
     return order[: draw(st.integers(1, originals))], originals
 
 
-def read(lines: list[int], header: str, *, originals: int, anonymized: int) -> list[int]:
+def parse_lines(lines: list[int], header: str, *, originals: int, anonymized: int) -> list[int]:
     content = "\n".join([header, *map(str, lines)]).encode()
-    found: list[int] = source_from_secret(content, originals=originals, anonymized=anonymized).tolist()
-    return found
+    rows: list[int] = parse_secret(content, originals=originals, anonymized=anonymized).tolist()
+    return rows
 
 
-def refusal(content: bytes, *, originals: int = 4, anonymized: int = 3) -> InvalidUpload:
-    with pytest.raises(InvalidUpload) as caught:
-        source_from_secret(content, originals=originals, anonymized=anonymized)
-    return caught.value
+def expect_refusal(content: bytes, *, originals: int = 4, anonymized: int = 3) -> InvalidUpload:
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_secret(content, originals=originals, anonymized=anonymized)
+    return excinfo.value
 
 
 # Both directions.
 
 
-@hostile
-@given(case=sources())
+@hostile_examples
+@given(case=source_cases())
 def test_a_written_secret_reads_back(case: tuple[list[int], int]) -> None:
     source, originals = case
-    found = source_from_secret(secret_csv(np.array(source)), originals=originals, anonymized=len(source))
-    assert found.dtype == np.int64
-    assert found.tolist() == source
+    parsed = parse_secret(secret_csv(np.array(source)), originals=originals, anonymized=len(source))
+    assert parsed.dtype == np.int64
+    assert parsed.tolist() == source
 
 
-@hostile
-@given(case=sources())
-def test_the_other_direction_is_its_inverse(case: tuple[list[int], int]) -> None:
+@hostile_examples
+@given(case=source_cases())
+def test_an_anonymized_row_secret_is_the_inverse(case: tuple[list[int], int]) -> None:
     source, originals = case
     permutation = [next((j + 1 for j, s in enumerate(source) if s == i), 0) for i in range(originals)]
-    found = read(permutation, "anonymized_row", originals=originals, anonymized=len(source))
-    assert found == source
+    parsed = parse_lines(permutation, "anonymized_row", originals=originals, anonymized=len(source))
+    assert parsed == source
 
 
 def test_exactly_the_valid_permutations_of_small_tables_are_accepted() -> None:
     for originals, anonymized in itertools.product(range(1, 5), range(1, 4)):
         for lines in itertools.product(range(anonymized + 2), repeat=originals):
-            valid = sorted(filter(None, lines)) == list(range(1, anonymized + 1))
+            is_valid = sorted(filter(None, lines)) == list(range(1, anonymized + 1))
             try:
-                found = read(list(lines), "anonymized_row", originals=originals, anonymized=anonymized)
+                source = parse_lines(
+                    list(lines), "anonymized_row", originals=originals, anonymized=anonymized
+                )
             except InvalidUpload:
-                assert not valid
+                assert not is_valid
             else:
-                assert valid
-                assert all(lines[i] == j + 1 for j, i in enumerate(found))
+                assert is_valid
+                assert all(lines[i] == j + 1 for j, i in enumerate(source))
 
 
 def test_exactly_the_valid_sources_of_small_tables_are_accepted() -> None:
     for originals, anonymized in itertools.product(range(1, 5), range(1, 4)):
         for lines in itertools.product(range(originals + 2), repeat=anonymized):
-            valid = len(set(lines)) == anonymized and 0 not in lines and max(lines) <= originals
+            is_valid = len(set(lines)) == anonymized and 0 not in lines and max(lines) <= originals
             try:
-                found = read(list(lines), "original_row", originals=originals, anonymized=anonymized)
+                source = parse_lines(list(lines), "original_row", originals=originals, anonymized=anonymized)
             except InvalidUpload:
-                assert not valid
+                assert not is_valid
             else:
-                assert valid
-                assert found == [line - 1 for line in lines]
+                assert is_valid
+                assert source == [line - 1 for line in lines]
 
 
 def test_the_specification_s_example_reads_the_same_in_both_directions() -> None:
-    assert read([3, 1, 2], "original_row", originals=4, anonymized=3) == [2, 0, 1]
-    assert read([2, 3, 1, 0], "anonymized_row", originals=4, anonymized=3) == [2, 0, 1]
+    assert parse_lines([3, 1, 2], "original_row", originals=4, anonymized=3) == [2, 0, 1]
+    assert parse_lines([2, 3, 1, 0], "anonymized_row", originals=4, anonymized=3) == [2, 0, 1]
 
 
-# How it may be written.
+# Accepted spellings.
 
 
 @pytest.mark.parametrize(
@@ -115,27 +117,27 @@ def test_the_specification_s_example_reads_the_same_in_both_directions() -> None
         b"original_row\n3\n1\n2\n\n\r\n",
     ],
 )
-def test_spellings_of_one_secret(content: bytes) -> None:
-    assert source_from_secret(content, originals=4, anonymized=3).tolist() == [2, 0, 1]
+def test_equivalent_spellings_of_a_secret_read_the_same(content: bytes) -> None:
+    assert parse_secret(content, originals=4, anonymized=3).tolist() == [2, 0, 1]
 
 
-@hostile
-@given(below=st.text("019 \r\n", max_size=12))
-@example(below="1\n\n2")
-@example(below="1\r\r\n2")
-@example(below="1234567890")
-def test_what_is_read_at_once_is_what_is_read_line_by_line(below: str) -> None:
-    content = f"original_row\n{below}".encode()
-    at_once = plain(content)
-    _, lines = as_text(content, SECRET)
-    if at_once is not None:
-        assert at_once[0] == "original_row"
-        assert at_once[1].tolist() == [int(line) for line in lines]
-    elif lines and "\r" not in below.replace("\r\n", "\n"):
+@hostile_examples
+@given(body=st.text("019 \r\n", max_size=12))
+@example(body="1\n\n2")
+@example(body="1\r\r\n2")
+@example(body="1234567890")
+def test_a_plain_secret_reads_like_its_lines(body: str) -> None:
+    content = f"original_row\n{body}".encode()
+    parsed = parse_plain(content)
+    _, lines = parse_text(content, SECRET)
+    if parsed is not None:
+        assert parsed[0] == "original_row"
+        assert parsed[1].tolist() == [int(line) for line in lines]
+    elif lines and "\r" not in body.replace("\r\n", "\n"):
         assert not all(re.fullmatch("[0-9]{1,9}", line) for line in lines)
 
 
-# How it may not.
+# Refused secrets.
 
 
 @pytest.mark.parametrize(
@@ -186,41 +188,41 @@ def test_what_is_read_at_once_is_what_is_read_line_by_line(below: str) -> None:
 def test_a_bad_secret_is_refused_with_code_and_rows(
     content: bytes, code: str, rows: list[int | None]
 ) -> None:
-    problem = refusal(content)
-    assert [each.row for each in problem.problems] == rows
-    assert {each.code for each in problem.problems} == {code}
-    assert {each.file for each in problem.problems} == {"secret"}
-    assert problem.total == len(rows)
+    error = expect_refusal(content)
+    assert [problem.row for problem in error.problems] == rows
+    assert {problem.code for problem in error.problems} == {code}
+    assert {problem.file for problem in error.problems} == {"secret"}
+    assert error.total == len(rows)
 
 
-def test_a_secret_counted_from_zero_is_told_where_the_0_stands() -> None:
-    (problem,) = refusal(b"original_row\n2\n0\n1\n").problems
+def test_a_secret_counted_from_zero_is_refused_with_the_line_of_the_zero() -> None:
+    (problem,) = expect_refusal(b"original_row\n2\n0\n1\n").problems
     assert (problem.code, problem.line) == ("out_of_range", 3)
     assert str(problem.message) == "row 2 of the secret is 0, but rows are counted from 1"
 
 
 @pytest.mark.parametrize("header", ["original_row", "anonymized_row"])
-def test_rows_that_are_wrong_name_the_column_of_their_direction(header: str) -> None:
-    problem = refusal(f"{header}\nx\nx\nx\n".encode(), originals=3)
-    assert {each.column for each in problem.problems} == {header}
+def test_problems_of_rows_name_the_column_of_the_secret(header: str) -> None:
+    error = expect_refusal(f"{header}\nx\nx\nx\n".encode(), originals=3)
+    assert {problem.column for problem in error.problems} == {header}
 
 
-def test_a_bare_list_of_numbers_is_told_what_is_missing() -> None:
-    message = str(refusal(b"3\n1\n2\n").problems[0].message)
+def test_a_list_without_a_header_is_refused_with_both_headers() -> None:
+    message = str(expect_refusal(b"3\n1\n2\n").problems[0].message)
     assert "original_row" in message
     assert "anonymized_row" in message
     assert "ambiguous" in message
 
 
-def test_a_secret_of_the_wrong_length_is_told_both_lengths() -> None:
-    assert str(refusal(b"original_row\n1\n2\n")) == "2 lines after original_row, but the release has 3"
-    assert str(refusal(b"anonymized_row\n1\n2\n")) == "2 lines after anonymized_row; 4 are needed"
-    assert str(refusal(b"anonymized_row\n2\n3\n1\n4\n")) == "4 rows are kept, but the release has 3"
+def test_a_secret_of_the_wrong_length_is_refused_with_both_lengths() -> None:
+    assert str(expect_refusal(b"original_row\n1\n2\n")) == "2 lines after original_row, but the release has 3"
+    assert str(expect_refusal(b"anonymized_row\n1\n2\n")) == "2 lines after anonymized_row; 4 are needed"
+    assert str(expect_refusal(b"anonymized_row\n2\n3\n1\n4\n")) == "4 rows are kept, but the release has 3"
 
 
-def test_a_secret_is_told_all_that_is_wrong_with_it() -> None:
-    found = [(each.code, each.row) for each in refusal(b"original_row\n7\nx\n").problems]
-    assert found == [("wrong_length", None), ("out_of_range", 1), ("not_a_row_number", 2)]
+def test_all_problems_of_a_secret_are_reported() -> None:
+    problems = [(problem.code, problem.row) for problem in expect_refusal(b"original_row\n7\nx\n").problems]
+    assert problems == [("wrong_length", None), ("out_of_range", 1), ("not_a_row_number", 2)]
 
 
 @pytest.mark.parametrize(
@@ -231,37 +233,39 @@ def test_a_secret_is_told_all_that_is_wrong_with_it() -> None:
         (b"anonymized_row\n2\n1\n", ["wrong_length"]),
     ],
 )
-def test_without_its_release_a_secret_is_told_what_is_wrong_with_any(
+def test_without_its_release_a_secret_is_checked_for_general_problems(
     content: bytes, codes: list[str]
 ) -> None:
-    with pytest.raises(InvalidUpload) as caught:
-        source_from_secret(content, originals=4, anonymized=None)
-    assert [each.code for each in caught.value.problems] == codes
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_secret(content, originals=4, anonymized=None)
+    assert [problem.code for problem in excinfo.value.problems] == codes
 
 
 @pytest.mark.parametrize("content", [b"original_row\n3\n1\n", b"anonymized_row\n2\n0\n1\n4\n"])
 def test_without_its_release_a_secret_may_have_any_number_of_rows(content: bytes) -> None:
-    source_from_secret(content, originals=4, anonymized=None)
+    parse_secret(content, originals=4, anonymized=None)
 
 
 @pytest.mark.parametrize("content", ["\ufeff\ufefforiginal_row\n3\n1\n2\n", "original\u202e_row\n3\n1\n2\n"])
-def test_an_invisible_character_of_the_first_line_is_named(content: str) -> None:
-    message = str(refusal(content.encode()).problems[0].message)
+def test_an_invisible_character_in_the_first_line_is_named(content: str) -> None:
+    message = str(expect_refusal(content.encode()).problems[0].message)
     code = "U+202E" if "\u202e" in content else "U+FEFF"
     assert message == f"the first line has invisible characters: {code}"
 
 
 def test_at_most_twenty_rows_are_listed_and_all_are_counted() -> None:
     for line in ("x", "999", "7"):
-        problem = refusal(
+        error = expect_refusal(
             f"original_row\n{line}\n".encode() + f"{line}\n".encode() * 50, originals=60, anonymized=51
         )
-        first = 2 if line == "7" else 1
-        assert [each.row for each in problem.problems] == list(range(first, first + LISTED))
-        assert problem.total == 52 - first
+        first_row = 2 if line == "7" else 1
+        assert [problem.row for problem in error.problems] == list(
+            range(first_row, first_row + MAX_LISTED_PROBLEMS)
+        )
+        assert error.total == 52 - first_row
 
 
-# What it never says.
+# Messages never repeat the secret.
 
 
 @pytest.mark.parametrize(
@@ -284,21 +288,21 @@ def test_at_most_twenty_rows_are_listed_and_all_are_counted() -> None:
 )  # fmt: skip
 def test_no_message_repeats_a_value_of_the_secret(header: str, lines: list[str]) -> None:
     content = "\n".join([header, *lines]).encode(errors="surrogateescape")
-    problem = refusal(content, originals=3)
-    assert CANARY not in repr(problem.problems)
-    assert CANARY not in str(problem)
-    assert problem.__cause__ is None
-    assert problem.__suppress_context__ or problem.__context__ is None
+    error = expect_refusal(content, originals=3)
+    assert CANARY not in repr(error.problems)
+    assert CANARY not in str(error)
+    assert error.__cause__ is None
+    assert error.__suppress_context__ or error.__context__ is None
 
 
-def test_not_even_a_duplicate_is_repeated() -> None:
+def test_no_message_repeats_a_duplicate_row() -> None:
     originals = int(CANARY)
-    problem = refusal(f"original_row\n{CANARY}\n1\n{CANARY}\n".encode(), originals=originals)
-    assert [(each.row, each.code) for each in problem.problems] == [(3, "duplicate_row")]
-    assert CANARY not in repr(problem.problems)
+    error = expect_refusal(f"original_row\n{CANARY}\n1\n{CANARY}\n".encode(), originals=originals)
+    assert [(problem.row, problem.code) for problem in error.problems] == [(3, "duplicate_row")]
+    assert CANARY not in repr(error.problems)
 
 
-@hostile
+@hostile_examples
 @given(
     content=st.binary(max_size=40),
     prefix=st.sampled_from(
@@ -311,25 +315,25 @@ def test_not_even_a_duplicate_is_repeated() -> None:
 def test_random_bytes_are_read_or_refused(content: bytes, prefix: bytes, shape: tuple[int, int]) -> None:
     originals, anonymized = shape
     try:
-        found = source_from_secret(prefix + content, originals=originals, anonymized=anonymized)
+        source = parse_secret(prefix + content, originals=originals, anonymized=anonymized)
     except InvalidUpload:
         return
-    assert len(set(found.tolist())) == anonymized == len(found)
-    assert set(found.tolist()) <= set(range(originals))
+    assert len(set(source.tolist())) == anonymized == len(source)
+    assert set(source.tolist()) <= set(range(originals))
 
 
 @pytest.mark.parametrize(
     "body", [b"\n" * 60_000_000, b"\r\n" * 30_000_000, b"1" * 60_000_000], ids=["lf", "crlf", "1"]
 )
 def test_a_huge_secret_is_refused(body: bytes) -> None:
-    assert refusal(b"original_row\n1\n" + body).problems[0].code == "wrong_length"
+    assert expect_refusal(b"original_row\n1\n" + body).problems[0].code == "wrong_length"
 
 
-# Order.
+# Releases in the original's order.
 
 
 @pytest.mark.parametrize(
-    ("source", "kept"),
+    ("source", "expected"),
     [
         ([], False),
         ([0], False),
@@ -348,8 +352,8 @@ def test_a_huge_secret_is_refused(body: bytes) -> None:
         ([5, 1, 2, 3, 4, 0], True),
     ],
 )
-def test_a_release_that_keeps_most_of_its_order_is_noticed(source: list[int], kept: bool) -> None:
-    assert keeps_original_order(np.array(source, dtype=np.int64)) is kept
+def test_a_release_that_mostly_keeps_its_order_is_detected(source: list[int], expected: bool) -> None:
+    assert keeps_original_order(np.array(source, dtype=np.int64)) is expected
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -360,40 +364,42 @@ def test_a_shuffled_release_does_not_keep_its_order_and_one_with_deletions_does(
     assert keeps_original_order(np.flatnonzero(rng.random(500) > 0.2))
 
 
-def test_a_guess_is_told_all_that_is_wrong_with_it() -> None:
-    with pytest.raises(InvalidUpload) as caught:
-        guess_from_file(b"guess\n7\nx\n1\n0\n", originals=4, anonymized=3)
-    found = [(each.code, each.row, each.line, each.value) for each in caught.value.problems]
-    assert found == [
+def test_all_problems_of_a_guess_are_reported() -> None:
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_guess(b"guess\n7\nx\n1\n0\n", originals=4, anonymized=3)
+    problems = [
+        (problem.code, problem.row, problem.line, problem.value) for problem in excinfo.value.problems
+    ]
+    assert problems == [
         ("guess_header", None, 1, None),
         ("wrong_length", None, None, None),
         ("out_of_range", 1, 2, "7"),
         ("not_a_row_number", 2, 3, "x"),
     ]
-    with pytest.raises(InvalidUpload) as caught:
-        guess_from_file(b"original_row\n" + b"x\n9\n" * 30, originals=4, anonymized=60)
-    assert (len(caught.value.problems), caught.value.total) == (LISTED, 60)
-    assert [each.row for each in caught.value.problems] == list(range(1, LISTED + 1))
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_guess(b"original_row\n" + b"x\n9\n" * 30, originals=4, anonymized=60)
+    assert (len(excinfo.value.problems), excinfo.value.total) == (MAX_LISTED_PROBLEMS, 60)
+    assert [problem.row for problem in excinfo.value.problems] == list(range(1, MAX_LISTED_PROBLEMS + 1))
 
 
-def test_an_invisible_character_of_a_guess_is_named() -> None:
-    with pytest.raises(InvalidUpload) as caught:
-        guess_from_file("original_row\n1\n\ufeff2\n\u202e3\u2066\n".encode(), originals=4, anonymized=3)
-    assert [(each.row, each.code, str(each.message)) for each in caught.value.problems] == [
+def test_an_invisible_character_in_a_guess_is_named() -> None:
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_guess("original_row\n1\n\ufeff2\n\u202e3\u2066\n".encode(), originals=4, anonymized=3)
+    assert [(problem.row, problem.code, str(problem.message)) for problem in excinfo.value.problems] == [
         (2, "invisible_character", "row 2 of the guess has invisible characters: U+FEFF"),
         (3, "invisible_character", "row 3 of the guess has invisible characters: U+202E, U+2066"),
     ]
 
 
-def test_where_a_number_stands_in_the_header_s_place_nothing_else_is_told() -> None:
-    with pytest.raises(InvalidUpload) as caught:
-        guess_from_file(b"3\nx\n1\n", originals=4, anonymized=3)
-    assert [each.code for each in caught.value.problems] == ["guess_header"]
+def test_a_number_instead_of_the_header_is_the_only_problem_reported() -> None:
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_guess(b"3\nx\n1\n", originals=4, anonymized=3)
+    assert [problem.code for problem in excinfo.value.problems] == ["guess_header"]
 
 
-def test_rows_of_a_secret_are_told_whatever_is_wrong_with_each() -> None:
-    refused = refusal(b"original_row\nx\n9\n1\n")
-    assert [(each.code, each.row, each.value) for each in refused.problems] == [
+def test_different_problems_of_rows_are_reported_together() -> None:
+    error = expect_refusal(b"original_row\nx\n9\n1\n")
+    assert [(problem.code, problem.row, problem.value) for problem in error.problems] == [
         ("not_a_row_number", 1, None),
         ("out_of_range", 2, None),
     ]

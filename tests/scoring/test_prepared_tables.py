@@ -1,4 +1,4 @@
-"""What is prepared of a table shares its memory where it may."""
+"""A prepared original shares memory with its table where possible."""
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ def test_the_numbers_of_a_parsed_table_are_in_memory_once() -> None:
     assert np.shares_memory(values, table["t"].to_numpy())
 
 
-def test_numbers_that_nobody_may_write_are_copied() -> None:
+def test_read_only_numbers_are_copied() -> None:
     cells = np.array([[1.0], [2.0]])
     cells.flags.writeable = False
     table = pd.DataFrame(cells, columns=["s"], copy=False)

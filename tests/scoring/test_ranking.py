@@ -1,4 +1,4 @@
-"""Scores and ranks, and the rates they are made of."""
+"""Scores, ranks and rates."""
 
 import math
 from random import Random
@@ -9,20 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anoncup.evaluation.ranking import (
+    board_order,
     compute_utility,
-    overall,
+    overall_score,
     pareto_front,
     rank_sums,
-    ranked_values,
     ranks,
-    standing,
+    select_ranked_values,
     utility_score,
 )
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import MeasureSettings
 from anoncup.tracks.linkage.attack_rates import Candidates, guess_rate, rate_of
 from anoncup.tracks.microdata.registry import UTILITIES
-from anoncup.tracks.outcomes import wilson
+from anoncup.tracks.outcomes import wilson_interval
 
 
 @pytest.mark.parametrize(
@@ -48,25 +48,25 @@ def test_measures_in_data_units_are_zero_below_a_share_of_the_largest_cell() -> 
     }
     weights = Rules("cup", {}, "microdata", "UTC", measures=measures).weights
     values, scales = {"mean_mae": 1e-4, "cor_mae": 0.1}, {"mean_mae": 1e-3, "cor_mae": 0.2}
-    found = [
+    losses = [
         compute_utility(values, measures=UTILITIES, weights=weights, scales=scales, largest_cell=largest)
         for largest in (1.0, 5e5)
     ]
-    assert found == pytest.approx([(0.1 + 3 * 0.5) / 4, 3 * 0.5 / 4])
+    assert losses == pytest.approx([(0.1 + 3 * 0.5) / 4, 3 * 0.5 / 4])
 
 
-def test_nothing_weighing_means_nothing_lost() -> None:
+def test_without_weighted_measures_nothing_is_lost() -> None:
     assert compute_utility({}, measures=UTILITIES, weights={}, scales={}, largest_cell=1.0) == 0.0
 
 
 def test_the_overall_score_is_the_mean_of_both() -> None:
-    assert overall(0.2, 0.6) == 0.4
+    assert overall_score(0.2, 0.6) == 0.4
 
 
 def test_ties_share_a_rank_and_the_earlier_is_listed_first() -> None:
     scores = [0.3, 0.1, None, 0.2, 0.2, None, 0.3]
     assert ranks(scores) == [4, 1, None, 2, 2, None, 4]
-    assert standing(scores) == [1, 3, 4, 0, 6, 2, 5]
+    assert board_order(scores) == [1, 3, 4, 0, 6, 2, 5]
     assert ranks([]) == []
 
 
@@ -76,63 +76,66 @@ def test_rank_sums_add_the_ranks_of_every_value() -> None:
 
 
 def test_rank_sums_do_not_rank_rounding_noise() -> None:
-    noisy = [{"a": 5e-15, "b": 0.3}, {"a": 0.0, "b": 0.1 + 0.2}, {"a": 1.0, "b": 0.1}]
-    assert rank_sums(noisy) == [1 + 2, 1 + 2, 3 + 1]
+    rows = [{"a": 5e-15, "b": 0.3}, {"a": 0.0, "b": 0.1 + 0.2}, {"a": 1.0, "b": 0.1}]
+    assert rank_sums(rows) == [1 + 2, 1 + 2, 3 + 1]
 
 
 def test_rounding_in_data_units_is_a_share_of_the_largest_cell() -> None:
-    near = [
+    rows = [
         {"a": 4e-4, "b": 4e-4},
         {"a": 0.0, "b": 0.0},
         {"a": 12.0, "b": 12.0},
         {"a": 12.0004, "b": 12.0004},
     ]
-    assert rank_sums(near, rounding={"a": 5e-4}) == [1 + 2, 1 + 1, 3 + 3, 3 + 4]
+    assert rank_sums(rows, rounding={"a": 5e-4}) == [1 + 2, 1 + 1, 3 + 3, 3 + 4]
 
 
 def test_a_long_slope_of_small_steps_is_not_one_tie() -> None:
-    """0.8, 1.6 and 2.4: the first is nothing, the second is above it, the third within it of the second."""
-    slope = [{"a": 1.6e-9}, {"a": 0.8e-9}, {"a": 2.4e-9}]
-    assert rank_sums(slope) == [2.0, 1.0, 2.0]
+    """In units of 1e-9, the rounding: 0.8 counts as 0, 1.6 starts a new group, and 2.4 ties with 1.6."""
+    rows = [{"a": 1.6e-9}, {"a": 0.8e-9}, {"a": 2.4e-9}]
+    assert rank_sums(rows) == [2.0, 1.0, 2.0]
 
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=12), st.randoms(use_true_random=False))
-def test_rank_sums_are_what_counting_by_hand_says(steps: list[int], random: Random) -> None:
+def test_rank_sums_equal_plain_counting(steps: list[int], random: Random) -> None:
     values = [step / 4 for step in steps]
-    settled = [value if value >= 1 else 0.0 for value in values]
-    lowest: list[float] = []
-    for value in sorted(settled):
-        if not lowest or value >= lowest[-1] + 1:
-            lowest.append(value)
-    group = [max(low for low in lowest if low <= value) for value in settled]
-    expected = [1.0 + sum(other < mine for other in group) for mine in group]
+    rounded = [value if value >= 1 else 0.0 for value in values]
+    group_starts: list[float] = []
+    for value in sorted(rounded):
+        if not group_starts or value >= group_starts[-1] + 1:
+            group_starts.append(value)
+    group = [max(start for start in group_starts if start <= value) for value in rounded]
+    expected = [1.0 + sum(competitor < own for competitor in group) for own in group]
     assert rank_sums([{"a": value} for value in values], rounding={"a": 1.0}) == expected
     order = random.sample(range(len(values)), len(values))
     shuffled = rank_sums([{"a": values[i]} for i in order], rounding={"a": 1.0})
     assert shuffled == [expected[i] for i in order]
 
 
-def test_a_rank_sum_is_over_the_measures_that_weigh_and_the_security() -> None:
+def test_a_rank_sum_covers_the_weighted_measures_and_the_security() -> None:
     measures = {"cor_mae": MeasureSettings(0.5), "mean_mae": MeasureSettings(0.0)}
     weights = Rules("cup", {}, "microdata", "UTC", measures=measures).weights
-    assert ranked_values({"cor_mae": 0.1, "mean_mae": 3.0, "k_min": 2.0}, 0.7, weights) == {
+    assert select_ranked_values({"cor_mae": 0.1, "mean_mae": 3.0, "k_min": 2.0}, 0.7, weights) == {
         "cor_mae": 0.1,
         "security": 0.7,
     }
 
 
-def test_the_front_holds_what_nobody_beats() -> None:
+def test_the_pareto_front_has_the_points_that_are_not_dominated() -> None:
     rng = np.random.default_rng(0)
     points = [(float(u), float(e)) for u, e in rng.integers(0, 6, (40, 2))]
 
-    def beaten(point: tuple[float, float]) -> bool:
-        return any(p != point and p[0] <= point[0] and p[1] <= point[1] for p in points)
+    def is_dominated(point: tuple[float, float]) -> bool:
+        return any(
+            other_point != point and other_point[0] <= point[0] and other_point[1] <= point[1]
+            for other_point in points
+        )
 
-    assert pareto_front(points) == [not beaten(point) for point in points]
+    assert pareto_front(points) == [not is_dominated(point) for point in points]
     assert pareto_front([None, (0.5, 0.5)]) == [False, True]
 
 
-def test_an_abstention_is_never_right() -> None:
+def test_an_abstention_is_never_correct() -> None:
     rate = guess_rate(np.array([0, -1, 2]), np.array([0, 1, 1]), rows=4)
     assert (rate.rate, rate.correct, rate.trials, rate.baseline) == (1 / 3, 1, 3, 0.25)
     assert type(rate.correct) is int
@@ -149,7 +152,7 @@ def test_the_deviation_of_an_expectation_is_that_of_independent_choices() -> Non
 def test_wilsons_interval_solves_its_equation() -> None:
     z = 1.959963984540054
     for correct, trials in ((3, 10), (50, 8333), (9, 10)):
-        for bound in wilson(correct, trials):
-            assert abs(correct / trials - bound) == pytest.approx(z * math.sqrt(bound * (1 - bound) / trials))
-    assert wilson(0, 10)[0] == 0.0
-    assert wilson(10, 10)[1] == 1.0
+        for limit in wilson_interval(correct, trials):
+            assert abs(correct / trials - limit) == pytest.approx(z * math.sqrt(limit * (1 - limit) / trials))
+    assert wilson_interval(0, 10)[0] == 0.0
+    assert wilson_interval(10, 10)[1] == 1.0

@@ -1,19 +1,19 @@
-"""What is not UTF-8: Japanese in CP932 is read, and the words of other languages are never taken for it."""
+"""Japanese tables in CP932 are read, and tables in other encodings are never mistaken for CP932."""
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anoncup.errors import InvalidUpload
-from anoncup.tables.csv_text import decoded
-from anoncup.tables.shift_jis import NotShiftJis, from_shift_jis
+from anoncup.tables.csv_text import decode_upload
+from anoncup.tables.shift_jis import NotShiftJis, decode_shift_jis
 from anoncup.tracks.microdata.tables import parse_original
-from tests.scoring.table_files import SMALL, places, refusal
-from tests.support.hypothesis_profiles import examples
+from tests.scoring.table_files import SMALL, expect_refusal, list_problems
+from tests.support.hypothesis_profiles import limit_examples
 
 pytestmark = pytest.mark.full
 
-thorough = examples(400)
+thorough_examples = limit_examples(400)
 
 WESTERN = (
     "état été élève ça là être garçon Noël cœur œuvre naïf l’âge où français",
@@ -34,28 +34,33 @@ JAPANESE = (
 )
 
 
-def words(texts: tuple[str, ...]) -> st.SearchStrategy[str]:
-    listed = [word for text in texts for word in text.split()]
-    return st.sampled_from(listed)
+def sample_words(texts: tuple[str, ...]) -> st.SearchStrategy[str]:
+    all_words = [word for text in texts for word in text.split()]
+    return st.sampled_from(all_words)
 
 
-def in_any_case(word: str) -> list[str]:
+def list_case_variants(word: str) -> list[str]:
     return [word, word.lower(), word.upper(), word.capitalize()]
 
 
 @st.composite
 def european_tables(draw: st.DrawFn) -> tuple[str, str]:
-    """A table of one language's words, and the code page it is in."""
+    """Draw a table with words of one language and the code page that encodes it."""
     language = draw(st.sampled_from(WESTERN))
-    page = draw(st.sampled_from(["latin-1", "cp1252", "iso8859-15"]))
-    cells = draw(st.lists(words((language,)).flatmap(lambda w: st.sampled_from(in_any_case(w))), min_size=1))
+    code_page = draw(st.sampled_from(["latin-1", "cp1252", "iso8859-15"]))
+    cells = draw(
+        st.lists(
+            sample_words((language,)).flatmap(lambda word: st.sampled_from(list_case_variants(word))),
+            min_size=1,
+        )
+    )
     text = draw(st.sampled_from(["q,s\n", "année,s\n"])) + "".join(
         f"{cell},{len(cell)}.5\n" for cell in cells
     )
-    return text.encode(page, errors="ignore").decode(page), page
+    return text.encode(code_page, errors="ignore").decode(code_page), code_page
 
 
-@thorough
+@thorough_examples
 @given(european_tables())
 @example(("q,s\nÑ,1\n", "latin-1"))
 @example(("q,s\nça,1\nétés,2\n", "latin-1"))
@@ -64,31 +69,31 @@ def european_tables(draw: st.DrawFn) -> tuple[str, str]:
 @example(("q,s\n’t,1\n’n,2\n", "cp1252"))
 @example(("q,s\nÅÄÖ,1\n", "latin-1"))
 def test_a_european_table_is_refused_or_unchanged(table: tuple[str, str]) -> None:
-    text, page = table
+    text, code_page = table
     if text.isascii():
-        assert decoded(text.encode(page), "a.csv") == (text.encode(), [])
+        assert decode_upload(text.encode(code_page), "a.csv") == (text.encode(), [])
         return
-    with pytest.raises(InvalidUpload) as caught:
-        decoded(text.encode(page), "a.csv")
-    assert [each.code for each in caught.value.problems] == ["encoding"]
+    with pytest.raises(InvalidUpload) as excinfo:
+        decode_upload(text.encode(code_page), "a.csv")
+    assert [problem.code for problem in excinfo.value.problems] == ["encoding"]
 
 
-@thorough
-@given(st.lists(words(JAPANESE), min_size=3, unique=True))
-def test_japanese_tables_are_read_and_said(cells: list[str]) -> None:
+@thorough_examples
+@given(st.lists(sample_words(JAPANESE), min_size=3, unique=True))
+def test_japanese_tables_are_read_with_a_remark(cells: list[str]) -> None:
     text = "q,s\n" + "".join(f"{cell},{row}\n" for row, cell in enumerate(cells))
-    found, remarks = decoded(text.encode("cp932"), "a.csv")
-    assert found == text.encode()
+    content, remarks = decode_upload(text.encode("cp932"), "a.csv")
+    assert content == text.encode()
     assert [remark.code for remark in remarks] == ["read_as_cp932"] * (not text.isascii())
 
 
 @pytest.mark.parametrize("cell", ["男", "表", "東京", "Tシャツ", "ｶﾀｶﾅ", "の", "１０", "①", "女", "ﾃｽﾄ"])
-def test_one_japanese_word_will_do(cell: str) -> None:
-    assert from_shift_jis(f"q,s\n{cell},1\n".encode("cp932")) == f"q,s\n{cell},1\n"
+def test_one_japanese_word_is_enough(cell: str) -> None:
+    assert decode_shift_jis(f"q,s\n{cell},1\n".encode("cp932")) == f"q,s\n{cell},1\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "page"),
+    ("text", "code_page"),
     [
         ("Łódź już być", "cp1250"),
         ("příští ještě", "cp1250"),
@@ -99,34 +104,34 @@ def test_one_japanese_word_will_do(cell: str) -> None:
         ("です ます ひらがな カタカナ", "euc-jp"),
     ],
 )
-def test_other_languages_are_refused_too(text: str, page: str) -> None:
+def test_other_languages_are_refused_too(text: str, code_page: str) -> None:
     with pytest.raises(NotShiftJis):
-        from_shift_jis("\n".join(["q,s", *(f"{word},1" for word in text.split()), ""]).encode(page))
+        decode_shift_jis("\n".join(["q,s", *(f"{word},1" for word in text.split()), ""]).encode(code_page))
 
 
-@thorough
+@thorough_examples
 @given(st.binary(), st.sampled_from([b"", "性別,年齢\n女,1\n東京都,2\n大阪府,3\n".encode("cp932")]))
-def test_whatever_is_read_keeps_its_numbers_and_its_cells(content: bytes, before: bytes) -> None:
+def test_decoded_text_keeps_its_numbers_and_cells(content: bytes, prefix: bytes) -> None:
     try:
-        text = from_shift_jis(before + content)
+        text = decode_shift_jis(prefix + content)
     except NotShiftJis:
         return
-    kept = b'0123456789,.+-"\r\n '
-    assert bytes(byte for byte in before + content if byte in kept).decode() == "".join(
-        sign for sign in text if sign.isascii() and sign.encode() in kept
+    plain_bytes = b'0123456789,.+-"\r\n '
+    assert bytes(byte for byte in prefix + content if byte in plain_bytes).decode() == "".join(
+        character for character in text if character.isascii() and character.encode() in plain_bytes
     )
-    assert text.encode("cp932") == before + content
+    assert text.encode("cp932") == prefix + content
 
 
-def test_the_row_is_that_of_the_first_doubtful_word() -> None:
+def test_the_problem_names_the_row_of_the_first_doubtful_word() -> None:
     content = "q,s\n東京,1\n".encode("cp932") + "Ménage,2\nétat,3\nCafé,4\n".encode("latin-1")
-    assert places(refusal(content)) == [(4, None, "encoding")]
+    assert list_problems(expect_refusal(content)) == [(4, None, "encoding")]
     content = "q,s\n東京,1\n".encode("cp932") + "Ménage,2\nétat,3\nété_,4\n".encode("latin-1")
-    assert places(refusal(content)) == [(2, None, "encoding")]
+    assert list_problems(expect_refusal(content)) == [(2, None, "encoding")]
 
 
-def test_a_few_doubtful_words_among_japanese_ones_are_what_they_seem() -> None:
-    """p値 could be ``p’l``, A群 ``AŒQ`` and ｺｰﾋｰ a Western word; beside 性別 and 東京 they are not."""
+def test_a_few_doubtful_words_among_japanese_ones_are_accepted() -> None:
+    """p値 could be ``p’l`` and A群 ``AŒQ`` in a Western code page, but not beside 性別 and 東京."""
     text = "q,s\n性別,1\n東京,2\np値,3\nA群,4\nB群,5\n会社員,6\n"
-    found, _ = parse_original(text.encode("cp932"), SMALL)
-    assert found["q"].tolist() == ["性別", "東京", "p値", "A群", "B群", "会社員"]
+    table, _ = parse_original(text.encode("cp932"), SMALL)
+    assert table["q"].tolist() == ["性別", "東京", "p値", "A群", "B群", "会社員"]

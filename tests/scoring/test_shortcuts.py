@@ -1,4 +1,4 @@
-"""Files that need no second look: what is read at once is what is read cell by cell and line by line."""
+"""The shortcuts of the table reader give the same result as reading cell by cell and line by line."""
 
 import re
 import string
@@ -9,29 +9,29 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anoncup.errors import InvalidUpload, Problem
+from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.rules.settings import Columns
 from anoncup.tables import csv_text
-from anoncup.tables.csv_text import Problems, check_text, numbers
+from anoncup.tables.csv_text import Problems, check_text, parse_numbers
 from anoncup.tables.files import MAX_CELL
 from anoncup.tracks.microdata.tables import parse_original
 from tests.scoring.table_files import (
     HEADER,
     NOT_NUMBERS,
-    ONE,
+    ONE_COLUMN,
     SMALL,
     SPELLINGS,
+    build_original,
+    expect_refusal,
     hostile,
-    original,
-    places,
-    refusal,
+    list_problems,
     spellings,
 )
 
 pytestmark = pytest.mark.full
 
-NUMERIC = "01+-.eE"
-HOSTILE = [
+NUMBER_CHARACTERS = "01+-.eE"
+HOSTILE_PIECES = [
     "\n",
     "\r",
     "\r\n",
@@ -48,31 +48,33 @@ HOSTILE = [
     "1",
     "1,2\n",
 ]
-Outcome = tuple[list[list[object]], list[Problem], int]
+ParseOutcome = tuple[list[list[object]], list[FileProblem], int]
 
 
-def outcome(content: bytes, columns: Columns) -> Outcome:
-    """The table's columns, numbers as bits; or all that is wrong with it."""
+def parse(content: bytes, columns: Columns) -> ParseOutcome:
+    """Return the columns with numbers in hexadecimal, or the problems and their total."""
     try:
         table, _ = parse_original(content, columns)
-    except InvalidUpload as refused:
-        return [], list(refused.problems), refused.total
-    hexed = [[value.hex() if isinstance(value, float) else value for value in table[name]] for name in table]
-    return hexed, [], 0
+    except InvalidUpload as error:
+        return [], list(error.problems), error.total
+    columns_in_hex = [
+        [value.hex() if isinstance(value, float) else value for value in table[name]] for name in table
+    ]
+    return columns_in_hex, [], 0
 
 
-def slowly(content: bytes, columns: Columns) -> Outcome:
-    with pytest.MonkeyPatch.context() as without:
-        without.setattr(csv_text, "may_have_blank_lines", lambda _: True)
-        without.setattr(csv_text, "has_control", lambda _: True)
-        without.setattr(csv_text, "has_long", lambda _: True)
-        without.setattr(csv_text, "plain_numbers", lambda _: None)
-        without.setattr(csv_text, "PIECE", 1)
-        return outcome(content, columns)
+def parse_without_shortcuts(content: bytes, columns: Columns) -> ParseOutcome:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_text, "may_have_blank_lines", lambda _: True)
+        patch.setattr(csv_text, "has_control_characters", lambda _: True)
+        patch.setattr(csv_text, "has_long_cells", lambda _: True)
+        patch.setattr(csv_text, "parse_plain_numbers", lambda _: None)
+        patch.setattr(csv_text, "CHUNK_BYTES", 1)
+        return parse(content, columns)
 
 
 @hostile
-@given(parts=st.lists(st.sampled_from([*HOSTILE, *NOT_NUMBERS, *SPELLINGS]) | spellings, max_size=12))
+@given(parts=st.lists(st.sampled_from([*HOSTILE_PIECES, *NOT_NUMBERS, *SPELLINGS]) | spellings, max_size=12))
 @example(parts=["a,1\n", "\r", "a,1"])
 @example(parts=["a,1\r\n", "\r\n", "a,1", "\n\n"])
 @example(parts=['"a"', 'b,1\n"'])
@@ -81,9 +83,9 @@ def slowly(content: bytes, columns: Columns) -> Outcome:
 @example(parts=["\x00,1\n"])
 @example(parts=[])
 def test_a_hostile_text_is_refused_or_read_the_same_with_and_without_shortcuts(parts: list[str]) -> None:
-    for header, columns in (("q,s\n", SMALL), ("q,s\r", SMALL), ('"q",s\n', SMALL), ("q\n", ONE)):
+    for header, columns in (("q,s\n", SMALL), ("q,s\r", SMALL), ('"q",s\n', SMALL), ("q\n", ONE_COLUMN)):
         content = (header + "".join(parts)).encode()
-        assert outcome(content, columns) == slowly(content, columns)
+        assert parse(content, columns) == parse_without_shortcuts(content, columns)
 
 
 @hostile
@@ -92,92 +94,92 @@ def test_a_regular_table_is_refused_or_read_the_same_with_and_without_shortcuts(
     rows: list[tuple[str, str]],
 ) -> None:
     content = "\r\n".join(["q,s", *(f"{text},{number}" for text, number in rows)]).encode()
-    assert outcome(content, SMALL) == slowly(content, SMALL)
+    assert parse(content, SMALL) == parse_without_shortcuts(content, SMALL)
 
 
-def test_no_short_text_of_a_numbers_signs_is_read_at_once_and_refused_by_itself() -> None:
+def test_the_shortcut_reads_short_texts_of_number_characters_correctly() -> None:
     for length in range(6):
-        for signs in product(NUMERIC, repeat=length):
-            same_alone("".join(signs))
+        for characters in product(NUMBER_CHARACTERS, repeat=length):
+            check_plain_number("".join(characters))
 
 
-def test_no_word_or_other_sign_is_read_at_once_as_a_number() -> None:
-    for length, signs in ((2, string.printable), (4, "01.-eEnaifxp_ ")):
-        for text in map("".join, product(signs, repeat=length)):
-            same_alone(text)
+def test_the_shortcut_reads_no_other_text_as_a_number() -> None:
+    for length, characters in ((2, string.printable), (4, "01.-eEnaifxp_ ")):
+        for text in map("".join, product(characters, repeat=length)):
+            check_plain_number(text)
     for word in ("nan", "inf", "-inf", "Infinity", "NaN", "nan(1)", "0x1p4", "1e5f", "1\0"):
-        same_alone(word)
+        check_plain_number(word)
 
 
 @hostile
-@given(text=st.text(NUMERIC + "23456789", max_size=40) | spellings | st.sampled_from(SPELLINGS))
-def test_a_text_of_a_numbers_signs_has_the_same_bits_with_and_without_shortcuts(text: str) -> None:
-    same_alone(text)
+@given(text=st.text(NUMBER_CHARACTERS + "23456789", max_size=40) | spellings | st.sampled_from(SPELLINGS))
+def test_a_number_has_the_same_bits_with_and_without_shortcuts(text: str) -> None:
+    check_plain_number(text)
 
 
-def same_alone(text: str) -> None:
-    at_once = csv_text.plain_numbers(pa.array([text]))
-    if at_once is not None:
-        assert re.fullmatch(csv_text.NUMBER, text), text
-        assert at_once[0].hex() == float(text).hex()
+def check_plain_number(text: str) -> None:
+    parsed = csv_text.parse_plain_numbers(pa.array([text]))
+    if parsed is not None:
+        assert re.fullmatch(csv_text.NUMBER_PATTERN, text), text
+        assert parsed[0].hex() == float(text).hex()
 
 
-@pytest.mark.parametrize("mark", [chr(code) for code in [*range(33), 127, 128, 0x85, 0x3042]])
-def test_a_control_character_is_found_wherever_it_stands(mark: str) -> None:
-    for cells in (["", f"a{mark}"], [mark], ["日本", f"{mark}日", ""]):
+@pytest.mark.parametrize("character", [chr(code) for code in [*range(33), 127, 128, 0x85, 0x3042]])
+def test_a_control_character_is_found_at_any_position(character: str) -> None:
+    for cells in (["", f"a{character}"], [character], ["日本", f"{character}日", ""]):
         problems = Problems("a")
         check_text(pa.array(cells), "q", problems)
-        expected = mark != "\t" and (mark < " " or mark == "\x7f")
+        expected = character != "\t" and (character < " " or character == "\x7f")
         assert (problems.total > 0) == expected
 
 
-INVISIBLE = [
+INVISIBLE_CODES = [
     0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x2065), *range(0x2066, 0x206A), 0xFEFF,
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("code", INVISIBLE)
-def test_an_invisible_character_is_found_wherever_it_stands_and_named_by_its_number(code: int) -> None:
+@pytest.mark.parametrize("code", INVISIBLE_CODES)
+def test_an_invisible_character_is_found_at_any_position_and_named_by_its_code(code: int) -> None:
     for cells in (["", f"a{chr(code)}"], [chr(code)], ["日本", f"{chr(code)}日", ""]):
         problems = Problems("a")
         check_text(pa.array(cells), "q", problems)
-        (found,) = problems.listed
+        (problem,) = problems.listed
         row = next(row for row, cell in enumerate(cells, 1) if chr(code) in cell)
-        assert (found.row, found.column, found.code) == (row, "q", "invisible_character")
-        assert str(found.message) == f"q, row {row}: invisible characters in a cell: U+{code:04X}"
-        assert found.told()["values"]["codes"] == [f"U+{code:04X}"]
+        assert (problem.row, problem.column, problem.code) == (row, "q", "invisible_character")
+        assert str(problem.message) == f"q, row {row}: invisible characters in a cell: U+{code:04X}"
+        assert problem.describe()["values"]["codes"] == [f"U+{code:04X}"]
 
 
-def test_several_invisible_characters_are_named_once_each_in_their_order() -> None:
+def test_several_invisible_characters_are_named_once_in_order() -> None:
     problems = Problems("a")
     check_text(pa.array(["\ufeffa\u200bb\ufeff", "\u2066c"]), "q", problems)
-    codes = [each.told()["values"]["codes"] for each in problems.listed]
+    codes = [problem.describe()["values"]["codes"] for problem in problems.listed]
     assert codes == [["U+FEFF", "U+200B"], ["U+2066"]]
 
 
 @pytest.mark.parametrize("text", ["👩‍🔬", "می‌خواهم", "日本", "é", "\u2010\u2014", "", "ﬁ", "a b"])
-def test_letters_that_only_look_unusual_are_no_invisible_characters(text: str) -> None:
+def test_unusual_letters_are_not_invisible_characters(text: str) -> None:
     problems = Problems("a")
     check_text(pa.array([text]), "q", problems)
     assert not problems.total
 
 
-def test_plain_columns_of_no_rows_hold_no_numbers() -> None:
+def test_columns_without_rows_hold_no_numbers() -> None:
     problems = Problems("a")
     check_text(pa.array([], pa.string()), "q", problems)
-    assert len(numbers(pa.array([], pa.string()), "q", problems)) == 0
+    assert len(parse_numbers(pa.array([], pa.string()), "q", problems)) == 0
     assert not problems.total
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
-def test_a_file_with_far_more_lines_than_rows_are_possible_is_not_read_any_further(end: str) -> None:
+def test_a_file_with_far_too_many_lines_is_not_read_further(end: str) -> None:
     rows = [HEADER.decode().rstrip(), *["x,no number"] * 2005]
-    problem = refusal(end.join(rows).encode(), of=original("x", "x"))
-    assert places(problem) == [(None, None, "too_many_rows")]
-    assert "more than 2 lines" in str(problem.problems[0].message)
+    error = expect_refusal(end.join(rows).encode(), original=build_original("x", "x"))
+    assert list_problems(error) == [(None, None, "too_many_rows")]
+    assert "more than 2 lines" in str(error.problems[0].message)
 
 
-def test_line_breaks_in_cells_are_no_rows() -> None:
+def test_line_breaks_in_cells_do_not_count_as_rows() -> None:
     content = HEADER + b'"x\n\n\n\n\n",1\n' * 3
-    found = places(refusal(content, of=original("x", "x", "x")))
-    assert {code for _, _, code in found} == {"control_character"}
+    locations = list_problems(expect_refusal(content, original=build_original("x", "x", "x")))
+    assert {code for _, _, code in locations} == {"control_character"}

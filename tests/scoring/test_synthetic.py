@@ -23,19 +23,19 @@ MEANS = {
     "Youto133": 32401,
     "Youto142": 67227,
 }
-CATEGORIES = [1, 8, 5, 5, 7, 8, 2, 11, 3, 3, 7, 15, 6]
+CATEGORY_COUNTS = [1, 8, 5, 5, 7, 8, 2, 11, 3, 3, 7, 15, 6]
 
 
-def test_it_has_8333_rows_and_25_columns_in_order() -> None:
+def test_the_table_has_8333_rows_and_25_columns_in_order() -> None:
     columns = household_columns()
     assert TABLE.shape == (8333, 25)
     assert tuple(TABLE.columns) == columns.quasi_identifiers + columns.sensitive
     assert columns.sensitive == tuple(MEANS)
 
 
-def test_every_quasi_identifier_takes_its_number_of_texts() -> None:
+def test_every_quasi_identifier_has_its_number_of_categories() -> None:
     cells = TABLE[list(household_columns().quasi_identifiers)]
-    assert cells.nunique().tolist() == CATEGORIES
+    assert cells.nunique().tolist() == CATEGORY_COUNTS
     assert all(type(cell) is str for cell in cells.to_numpy().ravel())
 
 
@@ -62,7 +62,7 @@ def test_column_21_is_mostly_zero_and_expenditures_go_together() -> None:
 def test_the_mean_class_size_is_that_of_the_contests_data(seed: int) -> None:
     columns = household_columns()
     original = prepare(household_table(seed=seed), columns)
-    assert 1.6 <= 8333 / original.grouping(columns.quasi_identifiers).count <= 2.2
+    assert 1.6 <= 8333 / original.group_by(columns.quasi_identifiers).count <= 2.2
 
 
 @pytest.mark.parametrize("rows", [1, 2, 50])
@@ -70,9 +70,9 @@ def test_other_sizes_work(rows: int) -> None:
     assert household_table(rows).shape == (rows, 25)
 
 
-def test_a_seed_gives_one_table_for_good() -> None:
-    again = household_table()
-    pd.testing.assert_frame_equal(again, TABLE)
+def test_a_seed_always_gives_the_same_table() -> None:
+    regenerated = household_table()
+    pd.testing.assert_frame_equal(regenerated, TABLE)
     digest = hashlib.sha256(TABLE.to_csv(index=False).encode()).hexdigest()[:16]
     assert digest == "1af42c09a43a8dc4"
     assert not household_table(seed=1).equals(TABLE)

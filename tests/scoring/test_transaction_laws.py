@@ -1,4 +1,4 @@
-"""Laws over the registries of the transactions track: whatever is registered is tested here."""
+"""Laws that every registered measure and attacker of the transactions track keeps."""
 
 import json
 from dataclasses import replace
@@ -17,57 +17,55 @@ from anoncup.tracks.transactions.adapter import null_release
 from anoncup.tracks.transactions.attackers import assignment, baskets, records, spending
 from anoncup.tracks.transactions.registry import TRANSACTION_ATTACKERS, TRANSACTION_UTILITIES
 from anoncup.tracks.transactions.release import TransactionTarget
-from tests.scoring.transactions_to_break import Case, cases
-from tests.support.hypothesis_profiles import examples
-from tests.support.public_functions import public_functions
+from tests.scoring.transactions_to_break import TransactionCase, cases
+from tests.support.hypothesis_profiles import limit_examples
+from tests.support.public_functions import list_public_functions
 
-hostile = examples(20)
-BUILDING_BLOCKS = {
-    "signed_row_difference", "deciles", "classes_above", "most_bought", "buyer_counts", "original_records"
-}  # fmt: skip
+hostile_examples = limit_examples(20)
+HELPER_FUNCTIONS = {"signed_row_difference", "deciles", "count_original_records"}
 
 
-def test_every_function_of_the_registered_files_has_its_entry() -> None:
-    assert set(TRANSACTION_UTILITIES) == public_functions(utilities) - BUILDING_BLOCKS
-    files = (baskets, records, spending, assignment)
-    found = set().union(*map(public_functions, files))
-    assert set(TRANSACTION_ATTACKERS) == (found | {"own_row"}) - {"ranked", "Keys"}
+def test_every_public_function_is_registered() -> None:
+    assert set(TRANSACTION_UTILITIES) == list_public_functions(utilities) - HELPER_FUNCTIONS
+    modules = (baskets, records, spending, assignment)
+    functions = set().union(*map(list_public_functions, modules))
+    assert set(TRANSACTION_ATTACKERS) == (functions | {"own_row"}) - {"KeyHolders"}
 
 
 def test_a_target_has_no_field_for_the_answer() -> None:
     fields = set(TransactionTarget.__dataclass_fields__)
-    assert fields == {"original", "tables", "words", "master", "history", "baskets", "kept"}
+    assert fields == {"original", "tables", "vocabularies", "master", "history", "baskets", "memo"}
 
 
-@hostile
+@hostile_examples
 @given(case=cases())
-def test_the_verdict_is_plain_finite_json_whatever_the_tables(case: Case) -> None:
+def test_the_verdict_is_finite_json_for_hostile_tables(case: TransactionCase) -> None:
     rules, original = parse_competition(template(2016)), case.release.original
     for distance in TRANSACTIONS.distances:
-        chosen = replace(rules, excessive=replace(rules.against_excess, distance=distance))
-        found = evaluate(chosen, original, case.release.target.tables, case.release.source)
-        json.dumps(found.to_json(), allow_nan=False)
-        assert all(0.0 <= each <= 1.0 for each in (found.utility, found.security, found.overall))
+        distance_rules = replace(rules, excessive=replace(rules.required_excessive, distance=distance))
+        verdict = evaluate(distance_rules, original, case.release.target.tables, case.release.source)
+        json.dumps(verdict.to_json(), allow_nan=False)
+        assert all(0.0 <= score <= 1.0 for score in (verdict.utility, verdict.security, verdict.overall))
 
 
-@hostile
+@hostile_examples
 @given(case=cases())
-def test_scales_are_means_over_five_null_releases(case: Case) -> None:
+def test_scales_are_means_over_five_null_releases(case: TransactionCase) -> None:
     original = case.release.original
-    found = scales(TRANSACTIONS, original, {})
-    assert set(found) == set(TRANSACTION_UTILITIES)
-    assert found["row_difference"] == len(original.tables.transactions)
-    drawn = [TRANSACTION_UTILITIES["rfm"].compute(null_release(original, draw)) for draw in range(5)]
-    assert found["rfm"] == pytest.approx(np.mean(drawn))
+    computed = scales(TRANSACTIONS, original, {})
+    assert set(computed) == set(TRANSACTION_UTILITIES)
+    assert computed["row_difference"] == len(original.tables.transactions)
+    losses = [TRANSACTION_UTILITIES["rfm"].compute(null_release(original, number)) for number in range(5)]
+    assert computed["rfm"] == pytest.approx(np.mean(losses))
 
 
-@hostile
+@hostile_examples
 @given(case=cases())
-def test_a_null_release_permutes_every_column_but_the_customers(case: Case) -> None:
-    records = case.release.original.tables.transactions
+def test_a_null_release_permutes_every_column_except_the_customers(case: TransactionCase) -> None:
+    transactions = case.release.original.tables.transactions
     released = null_release(case.release.original, 3).target.tables
     rng = np.random.Generator(np.random.PCG64(3))
-    assert released.transactions["customer_id"].tolist() == records["customer_id"].tolist()
-    for name in list(records.columns)[1:]:
-        expected = records[name].iloc[rng.permutation(len(records))].tolist()
+    assert released.transactions["customer_id"].tolist() == transactions["customer_id"].tolist()
+    for name in list(transactions.columns)[1:]:
+        expected = transactions[name].iloc[rng.permutation(len(transactions))].tolist()
         assert released.transactions[name].tolist() == expected

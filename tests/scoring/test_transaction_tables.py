@@ -1,4 +1,4 @@
-"""Uploaded customers and transactions: what is read back exactly, what is refused, and where."""
+"""Reading and writing the files of the transactions track, and refusing malformed ones."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anoncup.errors import LISTED, InvalidUpload
+from anoncup.errors import MAX_LISTED_PROBLEMS, InvalidUpload
 from anoncup.tables.files import MAX_CELL, Remark
 from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from anoncup.tracks.transactions.tables import (
@@ -19,102 +19,108 @@ from anoncup.tracks.transactions.tables import (
     parse_original,
     parse_release,
 )
-from tests.scoring.table_files import NOT_NUMBERS, cell_texts, check_list, quoted
-from tests.scoring.transactions_to_break import Case, cases, tables_of
-from tests.support.hypothesis_profiles import examples
+from tests.scoring.table_files import NOT_NUMBERS, cell_texts, check_problem_list, quote
+from tests.scoring.transactions_to_break import TransactionCase, build_tables, cases
+from tests.support.hypothesis_profiles import limit_examples
 
-hostile = examples(60)
+hostile_examples = limit_examples(60)
 
-Place = tuple[str, int | None, str | None, str]
-PEOPLE = b"customer_id,sex,birthday,country\n"
-RECORDS = b"customer_id,receipt_id,date,time,goods,unit_price,quantity\n"
-TWO = PEOPLE + b"c1,f,1980-01-01,France\nc2,,,\n"
-ONE_RECORD = RECORDS + b"c1,r1,2011-01-05,08:45,A,2.5,3\n"
-GOOD = ("c1", "r1", "2011-01-05", "08:45", "A", "2.5", "3")
-
-
-def record(**cells: str) -> bytes:
-    """A valid record with some cells replaced, as a line."""
-    texts = dict(zip(TRANSACTION_COLUMNS, GOOD, strict=True)) | cells
-    return (",".join(quoted(text, always=False) for text in texts.values()) + "\n").encode()
+Location = tuple[str, int | None, str | None, str]
+CUSTOMER_HEADER = b"customer_id,sex,birthday,country\n"
+TRANSACTION_HEADER = b"customer_id,receipt_id,date,time,goods,unit_price,quantity\n"
+TWO_CUSTOMERS = CUSTOMER_HEADER + b"c1,f,1980-01-01,France\nc2,,,\n"
+ONE_RECORD = TRANSACTION_HEADER + b"c1,r1,2011-01-05,08:45,A,2.5,3\n"
+VALID_RECORD = ("c1", "r1", "2011-01-05", "08:45", "A", "2.5", "3")
 
 
-def read(customers: bytes = TWO, transactions: bytes = ONE_RECORD) -> tuple[TransactionTables, list[Remark]]:
+def build_record(**cells: str) -> bytes:
+    """Return the line of a valid record with some cells replaced."""
+    texts = dict(zip(TRANSACTION_COLUMNS, VALID_RECORD, strict=True)) | cells
+    return (",".join(quote(text, always=False) for text in texts.values()) + "\n").encode()
+
+
+def parse_files(
+    customers: bytes = TWO_CUSTOMERS, transactions: bytes = ONE_RECORD
+) -> tuple[TransactionTables, list[Remark]]:
     return parse_original({"customers": customers, "transactions": transactions})
 
 
-def released(
-    customers: bytes = TWO, transactions: bytes = ONE_RECORD, *, of: TransactionTables | None = None
+def parse_as_release(
+    customers: bytes = TWO_CUSTOMERS,
+    transactions: bytes = ONE_RECORD,
+    *,
+    original: TransactionTables | None = None,
 ) -> tuple[TransactionTables, list[Remark]]:
     files = {"customers": customers, "transactions": transactions}
-    return parse_release(files, read()[0] if of is None else of)
+    return parse_release(files, parse_files()[0] if original is None else original)
 
 
-def refusal(customers: bytes = TWO, transactions: bytes = ONE_RECORD) -> InvalidUpload:
-    """The refusal of an original, after a look at the same files as a release: they are refused alike."""
-    with pytest.raises(InvalidUpload) as caught:
-        read(customers, transactions)
-    with pytest.raises(InvalidUpload) as again:
-        released(customers, transactions, of=read(TWO + b"c3,,,\n")[0])
-    assert places(again.value) == places(caught.value)
-    assert again.value.total == caught.value.total
-    return caught.value
+def expect_refusal(customers: bytes = TWO_CUSTOMERS, transactions: bytes = ONE_RECORD) -> InvalidUpload:
+    """Return the error of an original after checking that the same files fail alike as a release."""
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_files(customers, transactions)
+    with pytest.raises(InvalidUpload) as release_excinfo:
+        parse_as_release(customers, transactions, original=parse_files(TWO_CUSTOMERS + b"c3,,,\n")[0])
+    assert list_locations(release_excinfo.value) == list_locations(excinfo.value)
+    assert release_excinfo.value.total == excinfo.value.total
+    return excinfo.value
 
 
-def places(problem: InvalidUpload) -> list[Place]:
-    assert all(each.message for each in problem.problems)
-    return [(each.file, each.row, each.column, each.code) for each in problem.problems]
+def list_locations(error: InvalidUpload) -> list[Location]:
+    assert all(problem.message for problem in error.problems)
+    return [(problem.file, problem.row, problem.column, problem.code) for problem in error.problems]
 
 
-def rows_of(table: pd.DataFrame) -> list[list[object]]:
+def list_rows(table: pd.DataFrame) -> list[list[object]]:
     return [list(row) for row in zip(*(table[name].tolist() for name in table.columns), strict=True)]
 
 
-# What goes in comes out.
+# Round trips.
 
 
-def same_tables(found: TransactionTables, expected: TransactionTables) -> None:
-    pairs = [(found.customers, expected.customers), (found.transactions, expected.transactions)]
-    for mine, theirs in pairs:
-        assert list(mine.columns) == list(theirs.columns)
-        assert rows_of(mine) == rows_of(theirs)
+def assert_same_tables(parsed: TransactionTables, expected: TransactionTables) -> None:
+    pairs = [(parsed.customers, expected.customers), (parsed.transactions, expected.transactions)]
+    for table, expected_table in pairs:
+        assert list(table.columns) == list(expected_table.columns)
+        assert list_rows(table) == list_rows(expected_table)
 
 
-@hostile
+@hostile_examples
 @given(case=cases())
-def test_written_tables_read_back_to_the_same_cells(case: Case) -> None:
-    before, after = tables_of(case.before), tables_of(case.after)
-    found, remarks = parse_original(files_of(before))
+def test_written_tables_read_back_to_the_same_cells(case: TransactionCase) -> None:
+    original, release = build_tables(case.original), build_tables(case.released)
+    parsed, remarks = parse_original(files_of(original))
     assert remarks == []
-    same_tables(found, before)
-    same_tables(parse_release(files_of(after), found)[0], after)
+    assert_same_tables(parsed, original)
+    assert_same_tables(parse_release(files_of(release), parsed)[0], release)
 
 
-@hostile
+@hostile_examples
 @given(texts=st.lists(cell_texts.filter(bool), min_size=3, max_size=3), master=st.tuples(*[cell_texts] * 2))
 @example(texts=["NA", "null", "nan"], master=("", "NaN"))
 @example(texts=["007", "1.0", " x "], master=('"', ","))
 def test_ids_goods_sex_and_country_are_text_exactly_as_written(
     texts: list[str], master: tuple[str, str]
 ) -> None:
-    line = ",".join(quoted(cell, always=True) for cell in (texts[0], master[0], "", master[1]))
-    found, remarks = read(
-        PEOPLE + line.encode(), RECORDS + record(customer_id=texts[0], receipt_id=texts[1], goods=texts[2])
+    line = ",".join(quote(cell, always=True) for cell in (texts[0], master[0], "", master[1]))
+    parsed, remarks = parse_files(
+        CUSTOMER_HEADER + line.encode(),
+        TRANSACTION_HEADER + build_record(customer_id=texts[0], receipt_id=texts[1], goods=texts[2]),
     )
     assert remarks == []
-    assert rows_of(found.customers) == [[texts[0], master[0], "", master[1]]]
-    assert rows_of(found.transactions)[0][:2] == texts[:2]
-    assert found.transactions["goods"].tolist() == texts[2:]
+    assert list_rows(parsed.customers) == [[texts[0], master[0], "", master[1]]]
+    assert list_rows(parsed.transactions)[0][:2] == texts[:2]
+    assert parsed.transactions["goods"].tolist() == texts[2:]
 
 
 def test_columns_and_their_types() -> None:
-    found, remarks = read()
+    parsed, remarks = parse_files()
     assert remarks == []
-    assert tuple(found.customers.columns) == CUSTOMER_COLUMNS
-    assert tuple(found.transactions.columns) == TRANSACTION_COLUMNS
-    assert rows_of(found.transactions) == [["c1", "r1", "2011-01-05", "08:45", "A", 2.5, 3]]
-    assert found.transactions["unit_price"].dtype == np.float64
-    assert found.transactions["quantity"].dtype == np.int64
+    assert tuple(parsed.customers.columns) == CUSTOMER_COLUMNS
+    assert tuple(parsed.transactions.columns) == TRANSACTION_COLUMNS
+    assert list_rows(parsed.transactions) == [["c1", "r1", "2011-01-05", "08:45", "A", 2.5, 3]]
+    assert parsed.transactions["unit_price"].dtype == np.float64
+    assert parsed.transactions["quantity"].dtype == np.int64
 
 
 @pytest.mark.parametrize(
@@ -139,65 +145,73 @@ def test_columns_and_their_types() -> None:
         ("quantity", str(MAX_QUANTITY), 10**12),
     ],
 )
-def test_a_cell_is_read_as_what_it_means(column: str, cell: str, expected: object) -> None:
-    body = RECORDS + record(**{column: cell})
-    assert read(transactions=body)[0].transactions[column].tolist() == [expected]
-    assert released(transactions=body)[0].transactions[column].tolist() == [expected]
+def test_a_cell_is_normalized(column: str, cell: str, expected: object) -> None:
+    body = TRANSACTION_HEADER + build_record(**{column: cell})
+    assert parse_files(transactions=body)[0].transactions[column].tolist() == [expected]
+    assert parse_as_release(transactions=body)[0].transactions[column].tolist() == [expected]
 
 
-def test_the_price_minus_nothing_is_nothing() -> None:
-    (price,) = read(transactions=RECORDS + record(unit_price="-0.0"))[0].transactions["unit_price"]
+def test_a_price_of_minus_zero_is_zero() -> None:
+    (price,) = parse_files(transactions=TRANSACTION_HEADER + build_record(unit_price="-0.0"))[0].transactions[
+        "unit_price"
+    ]
     assert float(price).hex() == (0.0).hex()
 
 
 @pytest.mark.parametrize(("cell", "expected"), [("", ""), ("1980/2/9", "1980-02-09")])
-def test_a_birthday_may_be_empty_and_is_a_date_otherwise(cell: str, expected: str) -> None:
-    assert read(PEOPLE + f"c1,f,{cell},\n".encode())[0].customers["birthday"].tolist() == [expected]
+def test_a_birthday_is_a_date_or_empty(cell: str, expected: str) -> None:
+    assert parse_files(CUSTOMER_HEADER + f"c1,f,{cell},\n".encode())[0].customers["birthday"].tolist() == [
+        expected
+    ]
 
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 def test_byte_order_marks_and_line_ends_are_no_part_of_the_cells(mark: bytes, end: bytes) -> None:
-    found, remarks = read(mark + TWO.replace(b"\n", end), mark + ONE_RECORD.replace(b"\n", end))
+    parsed, remarks = parse_files(
+        mark + TWO_CUSTOMERS.replace(b"\n", end), mark + ONE_RECORD.replace(b"\n", end)
+    )
     assert remarks == []
-    same_tables(found, read()[0])
+    assert_same_tables(parsed, parse_files()[0])
 
 
-def test_shift_jis_is_read_and_said_of_each_file() -> None:
-    customers = PEOPLE + "c1,女,,日本\n".encode("cp932")
-    transactions = RECORDS + "c1,r1,2011/1/5,8:45,紅茶,2.5,3\n".encode("cp932")
-    found, remarks = read(customers, transactions)
-    assert found.transactions["goods"].tolist() == ["紅茶"]
-    assert found.customers["country"].tolist() == ["日本"]
+def test_shift_jis_is_read_with_a_remark_for_each_file() -> None:
+    customers = CUSTOMER_HEADER + "c1,女,,日本\n".encode("cp932")
+    transactions = TRANSACTION_HEADER + "c1,r1,2011/1/5,8:45,紅茶,2.5,3\n".encode("cp932")
+    parsed, remarks = parse_files(customers, transactions)
+    assert parsed.transactions["goods"].tolist() == ["紅茶"]
+    assert parsed.customers["country"].tolist() == ["日本"]
     assert [remark.code for remark in remarks] == ["read_as_cp932"] * 2
     assert [str(remark.message).split()[0] for remark in remarks] == ["customers", "transactions"]
 
 
-# What a release may be.
+# Releases.
 
 
-@pytest.mark.parametrize("body", [RECORDS, RECORDS.rstrip(b"\n"), RECORDS + b"\n\n"])
-def test_a_release_may_have_no_transactions_and_an_original_must_have_some(body: bytes) -> None:
-    found, remarks = released(transactions=body)
+@pytest.mark.parametrize(
+    "body", [TRANSACTION_HEADER, TRANSACTION_HEADER.rstrip(b"\n"), TRANSACTION_HEADER + b"\n\n"]
+)
+def test_a_release_may_have_no_transactions_but_an_original_must_have_some(body: bytes) -> None:
+    parsed, remarks = parse_as_release(transactions=body)
     assert remarks == []
-    assert len(found.transactions) == 0
-    assert tuple(found.transactions.columns) == TRANSACTION_COLUMNS
-    assert list(found.transactions.dtypes) == list(read()[0].transactions.dtypes)
-    with pytest.raises(InvalidUpload) as caught:
-        read(transactions=body)
-    assert places(caught.value) == [("transactions", None, None, "no_rows")]
+    assert len(parsed.transactions) == 0
+    assert tuple(parsed.transactions.columns) == TRANSACTION_COLUMNS
+    assert list(parsed.transactions.dtypes) == list(parse_files()[0].transactions.dtypes)
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_files(transactions=body)
+    assert list_locations(excinfo.value) == [("transactions", None, None, "no_rows")]
 
 
 def test_a_release_may_have_fewer_customers_but_not_more() -> None:
-    assert len(released(PEOPLE + b"c1,f,,\n")[0].customers) == 1
-    with pytest.raises(InvalidUpload) as caught:
-        released(TWO + b"c3,f,,\n")
-    assert places(caught.value) == [("customers", None, None, "too_many_rows")]
+    assert len(parse_as_release(CUSTOMER_HEADER + b"c1,f,,\n")[0].customers) == 1
+    with pytest.raises(InvalidUpload) as excinfo:
+        parse_as_release(TWO_CUSTOMERS + b"c3,f,,\n")
+    assert list_locations(excinfo.value) == [("customers", None, None, "too_many_rows")]
 
 
 def test_a_release_may_have_more_transactions_and_other_ids() -> None:
-    body = RECORDS + record(customer_id="p1", receipt_id="new", goods="unheard of") * 5
-    assert len(released(PEOPLE + b"p1,f,,\n", body)[0].transactions) == 5
+    body = TRANSACTION_HEADER + build_record(customer_id="p1", receipt_id="new", goods="unheard of") * 5
+    assert len(parse_as_release(CUSTOMER_HEADER + b"p1,f,,\n", body)[0].transactions) == 5
 
 
 @pytest.mark.parametrize(
@@ -209,19 +223,21 @@ def test_a_release_may_have_more_transactions_and_other_ids() -> None:
         (b"c1,3,,\n", "4", []),
     ],
 )
-def test_a_number_spelled_anew_is_accepted_with_a_remark(
+def test_a_respelled_number_is_accepted_with_a_remark(
     customers: bytes, goods: str, expected: list[str]
 ) -> None:
-    original, _ = read(PEOPLE + b"c1,1,,2\n", RECORDS + record(goods="1"))
-    _, remarks = released(PEOPLE + customers, RECORDS + record(goods=goods), of=original)
+    original, _ = parse_files(CUSTOMER_HEADER + b"c1,1,,2\n", TRANSACTION_HEADER + build_record(goods="1"))
+    _, remarks = parse_as_release(
+        CUSTOMER_HEADER + customers, TRANSACTION_HEADER + build_record(goods=goods), original=original
+    )
     assert [str(remark.message).split(":")[0] for remark in remarks] == expected
     assert {remark.code for remark in remarks} <= {"respelled"}
 
 
-# Every refusal says where.
+# Refusals name file, row, column and code.
 
 
-def header_places(file: str, *columns: str | None) -> list[Place]:
+def list_header_locations(file: str, *columns: str | None) -> list[Location]:
     return [(file, None, column, "header") for column in columns]
 
 
@@ -230,29 +246,35 @@ def header_places(file: str, *columns: str | None) -> list[Place]:
     [
         (b"", [("customers", None, None, "no_header")]),
         (b"\nc1,f,,\n", [("customers", None, None, "no_header")]),
-        (b"c1,f,,France\n", header_places("customers", None)),
-        (b"customer_id,sex,birthday\n", header_places("customers", None)),
-        (b"customer_id,sex,birthday,country,x\n", header_places("customers", None)),
-        (b"customer_id,sex,country,birthday\n", header_places("customers", "birthday", "country")),
-        (b"Customer_id,sex,birthday,country\n", header_places("customers", "customer_id")),
+        (b"c1,f,,France\n", list_header_locations("customers", None)),
+        (b"customer_id,sex,birthday\n", list_header_locations("customers", None)),
+        (b"customer_id,sex,birthday,country,x\n", list_header_locations("customers", None)),
+        (b"customer_id,sex,country,birthday\n", list_header_locations("customers", "birthday", "country")),
+        (b"Customer_id,sex,birthday,country\n", list_header_locations("customers", "customer_id")),
     ],
 )
-def test_customers_need_their_header(header: bytes, expected: list[Place]) -> None:
-    assert places(refusal(header)) == expected
+def test_customers_need_their_header(header: bytes, expected: list[Location]) -> None:
+    assert list_locations(expect_refusal(header)) == expected
 
 
 @pytest.mark.parametrize(
     ("header", "expected"),
     [
         (b"", [("transactions", None, None, "no_header")]),
-        (b"c1,r1,2011-01-05,08:45,A,2.5,3\n", header_places("transactions", None)),
-        (RECORDS.replace(b",time", b""), header_places("transactions", None, *TRANSACTION_COLUMNS[3:6])),
-        (RECORDS.replace(b"unit_price", b"price"), header_places("transactions", "unit_price")),
-        (PEOPLE, header_places("transactions", None, *TRANSACTION_COLUMNS[1:4])),
+        (b"c1,r1,2011-01-05,08:45,A,2.5,3\n", list_header_locations("transactions", None)),
+        (
+            TRANSACTION_HEADER.replace(b",time", b""),
+            list_header_locations("transactions", None, *TRANSACTION_COLUMNS[3:6]),
+        ),
+        (
+            TRANSACTION_HEADER.replace(b"unit_price", b"price"),
+            list_header_locations("transactions", "unit_price"),
+        ),
+        (CUSTOMER_HEADER, list_header_locations("transactions", None, *TRANSACTION_COLUMNS[1:4])),
     ],
 )
-def test_transactions_need_their_header(header: bytes, expected: list[Place]) -> None:
-    assert places(refusal(transactions=header)) == expected
+def test_transactions_need_their_header(header: bytes, expected: list[Location]) -> None:
+    assert list_locations(expect_refusal(transactions=header)) == expected
 
 
 @pytest.mark.parametrize(
@@ -280,24 +302,31 @@ def test_transactions_need_their_header(header: bytes, expected: list[Place]) ->
 def test_bad_customers_are_refused_with_row_column_and_code(
     body: bytes, expected: list[tuple[int | None, str | None, str]]
 ) -> None:
-    problem = refusal(PEOPLE + body)
-    assert places(problem) == [("customers", *place) for place in expected]
-    assert problem.total == len(expected)
+    error = expect_refusal(CUSTOMER_HEADER + body)
+    assert list_locations(error) == [("customers", *location) for location in expected]
+    assert error.total == len(expected)
 
 
-def test_one_answer_names_the_faults_of_both_tables() -> None:
-    headers = refusal(b"id,sex,birthday,country\n", RECORDS.replace(b"unit_price", b"price"))
-    assert [place[0] for place in places(headers)] == ["customers", "transactions"]
-    cells = refusal(PEOPLE + b"c1,f,soon,\n", RECORDS + record(date="soon"))
-    assert places(cells) == [
+def test_problems_of_both_tables_are_reported_together() -> None:
+    header_error = expect_refusal(
+        b"id,sex,birthday,country\n", TRANSACTION_HEADER.replace(b"unit_price", b"price")
+    )
+    assert [location[0] for location in list_locations(header_error)] == ["customers", "transactions"]
+    cell_error = expect_refusal(
+        CUSTOMER_HEADER + b"c1,f,soon,\n", TRANSACTION_HEADER + build_record(date="soon")
+    )
+    assert list_locations(cell_error) == [
         ("customers", 1, "birthday", "not_a_date"),
         ("transactions", 1, "date", "not_a_date"),
     ]
 
 
-def test_one_answer_names_the_faults_of_text_and_of_numbers() -> None:
-    cells = refusal(transactions=RECORDS + record(goods="\u200bA", unit_price="plenty", quantity="1" * 5000))
-    assert places(cells) == [
+def test_problems_of_texts_and_of_numbers_are_reported_together() -> None:
+    error = expect_refusal(
+        transactions=TRANSACTION_HEADER
+        + build_record(goods="\u200bA", unit_price="plenty", quantity="1" * 5000)
+    )
+    assert list_locations(error) == [
         ("transactions", 1, "goods", "invisible_character"),
         ("transactions", 1, "quantity", "cell_too_long"),
         ("transactions", 1, "unit_price", "not_a_number"),
@@ -339,30 +368,39 @@ BAD_QUANTITIES = ["", "0", "00", "-1", "+1", "1.5", "1.0", "1e3", " 1", "1_000",
     ids=lambda value: repr(value)[:40],
 )
 def test_a_bad_cell_is_refused_with_row_column_and_code(column: str, cell: str, code: str) -> None:
-    problem = refusal(transactions=RECORDS + record() + record(**{column: cell}) + record())
-    assert places(problem) == [("transactions", 2, column, code)]
-    assert problem.total == 1
+    error = expect_refusal(
+        transactions=TRANSACTION_HEADER + build_record() + build_record(**{column: cell}) + build_record()
+    )
+    assert list_locations(error) == [("transactions", 2, column, code)]
+    assert error.total == 1
 
 
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        (record() + b"c1,r1\n", (2, None, "ragged_row")),
-        (record().rstrip(b"\n") + b",\n", (1, None, "ragged_row")),
-        (record() + b"\n" + record(), (2, None, "blank_line")),
-        (record() + b'"c1,r1,2011-01-05\n', (2, None, "unclosed_quote")),
-        (record() + b'"c1"x,r1,2011-01-05,08:45,A,2.5,3\n', (2, None, "text_after_quote")),
-        (record() + b"c1,r1,2011-01-05,08:45,\xff,2.5,3\n", (2, None, "encoding")),
+        (build_record() + b"c1,r1\n", (2, None, "ragged_row")),
+        (build_record().rstrip(b"\n") + b",\n", (1, None, "ragged_row")),
+        (build_record() + b"\n" + build_record(), (2, None, "blank_line")),
+        (build_record() + b'"c1,r1,2011-01-05\n', (2, None, "unclosed_quote")),
+        (build_record() + b'"c1"x,r1,2011-01-05,08:45,A,2.5,3\n', (2, None, "text_after_quote")),
+        (build_record() + b"c1,r1,2011-01-05,08:45,\xff,2.5,3\n", (2, None, "encoding")),
     ],
 )
 def test_a_bad_line_is_refused_with_its_row(body: bytes, expected: tuple[int, None, str]) -> None:
-    assert places(refusal(transactions=RECORDS + body)) == [("transactions", *expected)]
+    assert list_locations(expect_refusal(transactions=TRANSACTION_HEADER + body)) == [
+        ("transactions", *expected)
+    ]
 
 
-def test_every_problem_of_a_row_and_of_the_rows_in_order() -> None:
-    bad = record(customer_id="c9", date="x", time="x", unit_price="-1", quantity="0")
-    problem = refusal(transactions=RECORDS + record(quantity="0") + bad + record(goods="B", time="24:00"))
-    assert [(row, code) for _, row, _, code in places(problem)] == [
+def test_all_problems_are_listed_in_the_order_of_the_rows() -> None:
+    bad_record = build_record(customer_id="c9", date="x", time="x", unit_price="-1", quantity="0")
+    error = expect_refusal(
+        transactions=TRANSACTION_HEADER
+        + build_record(quantity="0")
+        + bad_record
+        + build_record(goods="B", time="24:00")
+    )
+    assert [(row, code) for _, row, _, code in list_locations(error)] == [
         (1, "not_a_quantity"),
         *[(2, code) for code in ("unknown_customer", "not_a_date", "not_a_time", "negative_price")],
         (2, "not_a_quantity"),
@@ -371,42 +409,44 @@ def test_every_problem_of_a_row_and_of_the_rows_in_order() -> None:
 
 
 def test_at_most_twenty_problems_are_listed_and_all_are_counted() -> None:
-    problem = refusal(transactions=RECORDS + record(quantity="0") * 30 + record(date="never") * 7)
-    assert len(problem.problems) == LISTED
-    assert problem.total == 37
+    error = expect_refusal(
+        transactions=TRANSACTION_HEADER + build_record(quantity="0") * 30 + build_record(date="never") * 7
+    )
+    assert len(error.problems) == MAX_LISTED_PROBLEMS
+    assert error.total == 37
 
 
-# Nothing else can happen.
+# Any input is either read or refused.
 
 pieces = st.sampled_from([b'"', b",", b"\n", b"\r", b"\x00", b"\xff", b"\x81", b"-", b"0", b"c1", b"/", b""])
 
 
 @st.composite
-def damaged(draw: st.DrawFn) -> bytes:
-    content = ONE_RECORD + record(customer_id="c2", goods="a, b")
+def damaged_transactions(draw: st.DrawFn) -> bytes:
+    content = ONE_RECORD + build_record(customer_id="c2", goods="a, b")
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(content)))
         content = content[:start] + draw(pieces) + content[start + draw(st.integers(0, 2)) :]
     return content
 
 
-def outcome(content: bytes) -> pd.DataFrame | None:
+def parse_or_none(content: bytes) -> pd.DataFrame | None:
     try:
-        return released(transactions=content)[0].transactions
-    except InvalidUpload as problem:
-        check_list(problem)
+        return parse_as_release(transactions=content)[0].transactions
+    except InvalidUpload as error:
+        check_problem_list(error)
         return None
 
 
-@examples(200)
-@given(content=damaged() | st.binary(max_size=80).map(lambda tail: RECORDS + tail))
+@limit_examples(200)
+@given(content=damaged_transactions() | st.binary(max_size=80).map(lambda tail: TRANSACTION_HEADER + tail))
 def test_a_damaged_file_is_refused_or_reads_as_the_standard_library_reads_it(content: bytes) -> None:
-    found = outcome(content)
+    parsed = parse_or_none(content)
     try:
         text = content.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError:
         return
-    if found is not None:
+    if parsed is not None:
         _, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)
-        assert found["goods"].tolist() == [row[4] for row in rows]
-        assert found["quantity"].tolist() == [int(row[6]) for row in rows]
+        assert parsed["goods"].tolist() == [row[4] for row in rows]
+        assert parsed["quantity"].tolist() == [int(row[6]) for row in rows]

@@ -1,4 +1,7 @@
-"""What the tracks of 2015 and 2016 said before tracks could do without counts and distances, they say now."""
+"""Verdicts of the 2015 and 2016 tracks equal recorded ones.
+
+They were recorded before tracks without counts and distances were supported.
+"""
 
 import json
 from pathlib import Path
@@ -14,34 +17,40 @@ from anoncup.plugins import TRACKS
 from anoncup.tracks.microdata.example import household_table
 from anoncup.tracks.transactions.example import tc400
 
-BEFORE = json.loads(Path(__file__).with_name("verdicts_of_before.json").read_text())
+RECORDED_VERDICTS = json.loads(Path(__file__).with_name("verdicts_of_before.json").read_text())
 
 
-@pytest.mark.parametrize("said", BEFORE)
-def test_a_verdict_is_what_it_was_to_the_last_key(said: str) -> None:
-    year, _, method = said.split()
+@pytest.mark.parametrize("case", RECORDED_VERDICTS)
+def test_a_verdict_equals_the_recorded_one(case: str) -> None:
+    year, _, method = case.split()
     rules, rng = parse_competition(template(int(year))), np.random.default_rng(5)
     track = TRACKS[rules.track]
     original: Any = household_table(300, seed=3) if year == "2015" else tc400()
-    made = track.anonymize(track.methods[method], original, rules, rng, {})
-    found = evaluate(rules, track.prepare(original, rules), *track.shuffle(*made, rng=rng)).to_json()
-    before = BEFORE[said]
-    assert shape(found) == shape(before), "the same keys, in the same order, of the same types"
-    assert numbers(found) == pytest.approx(numbers(before), rel=1e-9, abs=1e-12)
+    release = track.anonymize(track.methods[method], original, rules, rng, {})
+    verdict = evaluate(rules, track.prepare(original, rules), *track.shuffle(*release, rng=rng)).to_json()
+    recorded = RECORDED_VERDICTS[case]
+    assert describe_types(verdict) == describe_types(recorded), (
+        "the same keys, in the same order, of the same types"
+    )
+    assert list_numbers(verdict) == pytest.approx(list_numbers(recorded), rel=1e-9, abs=1e-12)
 
 
-def shape(value: Any) -> Any:
+def describe_types(value: Any) -> Any:
     match value:
         case dict():
-            return [(name, shape(each)) for name, each in value.items()]
+            return [(name, describe_types(item)) for name, item in value.items()]
         case list():
-            return [shape(each) for each in value]
+            return [describe_types(item) for item in value]
         case int() | float():
             return type(value)
         case _:
             return value
 
 
-def numbers(value: Any) -> list[float]:
+def list_numbers(value: Any) -> list[float]:
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [value] if isinstance(value, int | float) else [one for each in parts for one in numbers(each)]
+    return (
+        [value]
+        if isinstance(value, int | float)
+        else [number for part in parts for number in list_numbers(part)]
+    )

@@ -1,14 +1,14 @@
-"""P0's tables 2, 3, 4, 10 and 11: four rows worked by hand."""
+"""The worked example with four rows in Tables 2, 3, 4, 10 and 11 of P0."""
 
 import pytest
 
 from anoncup.tracks.linkage import attack_rates
 from anoncup.tracks.microdata import anonymity
 from anoncup.tracks.microdata.registry import ATTACKERS, UTILITIES
-from anoncup.tracks.microdata.release import Target
-from tests.scoring.guesses import guessed
+from anoncup.tracks.microdata.release import MicrodataTarget
+from tests.scoring.guesses import guess_rows
 from tests.scoring.reference import Cells, Texts
-from tests.scoring.tables_to_break import Case, case_of
+from tests.scoring.tables_to_break import MicrodataCase, build_case
 
 XQ: Texts = [("2", "1", "1"), ("2", "1", "1"), ("1", "1", "2"), ("1", "1", "2")]
 XS = [[100.0, 100.0], [200.0, 400.0], [300.0, 200.0], [400.0, 500.0]]
@@ -21,14 +21,14 @@ RELEASES: dict[str, tuple[Texts, Cells]] = {
     "G": (XQ, [[200.0, 100.0], [100.0, 400.0], [300.0, 500.0], [400.0, 200.0]]),
 }
 MEASURES = ("mean_mae", "cross_mean", "cross_count", "cor_mae", "information_loss")
-NUMBERS = {
+MEASURE_VALUES = {
     "X": (0, 0, 0, 0, 0),
     "B": (1.25, 7.5, 0, 0.113856637, 0.040625),
     "D": (0, 175, 1, 0, 0),
     "F": (0, 0, 0, 0.292893219, 0.270833333),
     "G": (0, 0, 0, 0.848528137, 0.270833333),
 }
-ID_RAND = {"X": 0.5, "B": 0.5, "D": 0.25, "F": 0.5, "G": 0.5}
+ID_RAND_RATES = {"X": 0.5, "B": 0.5, "D": 0.25, "F": 0.5, "G": 0.5}
 GUESSES = {
     "X": ("1234", "1234", "1234"),
     "B": ("1234", "1234", "1234"),
@@ -39,44 +39,44 @@ GUESSES = {
 every_release = pytest.mark.parametrize("name", RELEASES)
 
 
-def worked(name: str) -> Case:
-    return case_of((XQ, XS, *RELEASES[name]), [0, 1, 2, 3])
+def build_paper_case(name: str) -> MicrodataCase:
+    return build_case((XQ, XS, *RELEASES[name]), [0, 1, 2, 3])
 
 
-def spelled(attacker: str, target: Target, **parameters: object) -> str:
-    return "".join(str(i + 1) for i in guessed(attacker, target, **parameters))
+def format_guess(attacker: str, target: MicrodataTarget, **parameters: object) -> str:
+    return "".join(str(i + 1) for i in guess_rows(attacker, target, **parameters))
 
 
 @every_release
-def test_the_utility_is_the_papers(name: str) -> None:
-    values = [UTILITIES[measure].compute(worked(name).release) for measure in MEASURES]
-    assert values == pytest.approx(NUMBERS[name], abs=1e-9)
+def test_the_utility_equals_that_of_the_paper(name: str) -> None:
+    values = [UTILITIES[measure].compute(build_paper_case(name).release) for measure in MEASURES]
+    assert values == pytest.approx(MEASURE_VALUES[name], abs=1e-9)
 
 
 @every_release
 def test_all_classes_have_two_rows(name: str) -> None:
-    release = worked(name).release
+    release = build_paper_case(name).release
     assert (anonymity.k_min(release), anonymity.k_mean(release)) == (2.0, 2.0)
 
 
 @every_release
 def test_the_attackers_guess_as_in_the_paper(name: str) -> None:
-    target = worked(name).release.target
-    found = tuple(spelled(each, target) for each in ("id_sa", "sort", "euc2"))
-    assert found == GUESSES[name]
-    assert spelled("euc1", target, give_up="own_row") == GUESSES[name][2]
+    target = build_paper_case(name).release.target
+    guesses = tuple(format_guess(attacker, target) for attacker in ("id_sa", "sort", "euc2"))
+    assert guesses == GUESSES[name]
+    assert format_guess("euc1", target, give_up="own_row") == GUESSES[name][2]
 
 
 @every_release
 def test_id_rand_is_an_exact_expectation(name: str) -> None:
-    release = worked(name).release
+    release = build_paper_case(name).release
     rate = attack_rates.rate_of(ATTACKERS["id_rand"].attack(release.target), release.source, rows=4)
-    assert (rate.rate, rate.correct, rate.trials) == (ID_RAND[name], 4 * ID_RAND[name], 4)
+    assert (rate.rate, rate.correct, rate.trials) == (ID_RAND_RATES[name], 4 * ID_RAND_RATES[name], 4)
 
 
-def test_euc1_gives_up_where_nothing_matches() -> None:
-    assert guessed("euc1", worked("D").release.target) == [0, 1, -1, -1]
+def test_euc1_abstains_where_no_class_matches() -> None:
+    assert guess_rows("euc1", build_paper_case("D").release.target) == [0, 1, -1, -1]
 
 
-def test_sa_rank_on_the_swapped_table() -> None:
-    assert spelled("sa_rank", worked("G").release.target) == "2134"
+def test_sa_rank_guesses_as_in_the_paper_on_the_swapped_table() -> None:
+    assert format_guess("sa_rank", build_paper_case("G").release.target) == "2134"

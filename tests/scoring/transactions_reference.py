@@ -1,4 +1,4 @@
-"""The transactions track once more: slow loops over lists, written from the formulas, with exact fractions.
+"""Second implementation of the transactions track: slow loops over lists, exact fractions.
 
 Every function takes plain lists: the customers (id, sex, birthday, country) and the records (customer,
 receipt, date, time, goods, price, quantity) of both tables. Guesses count from 0; -1 abstains.
@@ -12,7 +12,7 @@ from itertools import combinations, permutations
 from math import floor, sqrt
 from typing import NamedTuple
 
-from tests.scoring.reference import Guess, as_float, average
+from tests.scoring.reference import Guess, average, clamp_to_float
 
 TIE = Fraction(1, 10**12)
 ABSTAIN = -1
@@ -38,27 +38,27 @@ class Record(NamedTuple):
     quantity: int
 
 
-class Side(NamedTuple):
-    """M and T, or M' and T'."""
+class PlainTables(NamedTuple):
+    """M and T of the original, or M' and T' of the release."""
 
     customers: list[Customer]
     records: list[Record]
 
 
-def rows_of(side: Side) -> list[list[Record]]:
-    """The records of every customer, in the order of the customers."""
-    return [[r for r in side.records if r.customer == c.name] for c in side.customers]
+def records_by_customer(tables: PlainTables) -> list[list[Record]]:
+    """Return the records of each customer, in the order of the customers."""
+    return [[r for r in tables.records if r.customer == c.name] for c in tables.customers]
 
 
-def baskets(side: Side) -> list[Basket]:
-    """q_u of every customer: the total quantity of each good, without goods never bought."""
-    found = []
-    for rows in rows_of(side):
+def build_baskets(tables: PlainTables) -> list[Basket]:
+    """Return q_u of each customer: the total quantity of each good, without goods never bought."""
+    baskets = []
+    for rows in records_by_customer(tables):
         basket: Basket = {}
         for record in rows:
             basket[record.goods] = basket.get(record.goods, 0) + record.quantity
-        found.append(basket)
-    return found
+        baskets.append(basket)
+    return baskets
 
 
 def spend(rows: Sequence[Record]) -> Fraction:
@@ -69,8 +69,8 @@ def are_tied(a: Fraction, b: Fraction) -> bool:
     return abs(a - b) <= TIE * max(abs(a), abs(b))
 
 
-def highest(scores: Sequence[Fraction]) -> int:
-    """The first row whose score is, up to a tie, the largest of all."""
+def first_highest(scores: Sequence[Fraction]) -> int:
+    """Return the first row whose score ties with the largest."""
     largest = max(scores)
     return next(row for row, score in enumerate(scores) if are_tied(score, largest))
 
@@ -78,48 +78,50 @@ def highest(scores: Sequence[Fraction]) -> int:
 # Utility.
 
 
-def cross_table(side: Side, amount: Callable[[list[Record]], Fraction]) -> dict[Key, Fraction]:
-    """The mean amount of the customers of each sex and country who have rows."""
+def cross_table(tables: PlainTables, amount: Callable[[list[Record]], Fraction]) -> dict[Key, Fraction]:
+    """Return the mean amount by sex and country over the customers with records."""
     cells: dict[Key, list[Fraction]] = {}
-    for customer, rows in zip(side.customers, rows_of(side), strict=True):
+    for customer, rows in zip(tables.customers, records_by_customer(tables), strict=True):
         if rows:
             cells.setdefault((customer.sex, customer.country), []).append(amount(rows))
     return {cell: average(amounts) for cell, amounts in cells.items()}
 
 
-def cmae(original: Side, release: Side, amount: Callable[[list[Record]], Fraction]) -> float:
-    before, after = cross_table(original, amount), cross_table(release, amount)
-    nothing, people = Fraction(0), original.customers + release.customers
-    cells = [(sex, country) for sex in {c.sex for c in people} for country in {c.country for c in people}]
-    gaps = [abs(before.get(cell, nothing) - after.get(cell, nothing)) for cell in cells]
-    return as_float(average(gaps))
+def cmae(original: PlainTables, release: PlainTables, amount: Callable[[list[Record]], Fraction]) -> float:
+    original_cells, released_cells = cross_table(original, amount), cross_table(release, amount)
+    zero, customers = Fraction(0), original.customers + release.customers
+    cells = [
+        (sex, country) for sex in {c.sex for c in customers} for country in {c.country for c in customers}
+    ]
+    gaps = [abs(original_cells.get(cell, zero) - released_cells.get(cell, zero)) for cell in cells]
+    return clamp_to_float(average(gaps))
 
 
 def mean_price(rows: list[Record]) -> Fraction:
     return average([Fraction(r.price) for r in rows])
 
 
-def cmae_price(original: Side, release: Side) -> float:
+def cmae_price(original: PlainTables, release: PlainTables) -> float:
     return cmae(original, release, mean_price)
 
 
-def cmae_spend(original: Side, release: Side) -> float:
+def cmae_spend(original: PlainTables, release: PlainTables) -> float:
     return cmae(original, release, spend)
 
 
-def day(text: str) -> int:
+def ordinal_day(text: str) -> int:
     return date.fromisoformat(text).toordinal()
 
 
-def recency_frequency_money(side: Side, last_day: int) -> list[list[Fraction]]:
-    """R, F and M of every customer who has rows."""
+def recency_frequency_money(tables: PlainTables, last_day: int) -> list[list[Fraction]]:
+    """Return R, F and M of each customer with records."""
     return [
         [
-            Fraction(last_day - max(day(r.date) for r in rows)),
+            Fraction(last_day - max(ordinal_day(r.date) for r in rows)),
             Fraction(len({r.receipt for r in rows})),
             spend(rows),
         ]
-        for rows in rows_of(side)
+        for rows in records_by_customer(tables)
         if rows
     ]
 
@@ -135,81 +137,85 @@ def is_above(value: Fraction, threshold: Fraction) -> bool:
     return value > threshold and not are_tied(value, threshold)
 
 
-def rfm_cell(measured: Sequence[Fraction], deciles: list[list[Fraction]]) -> Key:
+def rfm_cell(values: Sequence[Fraction], deciles: list[list[Fraction]]) -> Key:
     return tuple(
         sum(is_above(value, threshold) for threshold in thresholds)
-        for value, thresholds in zip(measured, deciles, strict=True)
+        for value, thresholds in zip(values, deciles, strict=True)
     )
 
 
-def rfm(original: Side, release: Side) -> float:
-    last_day = max(day(r.date) for r in original.records)
-    before = recency_frequency_money(original, last_day)
-    after = recency_frequency_money(release, last_day)
-    deciles = [[decile([one[c] for one in before], k) for k in range(1, 10)] for c in range(3)]
-    cells_before = [rfm_cell(one, deciles) for one in before]
-    cells_after = [rfm_cell(one, deciles) for one in after]
-    cells = set(cells_before) | set(cells_after)
-    return float(Fraction(sum(abs(cells_before.count(c) - cells_after.count(c)) for c in cells), 1000))
+def rfm(original: PlainTables, release: PlainTables) -> float:
+    last_day = max(ordinal_day(r.date) for r in original.records)
+    original_values = recency_frequency_money(original, last_day)
+    released_values = recency_frequency_money(release, last_day)
+    deciles = [[decile([values[c] for values in original_values], k) for k in range(1, 10)] for c in range(3)]
+    original_cells = [rfm_cell(values, deciles) for values in original_values]
+    released_cells = [rfm_cell(values, deciles) for values in released_values]
+    cells = set(original_cells) | set(released_cells)
+    return float(Fraction(sum(abs(original_cells.count(c) - released_cells.count(c)) for c in cells), 1000))
 
 
-def row_difference(original: Side, release: Side) -> float:
+def row_difference(original: PlainTables, release: PlainTables) -> float:
     return abs(signed_row_difference(original, release))
 
 
-def signed_row_difference(original: Side, release: Side) -> float:
+def signed_row_difference(original: PlainTables, release: PlainTables) -> float:
     return float(len(release.records) - len(original.records))
 
 
-def buyers(side: Side) -> dict[str, set[int]]:
-    found: dict[str, set[int]] = {}
-    for number, basket in enumerate(baskets(side)):
+def buyers_by_good(tables: PlainTables) -> dict[str, set[int]]:
+    buyers: dict[str, set[int]] = {}
+    for customer, basket in enumerate(build_baskets(tables)):
         for goods in basket:
-            found.setdefault(goods, set()).add(number)
-    return found
+            buyers.setdefault(goods, set()).add(customer)
+    return buyers
 
 
-def pair_cosine(bought: dict[str, set[int]], g: str, h: str) -> float:
-    of_g, of_h = bought.get(g, set()), bought.get(h, set())
-    return len(of_g & of_h) / sqrt(len(of_g) * len(of_h)) if of_g and of_h else 0.0
+def pair_cosine(buyers: dict[str, set[int]], g: str, h: str) -> float:
+    g_buyers, h_buyers = buyers.get(g, set()), buyers.get(h, set())
+    return len(g_buyers & h_buyers) / sqrt(len(g_buyers) * len(h_buyers)) if g_buyers and h_buyers else 0.0
 
 
-def goods_cosine(original: Side, release: Side) -> float:
-    before, after = buyers(original), buyers(release)
-    pairs = [(g, h) for g, h in combinations(sorted(before), 2) if before[g] & before[h]]
+def goods_cosine(original: PlainTables, release: PlainTables) -> float:
+    original_buyers, released_buyers = buyers_by_good(original), buyers_by_good(release)
+    pairs = [
+        (g, h) for g, h in combinations(sorted(original_buyers), 2) if original_buyers[g] & original_buyers[h]
+    ]
     if not pairs:
         return 0.0
-    moved = sum(abs(pair_cosine(before, g, h) - pair_cosine(after, g, h)) for g, h in pairs)
-    return min(moved / sum(pair_cosine(before, g, h) for g, h in pairs), 1.0)
+    change = sum(
+        abs(pair_cosine(original_buyers, g, h) - pair_cosine(released_buyers, g, h)) for g, h in pairs
+    )
+    return min(change / sum(pair_cosine(original_buyers, g, h) for g, h in pairs), 1.0)
 
 
-def most_bought(side: Side) -> list[str]:
-    bought = buyers(side)
-    return sorted(bought, key=lambda goods: (-len(bought[goods]), goods))[:100]
+def most_bought_goods(tables: PlainTables) -> list[str]:
+    buyer_sets = buyers_by_good(tables)
+    return sorted(buyer_sets, key=lambda goods: (-len(buyer_sets[goods]), goods))[:100]
 
 
-def top_goods(original: Side, release: Side) -> float:
-    before, after = most_bought(original), most_bought(release)
-    return len([goods for goods in before if goods not in after]) / len(before)
+def top_goods(original: PlainTables, release: PlainTables) -> float:
+    original_top, released_top = most_bought_goods(original), most_bought_goods(release)
+    return len([goods for goods in original_top if goods not in released_top]) / len(original_top)
 
 
 # Anonymity.
 
 
 def class_sizes(keys: Sequence[Hashable]) -> list[int]:
-    return [sum(other == key for other in keys) for key in set(keys)]
+    return [sum(other_key == key for other_key in keys) for key in set(keys)]
 
 
-def master_keys(side: Side) -> list[Key]:
-    return [(c.sex, c.birthday, c.country) for c in side.customers]
+def master_keys(tables: PlainTables) -> list[Key]:
+    return [(c.sex, c.birthday, c.country) for c in tables.customers]
 
 
-def goods_sets(side: Side) -> list[frozenset[str]]:
-    return [frozenset(basket) for basket in baskets(side)]
+def goods_sets(tables: PlainTables) -> list[frozenset[str]]:
+    return [frozenset(basket) for basket in build_baskets(tables)]
 
 
 def k_min(keys: Sequence[Hashable]) -> float:
-    """Of ``master_keys``, or of ``goods_sets`` for the baskets' k."""
+    """Return the smallest class size of ``master_keys``, or of ``goods_sets`` for the k of baskets."""
     return float(min(class_sizes(keys)))
 
 
@@ -217,7 +223,7 @@ def k_mean(keys: Sequence[Hashable]) -> float:
     return len(keys) / len(class_sizes(keys))
 
 
-def random_in_cluster_rate(release: Side) -> float:
+def random_in_cluster_rate(release: PlainTables) -> float:
     return len(set(goods_sets(release))) / len(release.customers)
 
 
@@ -225,57 +231,63 @@ def random_in_cluster_rate(release: Side) -> float:
 
 
 def set_similarity(a: Basket, b: Basket) -> Fraction:
-    either = set(a) | set(b)
-    return Fraction(len(set(a) & set(b)), len(either)) if either else Fraction(1)
+    union = set(a) | set(b)
+    return Fraction(len(set(a) & set(b)), len(union)) if union else Fraction(1)
 
 
 def quantity_similarity(a: Basket, b: Basket) -> Fraction:
-    either = set(a) | set(b)
-    shared = sum(min(a.get(g, 0), b.get(g, 0)) for g in either)
-    return Fraction(shared, sum(max(a.get(g, 0), b.get(g, 0)) for g in either)) if either else Fraction(1)
+    union = set(a) | set(b)
+    shared = sum(min(a.get(g, 0), b.get(g, 0)) for g in union)
+    return Fraction(shared, sum(max(a.get(g, 0), b.get(g, 0)) for g in union)) if union else Fraction(1)
 
 
-def distances(original: Side, release: Side, source: Sequence[int], similarity: Similarity) -> list[float]:
-    """How far every individual of the original has moved; 1 if deleted."""
-    before, after, found = baskets(original), baskets(release), []
-    for i, basket in enumerate(before):
-        places = [j for j, row in enumerate(source) if row == i]
-        found.append(float(1 - similarity(basket, after[places[0]])) if places else 1.0)
-    return found
+def distances(
+    original: PlainTables, release: PlainTables, source: Sequence[int], similarity: Similarity
+) -> list[float]:
+    """Return the distance of each individual of the original to its release; 1 if deleted."""
+    original_baskets, released_baskets, distances = build_baskets(original), build_baskets(release), []
+    for i, basket in enumerate(original_baskets):
+        released_rows = [j for j, row in enumerate(source) if row == i]
+        distances.append(
+            float(1 - similarity(basket, released_baskets[released_rows[0]])) if released_rows else 1.0
+        )
+    return distances
 
 
-def distance_matrix(original: Side, similarity: Similarity) -> list[list[float]]:
-    every = baskets(original)
-    return [[float(1 - similarity(a, b)) for b in every] for a in every]
+def distance_matrix(original: PlainTables, similarity: Similarity) -> list[list[float]]:
+    all_baskets = build_baskets(original)
+    return [[float(1 - similarity(a, b)) for b in all_baskets] for a in all_baskets]
 
 
 # Attackers.
 
 
-def most_similar(original: Side, release: Side, similarity: Similarity) -> Guess:
-    known = baskets(original)
+def most_similar(original: PlainTables, release: PlainTables, similarity: Similarity) -> Guess:
+    original_baskets = build_baskets(original)
     return [
-        highest([similarity(basket, other) for other in known]) if basket else ABSTAIN
-        for basket in baskets(release)
+        first_highest([similarity(basket, candidate) for candidate in original_baskets])
+        if basket
+        else ABSTAIN
+        for basket in build_baskets(release)
     ]
 
 
-def jaccard(original: Side, release: Side) -> Guess:
+def jaccard(original: PlainTables, release: PlainTables) -> Guess:
     return most_similar(original, release, set_similarity)
 
 
-def jaccard_quantity(original: Side, release: Side) -> Guess:
+def jaccard_quantity(original: PlainTables, release: PlainTables) -> Guess:
     return most_similar(original, release, quantity_similarity)
 
 
-def goods_weights(original: Side) -> dict[str, Decimal]:
-    """ln(n / number of buyers) + 1 of every good of the original."""
+def goods_weights(original: PlainTables) -> dict[str, Decimal]:
+    """Return ln(n / number of buyers) + 1 for each good of the original."""
     n = len(original.customers)
-    return {g: (Decimal(n) / len(who)).ln() + 1 for g, who in buyers(original).items()}
+    return {g: (Decimal(n) / len(customers)).ln() + 1 for g, customers in buyers_by_good(original).items()}
 
 
-def characteristics(basket: Basket, weights: dict[str, Decimal]) -> dict[str, Decimal]:
-    """The weights f'_ij, where f_ij is 1 for the goods of the basket: Algorithm 3 of P3."""
+def tfidf_vector(basket: Basket, weights: dict[str, Decimal]) -> dict[str, Decimal]:
+    """Return the weights f'_ij, where f_ij is 1 for the goods of the basket (Algorithm 3 of P3)."""
     return {g: weights[g] / len(basket) for g in basket if g in weights}
 
 
@@ -285,43 +297,48 @@ def cosine(a: dict[str, Decimal], b: dict[str, Decimal]) -> Fraction:
     return Fraction(inner / (lengths[0] * lengths[1])) if inner else Fraction(0)
 
 
-def tfidf(original: Side, release: Side) -> Guess:
+def tfidf(original: PlainTables, release: PlainTables) -> Guess:
     with localcontext() as context:
         context.prec = 50
         weights = goods_weights(original)
-        known = [characteristics(basket, weights) for basket in baskets(original)]
-        asked = [characteristics(basket, weights) for basket in baskets(release)]
-        return [highest([cosine(one, other) for other in known]) if one else ABSTAIN for one in asked]
+        original_vectors = [tfidf_vector(basket, weights) for basket in build_baskets(original)]
+        release_vectors = [tfidf_vector(basket, weights) for basket in build_baskets(release)]
+        return [
+            first_highest([cosine(vector, candidate) for candidate in original_vectors])
+            if vector
+            else ABSTAIN
+            for vector in release_vectors
+        ]
 
 
-def master_match(original: Side, release: Side) -> Guess:
-    keys, known, guess = master_keys(original), baskets(original), []
-    for key, basket in zip(master_keys(release), baskets(release), strict=True):
-        among = [i for i, other in enumerate(keys) if other == key]
-        scores = [set_similarity(basket, known[i]) for i in among]
-        guess.append(among[highest(scores)] if among else ABSTAIN)
+def master_match(original: PlainTables, release: PlainTables) -> Guess:
+    keys, original_baskets, guess = master_keys(original), build_baskets(original), []
+    for key, basket in zip(master_keys(release), build_baskets(release), strict=True):
+        matching = [i for i, original_key in enumerate(keys) if original_key == key]
+        scores = [set_similarity(basket, original_baskets[i]) for i in matching]
+        guess.append(matching[first_highest(scores)] if matching else ABSTAIN)
     return guess
 
 
-def elected(votes: list[Fraction]) -> int:
-    return highest(votes) if any(votes) else ABSTAIN
+def elect(votes: list[Fraction]) -> int:
+    return first_highest(votes) if any(votes) else ABSTAIN
 
 
-def receipt_match(original: Side, release: Side) -> Guess:
-    known = [{r.receipt for r in rows} for rows in rows_of(original)]
+def receipt_match(original: PlainTables, release: PlainTables) -> Guess:
+    original_receipts = [{r.receipt for r in rows} for rows in records_by_customer(original)]
     guess = []
-    for rows in rows_of(release):
-        asked = {r.receipt for r in rows}
-        guess.append(elected([Fraction(len(asked & receipts)) for receipts in known]))
+    for rows in records_by_customer(release):
+        release_receipts = {r.receipt for r in rows}
+        guess.append(elect([Fraction(len(release_receipts & receipts)) for receipts in original_receipts]))
     return guess
 
 
-def own_row(original: Side, release: Side) -> Guess:
+def own_row(original: PlainTables, release: PlainTables) -> Guess:
     return list(range(len(release.customers)))
 
 
-def order_of(values: Sequence[Fraction]) -> list[int]:
-    """Rows by value; neighbours that are tied form one run, which stands by row."""
+def rank_rows(values: Sequence[Fraction]) -> list[int]:
+    """Return the rows sorted by value; a run of tied neighbours is sorted by row."""
     runs: list[list[int]] = []
     for row in sorted(range(len(values)), key=lambda row: values[row]):
         if runs and are_tied(values[runs[-1][-1]], values[row]):
@@ -331,20 +348,20 @@ def order_of(values: Sequence[Fraction]) -> list[int]:
     return [row for run in runs for row in sorted(run)]
 
 
-def sort_spend(original: Side, release: Side) -> Guess:
+def sort_spend(original: PlainTables, release: PlainTables) -> Guess:
     guess = [ABSTAIN] * len(release.customers)
-    before = order_of([spend(rows) for rows in rows_of(original)])
-    after = order_of([spend(rows) for rows in rows_of(release)])
-    for j, i in zip(after, before, strict=False):
+    original_order = rank_rows([spend(rows) for rows in records_by_customer(original)])
+    released_order = rank_rows([spend(rows) for rows in records_by_customer(release)])
+    for j, i in zip(released_order, original_order, strict=False):
         guess[j] = i
     return guess
 
 
-def record_keys_of(rows: Sequence[Record]) -> set[Key]:
-    """The distinct keys of every kind of a customer's records; the first part tells the kind."""
-    found: set[Key] = set()
+def customer_record_keys(rows: Sequence[Record]) -> set[Key]:
+    """Return the distinct keys of a customer's records; the first element is the kind of key."""
+    keys: set[Key] = set()
     for r in rows:
-        found |= {
+        keys |= {
             (1, r.date, r.quantity),
             (2, r.goods, r.price),
             (3, r.goods, r.quantity),
@@ -352,40 +369,42 @@ def record_keys_of(rows: Sequence[Record]) -> set[Key]:
             (5, r.goods, r.price, r.quantity),
             (6, r.goods, r.date, r.quantity),
         }
-    return found
+    return keys
 
 
-def record_keys(original: Side, release: Side) -> Guess:
-    known, guess = [record_keys_of(rows) for rows in rows_of(original)], []
-    for rows in rows_of(release):
-        votes = [Fraction(0)] * len(known)
-        for key in record_keys_of(rows):
-            having = [i for i, keys in enumerate(known) if key in keys]
-            for i in having:
-                votes[i] += Fraction(1, len(having))
-        guess.append(elected(votes))
+def record_keys(original: PlainTables, release: PlainTables) -> Guess:
+    original_keys, guess = [customer_record_keys(rows) for rows in records_by_customer(original)], []
+    for rows in records_by_customer(release):
+        votes = [Fraction(0)] * len(original_keys)
+        for key in customer_record_keys(rows):
+            owners = [i for i, keys in enumerate(original_keys) if key in keys]
+            for i in owners:
+                votes[i] += Fraction(1, len(owners))
+        guess.append(elect(votes))
     return guess
 
 
-# One-to-one guesses: the best total is sought among all of them.
+# One-to-one guesses, by exhaustive search for the best total.
 
 
-def injections(original: Side, release: Side) -> Iterator[Guess]:
-    """Every guess of different customers for those who have a basket."""
-    asked = [j for j, basket in enumerate(baskets(release)) if basket]
-    for chosen in permutations(range(len(original.customers)), len(asked)):
+def injections(original: PlainTables, release: PlainTables) -> Iterator[Guess]:
+    """Yield every guess that assigns distinct customers to the non-empty baskets."""
+    shoppers = [j for j, basket in enumerate(build_baskets(release)) if basket]
+    for customers in permutations(range(len(original.customers)), len(shoppers)):
         guess = [ABSTAIN] * len(release.customers)
-        for j, i in zip(asked, chosen, strict=True):
+        for j, i in zip(shoppers, customers, strict=True):
             guess[j] = i
         yield guess
 
 
-def total_similarity(original: Side, release: Side, guess: Guess, similarity: Similarity) -> Fraction:
-    known, asked = baskets(original), baskets(release)
-    pairs = [(asked[j], known[i]) for j, i in enumerate(guess) if i != ABSTAIN]
+def total_similarity(
+    original: PlainTables, release: PlainTables, guess: Guess, similarity: Similarity
+) -> Fraction:
+    original_baskets, released_baskets = build_baskets(original), build_baskets(release)
+    pairs = [(released_baskets[j], original_baskets[i]) for j, i in enumerate(guess) if i != ABSTAIN]
     return sum((similarity(a, b) for a, b in pairs), Fraction(0))
 
 
-def best_total(original: Side, release: Side, similarity: Similarity) -> Fraction:
-    every = injections(original, release)
-    return max(total_similarity(original, release, guess, similarity) for guess in every)
+def best_total(original: PlainTables, release: PlainTables, similarity: Similarity) -> Fraction:
+    guesses = injections(original, release)
+    return max(total_similarity(original, release, guess, similarity) for guess in guesses)

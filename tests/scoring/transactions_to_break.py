@@ -1,4 +1,4 @@
-"""Hypothesis strategies for transactions made to break measures: ties, emptiness, strangers, extremes."""
+"""Hypothesis strategies for hostile transactions: ties, empty tables, unknown goods, extreme values."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from anoncup.tracks.transactions.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from anoncup.tracks.transactions.release import TransactionRelease, prepare, release_of
 from anoncup.tracks.transactions.tables import TransactionTables
-from tests.scoring.transactions_reference import Customer, Record, Side
+from tests.scoring.transactions_reference import Customer, PlainTables, Record
 
 GOODS = ["a", "b", "A", "10", "9"]
 RECEIPTS = ["r1", "r2", "r3", "1", "01"]
@@ -21,9 +21,9 @@ TAME = [0.0, 1.0, 2.0, 1.5, 0.1, 0.2, 0.3]
 LARGE = [*TAME, 0.1 + 0.2, 1e-220, 1e16, 1e16 + 2, 1e200, 1e308, 1.7976931348623157e308]
 CLOSE = [0.1, 0.2, 0.3, 0.1 + 0.2, 0.6]
 TINY = [[0.0, 1e-290, 2e-290], [*TAME, 5e-324], [5e-324]]
-ORDERLY = [TAME, LARGE, CLOSE, [0.0], [1e308, 1.7976931348623157e308], *TINY]
-"""Prices whose sums have all digits of a float64 once scaled, so that they can be held against each other."""
-PRICES = [*ORDERLY, [*LARGE, 5e-324, 1e-300]]
+SUMMABLE_PRICES = [TAME, LARGE, CLOSE, [0.0], [1e308, 1.7976931348623157e308], *TINY]
+"""Prices whose scaled sums keep all digits of a float64, so that two implementations can be compared."""
+PRICES = [*SUMMABLE_PRICES, [*LARGE, 5e-324, 1e-300]]
 QUANTITIES = [
     [1, 2, 3],
     [1],
@@ -33,35 +33,35 @@ QUANTITIES = [
 ]
 STRANGE_GOODS = ["z", "y"]
 STRANGE_RECEIPTS = ["s1", "s2"]
-Fields = dict[str, object]
+CellValues = dict[str, object]
 
 
 @dataclass(frozen=True)
-class Case:
-    """A release, and the same as plain lists."""
+class TransactionCase:
+    """A release together with its tables as plain lists."""
 
     release: TransactionRelease
-    before: Side
-    after: Side
+    original: PlainTables
+    released: PlainTables
     source: list[int]
 
 
-def tables_of(side: Side) -> TransactionTables:
-    customers = pd.DataFrame(side.customers, columns=list(CUSTOMER_COLUMNS)).astype("str")
-    kinds = dict.fromkeys(TRANSACTION_COLUMNS, "str") | {"unit_price": "float64", "quantity": "int64"}
+def build_tables(plain: PlainTables) -> TransactionTables:
+    customers = pd.DataFrame(plain.customers, columns=list(CUSTOMER_COLUMNS)).astype("str")
+    dtypes = dict.fromkeys(TRANSACTION_COLUMNS, "str") | {"unit_price": "float64", "quantity": "int64"}
     return TransactionTables(
-        customers, pd.DataFrame(side.records, columns=list(TRANSACTION_COLUMNS)).astype(kinds)
+        customers, pd.DataFrame(plain.records, columns=list(TRANSACTION_COLUMNS)).astype(dtypes)
     )
 
 
-def case_of(before: Side, after: Side, source: list[int]) -> Case:
-    release = release_of(prepare(tables_of(before)), tables_of(after), np.array(source))
-    return Case(release, before, after, source)
+def build_case(original: PlainTables, released: PlainTables, source: list[int]) -> TransactionCase:
+    release = release_of(prepare(build_tables(original)), build_tables(released), np.array(source))
+    return TransactionCase(release, original, released, source)
 
 
 @dataclass(frozen=True)
 class Palette:
-    """What the cells of one case are drawn from: small palettes make ties, equal rows and equal baskets."""
+    """Values for the cells of one case; small palettes make ties, equal rows and equal baskets."""
 
     goods: list[str]
     receipts: list[str]
@@ -82,142 +82,151 @@ class Palette:
         )
 
 
-def some_of(draw: st.DrawFn, texts: list[str]) -> list[str]:
+def draw_some(draw: st.DrawFn, texts: list[str]) -> list[str]:
     return texts[: draw(st.integers(1, len(texts)))]
 
 
 @st.composite
 def palettes(draw: st.DrawFn, prices: list[list[float]]) -> Palette:
     return Palette(
-        some_of(draw, GOODS),
-        some_of(draw, RECEIPTS),
-        some_of(draw, DATES),
+        draw_some(draw, GOODS),
+        draw_some(draw, RECEIPTS),
+        draw_some(draw, DATES),
         draw(st.sampled_from(prices)),
         draw(st.sampled_from(QUANTITIES)),
     )
 
 
-def people(draw: st.DrawFn, names: list[str]) -> list[Customer]:
-    kinds = [some_of(draw, texts) for texts in MASTERS]
-    return [Customer(name, *[draw(st.sampled_from(texts)) for texts in kinds]) for name in names]
+def draw_customers(draw: st.DrawFn, names: list[str]) -> list[Customer]:
+    values = [draw_some(draw, texts) for texts in MASTERS]
+    return [Customer(name, *[draw(st.sampled_from(texts)) for texts in values]) for name in names]
 
 
 @st.composite
-def originals(draw: st.DrawFn, palette: Palette, most: int) -> Side:
-    """Some customers have no rows; some cases give several customers the same basket."""
-    names = [f"c{number}" for number in range(draw(st.integers(1, most)))]
-    size = draw(st.sampled_from([1, 3, 6, 12, 20]))
-    records = draw(st.lists(palette.record(names), min_size=size, max_size=size))
+def originals(draw: st.DrawFn, palette: Palette, max_customers: int) -> PlainTables:
+    """Draw an original; some customers have no records, and some cases repeat a basket."""
+    names = [f"c{number}" for number in range(draw(st.integers(1, max_customers)))]
+    record_count = draw(st.sampled_from([1, 3, 6, 12, 20]))
+    records = draw(st.lists(palette.record(names), min_size=record_count, max_size=record_count))
     if draw(st.integers(0, 3)) == 0:
         copied = [record for record in records if record.customer == records[0].customer]
         records += [record._replace(customer=name) for name in names[1::2] for record in copied]
-    return Side(people(draw, names), draw(st.permutations(records)))
+    return PlainTables(draw_customers(draw, names), draw(st.permutations(records)))
 
 
-def renamed(customers: list[Customer], source: list[int], *, prefix: str) -> dict[str, str]:
-    """Pseudonyms of the customers left; with the original's own prefix they mislead."""
+def assign_pseudonyms(customers: list[Customer], source: list[int], *, prefix: str) -> dict[str, str]:
+    """Map the remaining customers to pseudonyms; the prefix of the original makes them misleading."""
     return {customers[i].name: f"{prefix}{j}" for j, i in enumerate(source)}
 
 
-def masters(draw: st.DrawFn, before: Side, names: dict[str, str]) -> list[Customer]:
-    """The customers left, in the order of their pseudonyms, some with another's sex, birthday and country."""
-    true = {customer.name: customer for customer in before.customers}
+def draw_masters(draw: st.DrawFn, original: PlainTables, names: dict[str, str]) -> list[Customer]:
+    """Draw the remaining customers in pseudonym order, some with the attributes of another customer."""
+    customers_by_name = {customer.name: customer for customer in original.customers}
     return [
-        (draw(st.sampled_from(before.customers)) if draw(st.integers(0, 2)) == 0 else true[old])._replace(
-            name=new
-        )
-        for old, new in names.items()
+        (
+            draw(st.sampled_from(original.customers))
+            if draw(st.integers(0, 2)) == 0
+            else customers_by_name[name]
+        )._replace(name=pseudonym)
+        for name, pseudonym in names.items()
     ]
 
 
-def altered(draw: st.DrawFn, record: Record, strange: st.SearchStrategy[Record]) -> list[Record]:
-    """What becomes of a record: kept, dropped, doubled, or changed in one cell."""
+def alter_record(draw: st.DrawFn, record: Record, strangers: st.SearchStrategy[Record]) -> list[Record]:
+    """Return the record kept, dropped, doubled or changed in one cell."""
     action = draw(st.sampled_from(["keep", "keep", "drop", "double", "change"]))
     if action == "change":
         name = draw(st.sampled_from(Record._fields[1:]))
-        changed: Fields = {name: getattr(draw(strange), name)}
+        changed: CellValues = {name: getattr(draw(strangers), name)}
         return [Record(**(record._asdict() | changed))]
     return [record] * {"keep": 1, "drop": 0, "double": 2}[action]
 
 
-def with_dummies(draw: st.DrawFn, left: list[Record], names: list[str], palette: Palette) -> list[Record]:
-    strange = Palette(
+def add_dummies(draw: st.DrawFn, remaining: list[Record], names: list[str], palette: Palette) -> list[Record]:
+    strangers = Palette(
         palette.goods + STRANGE_GOODS,
         palette.receipts + STRANGE_RECEIPTS,
         DATES,
         palette.prices,
         palette.quantities,
     ).record(names)
-    records = [new for record in left for new in altered(draw, record, strange)]
-    return records + draw(st.lists(strange, max_size=3))
+    records = [new_record for record in remaining for new_record in alter_record(draw, record, strangers)]
+    return records + draw(st.lists(strangers, max_size=3))
 
 
-def one_basket(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
-    """Everybody gets the records of somebody: equal baskets throughout."""
+def share_one_basket(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
+    """Give every customer the records of one customer, so that all baskets are equal."""
     owner = draw(st.sampled_from(names))
     shared = [record for record in records if record.customer == owner]
     return [record._replace(customer=name) for name in names for record in shared]
 
 
-def unknown_goods(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
+def replace_goods(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
     return [record._replace(goods=draw(st.sampled_from(STRANGE_GOODS))) for record in records]
 
 
-def new_receipts(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
+def replace_receipts(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
     return [record._replace(receipt=f"new {record.receipt}") for record in records]
 
 
-def shuffled(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
+def shuffle_records(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
     return draw(st.permutations(records))
 
 
-def nothing(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
+def drop_all(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
     return []
 
 
-def as_they_are(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
+def keep_all(draw: st.DrawFn, records: list[Record], names: list[str]) -> list[Record]:
     return records
 
 
-Change = Callable[[st.DrawFn, list[Record], list[str]], list[Record]]
-CHANGES: list[Change] = [
-    as_they_are,
-    as_they_are,
-    shuffled,
-    one_basket,
-    unknown_goods,
-    new_receipts,
-    nothing,
+ReleaseChange = Callable[[st.DrawFn, list[Record], list[str]], list[Record]]
+CHANGES: list[ReleaseChange] = [
+    keep_all,
+    keep_all,
+    shuffle_records,
+    share_one_basket,
+    replace_goods,
+    replace_receipts,
+    drop_all,
 ]
 
 
 @st.composite
-def cases(draw: st.DrawFn, most: int = 8, prices: list[list[float]] = PRICES) -> Case:
+def cases(draw: st.DrawFn, max_customers: int = 8, prices: list[list[float]] = PRICES) -> TransactionCase:
     palette = draw(palettes(prices))
-    before = draw(originals(palette, most))
-    count = len(before.customers)
+    original = draw(originals(palette, max_customers))
+    count = len(original.customers)
     source = draw(st.permutations(range(count)))[: draw(st.integers(1, count))]
-    names = renamed(before.customers, source, prefix=draw(st.sampled_from(["p", "c"])))
-    left = [r._replace(customer=names[r.customer]) for r in before.records if r.customer in names]
-    new = list(names.values())
-    records = draw(st.sampled_from(CHANGES))(draw, with_dummies(draw, left, new, palette), new)
-    return case_of(before, Side(masters(draw, before, names), records), source)
+    pseudonym_of = assign_pseudonyms(original.customers, source, prefix=draw(st.sampled_from(["p", "c"])))
+    remaining = [
+        r._replace(customer=pseudonym_of[r.customer]) for r in original.records if r.customer in pseudonym_of
+    ]
+    pseudonyms = list(pseudonym_of.values())
+    records = draw(st.sampled_from(CHANGES))(
+        draw, add_dummies(draw, remaining, pseudonyms, palette), pseudonyms
+    )
+    return build_case(original, PlainTables(draw_masters(draw, original, pseudonym_of), records), source)
 
 
-def stretch(draw: st.DrawFn, name: str, goods: list[str]) -> list[Record]:
-    """The records of a customer who buys neighbouring goods."""
+def draw_neighbouring_goods(draw: st.DrawFn, name: str, goods: list[str]) -> list[Record]:
+    """Draw the records of a customer who buys a range of neighbouring goods."""
     start = draw(st.integers(0, len(goods)))
     end = draw(st.integers(start, len(goods)))
-    return [Record(name, "r", DATES[0], TIMES[0], each, 1.0, 1) for each in goods[start:end]]
+    return [Record(name, "r", DATES[0], TIMES[0], good, 1.0, 1) for good in goods[start:end]]
 
 
 @st.composite
-def wide_cases(draw: st.DrawFn) -> Case:
-    """More goods than the list of top goods has places, most of them with equally many buyers."""
+def wide_cases(draw: st.DrawFn) -> TransactionCase:
+    """Draw cases with more goods than the list of top goods holds, most with equally many buyers."""
     goods = [f"g{number}" for number in range(draw(st.integers(95, 130)))]
     count = draw(st.integers(1, 4))
     names = [f"c{number}" for number in range(count)]
     first = Record(names[0], "r", DATES[0], TIMES[0], goods[0], 1.0, 1)
-    before = Side(people(draw, names), [first, *[r for name in names for r in stretch(draw, name, goods)]])
-    records = [r for name in names for r in stretch(draw, name, goods)]
-    return case_of(before, Side(people(draw, names), records), list(range(count)))
+    original = PlainTables(
+        draw_customers(draw, names),
+        [first, *[r for name in names for r in draw_neighbouring_goods(draw, name, goods)]],
+    )
+    records = [r for name in names for r in draw_neighbouring_goods(draw, name, goods)]
+    return build_case(original, PlainTables(draw_customers(draw, names), records), list(range(count)))

@@ -1,4 +1,4 @@
-"""Signing in to the database as a process of a service does."""
+"""Database connections in the role of a process."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -12,35 +12,35 @@ from sqlalchemy.exc import ProgrammingError
 
 from app.config import Settings
 from app.db import logins
-from migrations.logins import let_in
+from migrations.logins import set_passwords
 
-SignedIn = Callable[[str], AbstractContextManager[Connection]]
+SignInAsRole = Callable[[str], AbstractContextManager[Connection]]
 
 
 @pytest.fixture(scope="module")
-def folder(session_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The passwords of the roles, which may sign in with them."""
-    made = tmp_path_factory.mktemp("roles")
-    let_in(session_settings.database_url, made)
-    return made
+def logins_folder(session_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the roles' passwords, with which they can sign in."""
+    passwords_folder = tmp_path_factory.mktemp("roles")
+    set_passwords(session_settings.database_url, passwords_folder)
+    return passwords_folder
 
 
 @pytest.fixture
-def signed_in(settings: Settings, folder: Path) -> SignedIn:
-    return lambda role: connected(login_url(settings.database_url, folder, role))
+def sign_in(settings: Settings, logins_folder: Path) -> SignInAsRole:
+    return lambda role: connect_to(build_login_url(settings.database_url, logins_folder, role))
 
 
-def login_url(url: str, folder: Path, role: str) -> str:
-    """As an operator gives it to a process: its own name and password in place of the owner's."""
-    process = next(process for process, each in logins.ROLES.items() if each == role)
-    place, _, options = url.partition("?")
-    kept = "&".join(option for option in options.split("&") if not option.startswith("passfile="))
-    file = quote(str(logins.login_file(folder, process)))
-    return f"{place.replace('//anoncup@', f'//{role}@')}?{kept}&passfile={file}"
+def build_login_url(url: str, folder: Path, role: str) -> str:
+    """Return a database URL with a role's name and password file instead of the owner's."""
+    process = next(process for process, name in logins.ROLES.items() if name == role)
+    address, _, options = url.partition("?")
+    other_options = "&".join(option for option in options.split("&") if not option.startswith("passfile="))
+    file = quote(str(logins.get_login_path(folder, process)))
+    return f"{address.replace('//anoncup@', f'//{role}@')}?{other_options}&passfile={file}"
 
 
 @contextmanager
-def connected(url: str) -> Iterator[Connection]:
+def connect_to(url: str) -> Iterator[Connection]:
     engine = create_engine(url)
     try:
         with engine.connect() as connection:
@@ -49,9 +49,9 @@ def connected(url: str) -> Iterator[Connection]:
         engine.dispose()
 
 
-def refusal(connection: Connection, statement: str) -> str:
-    """What Postgres says, if it is for want of a right."""
-    with pytest.raises(ProgrammingError) as refused, connection.begin_nested():
+def require_refusal(connection: Connection, statement: str) -> str:
+    """Require that a statement is refused for a missing privilege, and return the message."""
+    with pytest.raises(ProgrammingError) as raised, connection.begin_nested():
         connection.execute(text(statement))
-    assert isinstance(refused.value.orig, InsufficientPrivilege), refused.value.orig
-    return str(refused.value.orig)
+    assert isinstance(raised.value.orig, InsufficientPrivilege), raised.value.orig
+    return str(raised.value.orig)

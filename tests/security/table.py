@@ -1,9 +1,9 @@
-"""Who gets what from every route of the application."""
+"""Expected statuses of every route for every audience."""
 
 from tests.security.pages import attacking, boards, people, reading, running, setup, submitting
 
 AUDIENCES = ("visitor", "other team", "own team", "organizer", "other organizer", "administrator")
-"""``own team`` sent the submission that is asked for; ``organizer`` holds its competition."""
+"""``own team`` owns the requested submission; ``organizer`` organizes its competition."""
 
 TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator
@@ -71,7 +71,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "DELETE /api/v1/competitions/{slug}/rehearsal": (401, 403, 403, 204, 403, 404),
     "POST /api/v1/competitions/{slug}/baselines": (401, 403, 403, 202, 403, 202),
     "DELETE /api/v1/competitions/{slug}/baselines/{team_id}": (401, 403, 403, 404, 403, 404),
-    # of a second competition, where own team's release is a target of other team's
+    # in a second competition, where the other team may attack the own team's release
     "GET /api/v1/competitions/{slug}/targets": (401, 200, 200, 200, 403, 200),
     "GET /api/v1/competitions/{slug}/targets.zip": (401, 200, 200, 200, 403, 200),
     "GET /api/v1/competitions/{slug}/manifest": (200, 200, 200, 200, 200, 200),

@@ -1,4 +1,4 @@
-"""Strangers' code in a parser: what it really tries, in a real sandbox."""
+"""Hostile code in a parser process, run in the real sandbox."""
 
 import os
 import pickle
@@ -14,32 +14,32 @@ import pytest
 from anoncup.errors import InvalidInput, NotFound, Unavailable
 from app.config import Settings
 from app.processes import parser_process
-from app.processes.embedded_servers import Services
-from app.processes.parser_process import UPLOADS, call, call_reading
-from app.storage import store
+from app.processes.embedded_servers import EmbeddedServices
+from app.processes.parser_process import UPLOADS, call, call_with_files
+from app.storage import get_store
 from tests.support import hostile_parser, hostile_public_parser
 from tests.support.hostile_parser import (
+    answer_twice,
     crash,
     fetch,
-    identify,
+    find_words,
+    list_process_ids,
     loop,
     raise_bug,
     return_text,
-    say,
-    say_first,
-    search_address,
     take_all_memory,
     try_deed,
+    write_unexpected_line,
 )
-from tests.support.wait import PATIENCE_S, eventually
+from tests.support.wait import TIMEOUT_S, poll_until
 from workers import sandbox
 from workers.sandbox import Sandbox, landlock, privileges, seccomp
 
 
 @pytest.fixture(scope="module", autouse=True)
-def taken_over(session_settings: Settings) -> Iterator[None]:
-    """Parsers of this process do deeds."""
-    if not (seccomp.works() and landlock.version()):
+def hostile_parsers(session_settings: Settings) -> Iterator[None]:
+    """Replace the parsers of this process by hostile ones."""
+    if not (seccomp.is_available() and landlock.get_abi_version()):
         pytest.skip("the sandbox needs seccomp, and Linux 5.13 with Landlock")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parser_process, "PROGRAM", hostile_parser.__name__)
@@ -49,30 +49,30 @@ def taken_over(session_settings: Settings) -> Iterator[None]:
 
 
 @pytest.fixture
-def another(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    """Parsers with other settings or limits, which end with the test."""
+def parser_patch(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """A patch for parsers with other settings or limits, which end with the test."""
     parser_process.enable(settings)
     yield monkeypatch
     parser_process.enable(settings)
 
 
-def denied(name: str, *arguments: Any) -> bool:
+def is_denied(name: str, *arguments: Any) -> bool:
     return set(call(UPLOADS, try_deed, name, list(arguments))) == {"denied"}
 
 
-def limit(**limits: int) -> None:
+def set_limits(**limits: int) -> None:
     for name, value in limits.items():
         setattr(parser_process.parsers[UPLOADS], name, value)
 
 
-def process() -> int:
+def find_child_pid() -> int:
     child = parser_process.parsers[UPLOADS].child
     assert child is not None
     return child.process.pid
 
 
 def test_it_reads_neither_keys_nor_uploads_nor_files_of_the_system(settings: Settings) -> None:
-    digest = store().put(b"another team's release")
+    digest = get_store().save(b"another team's release")
     assert settings.opening_keys_dir is not None
     paths = [
         *settings.opening_keys_dir.iterdir(),
@@ -87,67 +87,77 @@ def test_it_reads_neither_keys_nor_uploads_nor_files_of_the_system(settings: Set
     ]
     assert any(str(path).endswith(digest) for path in paths)
     for path in paths:
-        assert denied("read", str(path)), path
+        assert is_denied("read", str(path)), path
     for folder in ("/", "/etc", "/tmp", "/home", str(settings.data), str(Path.cwd())):
-        assert denied("list", folder), folder
+        assert is_denied("list", folder), folder
 
 
 @pytest.mark.full
 def test_it_learns_nothing_of_other_processes() -> None:
     for pid in (1, os.getpid()):
         for name in ("environ", "mem", "maps", "cmdline", "fd/0", "root/etc/passwd"):
-            assert denied("read", f"/proc/{pid}/{name}"), (pid, name)
-    assert denied("call", "process_vm_readv", os.getpid(), 0, 0, 0, 0, 0)
+            assert is_denied("read", f"/proc/{pid}/{name}"), (pid, name)
+    assert is_denied("call", "process_vm_readv", os.getpid(), 0, 0, 0, 0, 0)
     for request in (0x4206, 16):  # PTRACE_SEIZE, PTRACE_ATTACH
-        assert denied("call", "ptrace", request, os.getpid(), 0, 0)
+        assert is_denied("call", "ptrace", request, os.getpid(), 0, 0)
 
 
 @pytest.mark.full
-def test_it_finds_no_address_and_no_key_in_itself(settings: Settings, another: pytest.MonkeyPatch) -> None:
+def test_it_finds_no_address_and_no_key_in_itself(
+    settings: Settings, parser_patch: pytest.MonkeyPatch
+) -> None:
     for name in ("DATABASE_URL", "REDIS_URL", "AWS_SECRET_ACCESS_KEY", "ANONCUP_METRICS_TOKEN"):
-        another.setenv(name, "confidential")
+        parser_patch.setenv(name, "confidential")
     words = ["confidential", settings.database_url, settings.redis_url, str(settings.data), "DATABASE"]
-    assert call(UPLOADS, search_address, words) == []
-    assert Path(f"/proc/{process()}/environ").read_bytes() in {b"", os.environb.get(b"LD_LIBRARY_PATH")}
+    assert call(UPLOADS, find_words, words) == []
+    assert Path(f"/proc/{find_child_pid()}/environ").read_bytes() in {
+        b"",
+        os.environb.get(b"LD_LIBRARY_PATH"),
+    }
 
 
 @pytest.mark.full
 def test_it_holds_no_descriptor_but_its_pipe() -> None:
-    call(UPLOADS, identify)
-    held = [os.readlink(path) for path in Path(f"/proc/{process()}/fd").iterdir()]
-    assert sorted(name.partition(":")[0] for name in held) == ["/dev/null", "/dev/null", "pipe", "pipe"]
+    call(UPLOADS, list_process_ids)
+    descriptors = [os.readlink(path) for path in Path(f"/proc/{find_child_pid()}/fd").iterdir()]
+    assert sorted(name.partition(":")[0] for name in descriptors) == [
+        "/dev/null",
+        "/dev/null",
+        "pipe",
+        "pipe",
+    ]
 
 
-def sockets(services: Services) -> list[str]:
-    """Postgres' and Valkey's."""
+def list_sockets(services: EmbeddedServices) -> list[str]:
+    """Return the paths of the sockets of Postgres and Valkey."""
     parent = Path(services.redis_url.partition("://")[2].partition("?")[0]).parent
     return [str(path) for path in parent.parent.rglob("*") if path.is_socket()]
 
 
-def test_it_reaches_neither_databases_nor_the_network(services: Services) -> None:
-    inet, unix, stream, gram = socket.AF_INET, socket.AF_UNIX, socket.SOCK_STREAM, socket.SOCK_DGRAM
-    assert len(sockets(services)) >= 2
-    for path in sockets(services):
-        assert denied("connect", unix, stream, path), path
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = listening.getsockname()[1]
-        assert denied("connect", inet, stream, ["127.0.0.1", port])
-        assert denied("connect", inet, gram, ["127.0.0.1", port])
-        assert denied("connect", socket.AF_INET6, stream, ["::1", port])
-    assert denied("connect", unix, stream, "\0abstract")
+def test_it_reaches_neither_databases_nor_the_network(services: EmbeddedServices) -> None:
+    inet, unix, stream, datagram = socket.AF_INET, socket.AF_UNIX, socket.SOCK_STREAM, socket.SOCK_DGRAM
+    assert len(list_sockets(services)) >= 2
+    for path in list_sockets(services):
+        assert is_denied("connect", unix, stream, path), path
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert is_denied("connect", inet, stream, ["127.0.0.1", port])
+        assert is_denied("connect", inet, datagram, ["127.0.0.1", port])
+        assert is_denied("connect", socket.AF_INET6, stream, ["::1", port])
+    assert is_denied("connect", unix, stream, "\0abstract")
 
 
 @pytest.mark.full
 def test_it_starts_and_ends_no_process() -> None:
     for name in ("start_program", "replace_program"):
-        assert denied(name, "/bin/true")
-        assert denied(name, sys.executable)
-    assert denied("fork")
+        assert is_denied(name, "/bin/true")
+        assert is_denied(name, sys.executable)
+    assert is_denied("fork")
     for number in (0, signal.SIGKILL, signal.SIGSTOP):
-        assert denied("kill", os.getpid(), number)
-        assert denied("kill", -1, number)
-        assert denied("group", os.getpgid(0), number)
-    assert denied("outlive")
+        assert is_denied("kill", os.getpid(), number)
+        assert is_denied("kill", -1, number)
+        assert is_denied("group", os.getpgid(0), number)
+    assert is_denied("outlive")
 
 
 @pytest.mark.full
@@ -166,40 +176,40 @@ def test_it_writes_into_no_program(tmp_path: Path) -> None:
         "/tmp/new",
         "/dev/shm/new",
     ):
-        assert denied("append", path), path
-    assert denied("truncate", str(module))
-    assert denied("remove", str(module))
+        assert is_denied("append", path), path
+    assert is_denied("truncate", str(module))
+    assert is_denied("remove", str(module))
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"untouched"]
 
 
 def test_without_a_sandbox_the_same_deeds_are_done(
-    settings: Settings, services: Services, another: pytest.MonkeyPatch
+    settings: Settings, services: EmbeddedServices, parser_patch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise the tests above would show nothing."""
+    """Control: otherwise the tests above would prove nothing."""
     parser_process.enable(settings.model_copy(update={"sandbox": "off"}))
     for name, arguments in (
         ("read", ["/etc/passwd"]),
         ("read", [f"/proc/{os.getpid()}/environ"]),
         ("list", ["/"]),
-        ("connect", [socket.AF_UNIX, socket.SOCK_STREAM, sockets(services)[0]]),
+        ("connect", [socket.AF_UNIX, socket.SOCK_STREAM, list_sockets(services)[0]]),
         ("start_program", ["/bin/true"]),
         ("fork", []),
         ("kill", [os.getpid(), 0]),
         ("outlive", []),
     ):
-        assert not denied(name, *arguments), (name, arguments)
+        assert not is_denied(name, *arguments), (name, arguments)
 
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 
 
 @needs_root
-def test_of_root_it_is_an_unprivileged_user() -> None:
-    found = call(UPLOADS, identify)
-    assert (found["uid"], found["gid"]) == (privileges.USER, privileges.USER)
+def test_when_started_by_root_it_runs_as_an_unprivileged_user() -> None:
+    identity = call(UPLOADS, list_process_ids)
+    assert (identity["uid"], identity["gid"]) == (privileges.SANDBOX_UID, privileges.SANDBOX_UID)
     status = dict(
         line.split(":\t", 1)
-        for line in Path(f"/proc/{process()}/status").read_text().splitlines()
+        for line in Path(f"/proc/{find_child_pid()}/status").read_text().splitlines()
         if ":\t" in line
     )
     assert (status["Seccomp"], status["NoNewPrivs"], status["Groups"].strip()) == ("2", "1", "")
@@ -208,62 +218,64 @@ def test_of_root_it_is_an_unprivileged_user() -> None:
 
 @pytest.mark.full
 @needs_root
-def test_without_landlock_it_is_kept_from_files_as_an_unprivileged_user(
-    settings: Settings, another: pytest.MonkeyPatch
+def test_without_landlock_the_unprivileged_user_protects_the_files(
+    settings: Settings, parser_patch: pytest.MonkeyPatch
 ) -> None:
-    another.setattr(parser_process, "PROGRAM", hostile_public_parser.__name__)
-    another.setattr(privileges, "can_become_unprivileged", lambda: True)
-    another.setattr(sandbox, "available", lambda: Sandbox(calls=sandbox.SECCOMP))
+    parser_patch.setattr(parser_process, "PROGRAM", hostile_public_parser.__name__)
+    parser_patch.setattr(privileges, "can_become_unprivileged", lambda: True)
+    parser_patch.setattr(sandbox, "available", lambda: Sandbox(calls=sandbox.SECCOMP))
     parser_process.enable(settings.model_copy(update={"sandbox": "wanted"}))
-    assert call(UPLOADS, identify)["uid"] == privileges.USER
+    assert call(UPLOADS, list_process_ids)["uid"] == privileges.SANDBOX_UID
     assert settings.opening_keys_dir is not None
     for path in (*settings.opening_keys_dir.iterdir(), "/etc/shadow", f"/proc/{os.getpid()}/environ"):
-        assert denied("read", str(path)), path
+        assert is_denied("read", str(path)), path
     for path in ("/usr/lib/new", str(Path.cwd() / "new.py"), parser_process.__file__):
-        assert denied("append", path), path
-    assert denied("connect", socket.AF_INET, socket.SOCK_STREAM, ["127.0.0.1", 9])
-    assert sandbox.standing("wanted") == "seccomp, as an unprivileged user"
-    assert Path(f"/proc/{process()}/status").read_text().find("CapEff:\t0000000000000000") > 0
+        assert is_denied("append", path), path
+    assert is_denied("connect", socket.AF_INET, socket.SOCK_STREAM, ["127.0.0.1", 9])
+    assert sandbox.describe("wanted") == "seccomp, as an unprivileged user"
+    assert Path(f"/proc/{find_child_pid()}/status").read_text().find("CapEff:\t0000000000000000") > 0
 
 
 def test_a_required_sandbox_that_is_missing_refuses_uploads_and_reads_nothing(
-    another: pytest.MonkeyPatch,
+    parser_patch: pytest.MonkeyPatch,
 ) -> None:
-    another.setattr(sandbox, "available", lambda: Sandbox(calls=sandbox.SECCOMP))
+    parser_patch.setattr(sandbox, "available", lambda: Sandbox(calls=sandbox.SECCOMP))
     with pytest.raises(Unavailable, match="cannot read files safely"):
-        call(UPLOADS, identify)
+        call(UPLOADS, list_process_ids)
     assert parser_process.parsers[UPLOADS].child is None
 
 
 @pytest.mark.full
-def test_what_takes_all_memory_is_refused_and_the_next_upload_is_read(another: pytest.MonkeyPatch) -> None:
-    limit(memory_mb=700)
+def test_what_takes_all_memory_is_refused_and_the_next_upload_is_read(
+    parser_patch: pytest.MonkeyPatch,
+) -> None:
+    set_limits(memory_mb=700)
     with pytest.raises(InvalidInput, match="more memory than the limit of 700 MB") as raised:
         call(UPLOADS, take_all_memory)
     assert raised.value.code == "parsing_memory_limit"
-    assert call(UPLOADS, identify)["pid"] > 0
+    assert call(UPLOADS, list_process_ids)["pid"] > 0
 
 
 @pytest.mark.full
-def test_what_never_ends_is_refused_and_the_next_upload_is_read(another: pytest.MonkeyPatch) -> None:
-    first = call(UPLOADS, identify)["pid"]
-    limit(time_limit_s=1)
+def test_what_never_ends_is_refused_and_the_next_upload_is_read(parser_patch: pytest.MonkeyPatch) -> None:
+    first = call(UPLOADS, list_process_ids)["pid"]
+    set_limits(time_limit_s=1)
     with pytest.raises(InvalidInput, match="longer than the limit of 1 s") as raised:
         call(UPLOADS, loop)
     assert raised.value.code == "parsing_time_limit"
-    assert eventually(lambda: not Path(f"/proc/{first}").exists())
-    limit(time_limit_s=60)
-    assert call(UPLOADS, identify)["pid"] != first
+    assert poll_until(lambda: not Path(f"/proc/{first}").exists())
+    set_limits(time_limit_s=60)
+    assert call(UPLOADS, list_process_ids)["pid"] != first
 
 
 @pytest.mark.full
 def test_a_crash_costs_one_answer_and_the_next_upload_is_read() -> None:
     with pytest.raises(Unavailable):
         call(UPLOADS, crash)
-    assert call(UPLOADS, identify)["pid"] > 0
+    assert call(UPLOADS, list_process_ids)["pid"] > 0
 
 
-ANSWERS = {
+INVALID_ANSWERS = {
     "no JSON": ("nonsense", "", 1),
     "a pickle": (pickle.dumps(print, protocol=0).decode().replace("\n", " "), "", 1),
     "a list": ("[1]", "", 1),
@@ -289,12 +301,12 @@ ANSWERS = {
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS.keys())
+@pytest.mark.parametrize("answer", INVALID_ANSWERS.values(), ids=INVALID_ANSWERS.keys())
 def test_what_it_answers_is_not_believed(answer: tuple[str, str, int]) -> None:
     line, content, times = answer
     with pytest.raises(RuntimeError, match="gave no valid answer"):
-        call(UPLOADS, say, line, content, times)
-    assert call(UPLOADS, identify)["pid"] > 0
+        call(UPLOADS, write_unexpected_line, line, content, times)
+    assert call(UPLOADS, list_process_ids)["pid"] > 0
 
 
 @pytest.mark.full
@@ -304,16 +316,16 @@ def test_a_result_of_another_type_than_the_function_says_is_refused() -> None:
 
 
 @pytest.mark.full
-def test_what_it_says_besides_is_no_answer_to_the_next_call() -> None:
-    assert call(UPLOADS, say_first, '{"returned": 12}', '{"value": 1}') == 1
+def test_unsolicited_output_is_no_answer_to_the_next_call() -> None:
+    assert call(UPLOADS, answer_twice, '{"returned": 12}', '{"value": 1}') == 1
     child = parser_process.parsers[UPLOADS].child
     assert child is not None
-    assert child.has_output_within(PATIENCE_S)
+    assert child.has_output_within(TIMEOUT_S)
     assert call(UPLOADS, try_deed, "nothing", []) == {"done": "None"}
 
 
 @pytest.mark.full
-def test_an_error_of_ours_tells_the_log_where_and_nobody_what(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_internal_error_is_logged_without_its_message(caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(RuntimeError, match="could not be read"):
         call(UPLOADS, raise_bug)
     assert "secret" not in caplog.text
@@ -321,19 +333,19 @@ def test_an_error_of_ours_tells_the_log_where_and_nobody_what(caplog: pytest.Log
 
 @pytest.mark.full
 def test_it_is_given_the_stored_files_that_its_call_names_and_no_others() -> None:
-    mine, other = store().put(b"mine"), store().put(b"of another team")
-    assert call_reading(UPLOADS, [mine], fetch, mine) == b"mine"
+    own_digest, other_digest = get_store().save(b"mine"), get_store().save(b"of another team")
+    assert call_with_files(UPLOADS, [own_digest], fetch, own_digest) == b"mine"
     with pytest.raises(RuntimeError, match="gave no valid answer"):
-        call_reading(UPLOADS, [mine], fetch, other)
-    store().remove(mine)
+        call_with_files(UPLOADS, [own_digest], fetch, other_digest)
+    get_store().remove(own_digest)
     with pytest.raises(NotFound):
-        call_reading(UPLOADS, [mine], fetch, mine)
-    assert call(UPLOADS, identify)["pid"] > 0
+        call_with_files(UPLOADS, [own_digest], fetch, own_digest)
+    assert call(UPLOADS, list_process_ids)["pid"] > 0
 
 
 @pytest.mark.full
-def test_a_parser_that_was_asked_often_enough_is_replaced(
-    settings: Settings, another: pytest.MonkeyPatch
+def test_a_parser_is_replaced_after_its_maximum_number_of_calls(
+    settings: Settings, parser_patch: pytest.MonkeyPatch
 ) -> None:
     parser_process.enable(settings.model_copy(update={"scoring_recycle_after": 1}))
-    assert call(UPLOADS, identify)["pid"] != call(UPLOADS, identify)["pid"]
+    assert call(UPLOADS, list_process_ids)["pid"] != call(UPLOADS, list_process_ids)["pid"]

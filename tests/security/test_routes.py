@@ -1,4 +1,4 @@
-"""Who may call what: every route of the application, asked by every audience."""
+"""Access control: every route of the application, called by every audience."""
 
 import logging
 import re
@@ -8,46 +8,46 @@ from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 
 from app.main import create_app
-from tests.security.stage import Stage
+from tests.security.stage import AccessScenario
 from tests.security.table import AUDIENCES, TABLE
 from tests.support.arena import PASSWORD
-from tests.support.secret_search import needles, seen
+from tests.support.secret_search import build_needles, find_leaks
 
-EVERYBODY = {route: dict(zip(AUDIENCES, row, strict=True)) for route, row in TABLE.items()}
-FIRST_OF_EACH_ANSWER = {
+EXPECTED_STATUSES = {route: dict(zip(AUDIENCES, row, strict=True)) for route, row in TABLE.items()}
+DISTINCT_STATUSES = {
     route: {
         audience: status
-        for audience, status, before in zip(AUDIENCES, row, (None, *row), strict=False)
-        if status != before
+        for audience, status, previous in zip(AUDIENCES, row, (None, *row), strict=False)
+        if status != previous
     }
     for route, row in TABLE.items()
 }
-"""The table; of neighbouring audiences that get the same answer only the first."""
+"""The table with only the first of neighbouring audiences that get the same status."""
 
 
-def routes_of_the_app() -> set[str]:
-    """``METHOD path`` of everything the application answers; a mount answers GET below its path."""
-    found = set()
+def list_routes() -> set[str]:
+    """Return ``METHOD path`` of every route; a mount serves GET below its path."""
+    routes = set()
     for route in iter_route_contexts(create_app().routes):
         methods = route.methods
         if methods is None:
-            found.add(f"GET {route.path}/{{path}}")
+            routes.add(f"GET {route.path}/{{path}}")
         else:
-            found |= {f"{method} {route.path}" for method in methods}
-    return found
+            routes |= {f"{method} {route.path}" for method in methods}
+    return routes
 
 
 def test_every_route_of_the_app_is_in_the_table_and_the_table_names_no_other(
     session_settings: object,
 ) -> None:
-    assert routes_of_the_app() == set(TABLE)
+    assert list_routes() == set(TABLE)
 
 
 @pytest.mark.parametrize(
     "expected",
     [
-        pytest.param(FIRST_OF_EACH_ANSWER, id="first of each answer"),
-        pytest.param(EVERYBODY, id="everybody", marks=pytest.mark.full),
+        pytest.param(DISTINCT_STATUSES, id="first of each answer"),
+        pytest.param(EXPECTED_STATUSES, id="everybody", marks=pytest.mark.full),
     ],
 )
 def test_every_route_answers_every_audience_as_the_table_says_and_neither_shows_nor_logs_a_secret(
@@ -57,46 +57,52 @@ def test_every_route_answers_every_audience_as_the_table_says_and_neither_shows_
     expected: dict[str, dict[str, int]],
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    stage = Stage.opened(client)
-    canaries = needles(stage.secret) | {PASSWORD.encode()}
-    answers = {
-        route: {audience: stage.ask(route, audience) for audience in row} for route, row in expected.items()
+    scenario = AccessScenario.open(client)
+    canaries = build_needles(scenario.secret) | {PASSWORD.encode()}
+    responses = {
+        route: {audience: scenario.request(route, audience) for audience in row}
+        for route, row in expected.items()
     }
     assert {
-        route: {audience: answer.status_code for audience, answer in row.items()}
-        for route, row in answers.items()
+        route: {audience: response.status_code for audience, response in row.items()}
+        for route, row in responses.items()
     } == expected
-    shown = {
-        (route, audience): answer.content + repr(answer.headers.multi_items()).encode()
-        for route, row in answers.items()
+    contents = {
+        (route, audience): response.content + repr(response.headers.multi_items()).encode()
+        for route, row in responses.items()
         if route.startswith("GET ")
-        for audience, answer in row.items()
+        for audience, response in row.items()
     }
-    assert len(shown) > 100
-    assert [place for place, content in shown.items() if seen(content, canaries)] == []
-    # A cookie is in no GET answer either; the reference tells its name, and metrics begin like a token.
+    assert len(contents) > 100
+    assert [case for case, content in contents.items() if find_leaks(content, canaries)] == []
+    # No GET response contains a cookie either; the reference has its name, and metrics begin like a token.
     token = re.compile(rb"anoncup_(session=|[\w-]{43})")
-    assert [place for place, content in shown.items() if token.search(content)] == []
+    assert [case for case, content in contents.items() if token.search(content)] == []
     captured = capfd.readouterr()
     logged = (captured.out + captured.err + caplog.text).encode()
     assert b"/api/v1/signup" in logged
-    assert seen(logged, canaries | {one.encode() for one in stage.arena.tokens.values()}) == []
+    assert (
+        find_leaks(logged, canaries | {team_token.encode() for team_token in scenario.arena.tokens.values()})
+        == []
+    )
 
 
-@pytest.mark.parametrize("broken", ["", "nonsense", "anoncup_" + "x" * 43, "ü", "a" * 5000])
-def test_a_wrong_token_is_refused_even_where_visitors_are_welcome(client: TestClient, broken: str) -> None:
-    headers = {b"Authorization": b"Bearer " + broken.encode("latin-1")}
+@pytest.mark.parametrize("wrong_token", ["", "nonsense", "anoncup_" + "x" * 43, "ü", "a" * 5000])
+def test_a_wrong_token_is_refused_even_where_visitors_are_welcome(
+    client: TestClient, wrong_token: str
+) -> None:
+    headers = {b"Authorization": b"Bearer " + wrong_token.encode("latin-1")}
     for path in ("/api/v1/me", "/"):
-        answer = client.get(path, headers=headers)
-        expected = 200 if not broken and path == "/" else 401
-        assert answer.status_code == expected
-        assert answer.headers.get("www-authenticate") == ("Bearer" if expected == 401 else None)
+        response = client.get(path, headers=headers)
+        expected = 200 if not wrong_token and path == "/" else 401
+        assert response.status_code == expected
+        assert response.headers.get("www-authenticate") == ("Bearer" if expected == 401 else None)
 
 
 @pytest.mark.full
 def test_a_refused_request_changes_nothing(client: TestClient) -> None:
-    stage = Stage.opened(client)
-    before = stage.arena.get(f"/competitions/{stage.arena.slug}").json()
+    scenario = AccessScenario.open(client)
+    competition_before = scenario.arena.get(f"/competitions/{scenario.arena.slug}").json()
     refused = [
         (route, audience)
         for route, row in TABLE.items()
@@ -104,9 +110,9 @@ def test_a_refused_request_changes_nothing(client: TestClient) -> None:
         if route.startswith(("POST", "PUT", "DELETE")) and status in {401, 403}
     ]
     for route, audience in refused:
-        stage.ask(route, audience)
+        scenario.request(route, audience)
     assert len(refused) >= 20
-    assert stage.arena.get(f"/competitions/{stage.arena.slug}").json() == before
-    slugs = {one["slug"] for one in stage.arena.get("/competitions").json()}
+    assert scenario.arena.get(f"/competitions/{scenario.arena.slug}").json() == competition_before
+    slugs = {competition["slug"] for competition in scenario.arena.get("/competitions").json()}
     assert not [slug for slug in slugs if slug.startswith("made-")]
-    assert [row["entries"] for row in stage.arena.board()["rows"]] == [1]
+    assert [row["entries"] for row in scenario.arena.get_board()["rows"]] == [1]

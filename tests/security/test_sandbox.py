@@ -1,4 +1,4 @@
-"""Strangers' code in the scoring child: what it really tries, in a real sandbox."""
+"""Hostile code in the scoring child, run in the real sandbox."""
 
 import json
 import os
@@ -21,113 +21,117 @@ from sqlalchemy import select
 from app.config import Settings
 from app.db.models import Evaluation, State
 from app.db.transaction import transaction
-from app.processes.child_entry import LIMITS
-from app.processes.embedded_servers import Services
-from app.storage import store
+from app.processes.child_entry import RESOURCE_LIMITS
+from app.processes.embedded_servers import EmbeddedServices
+from app.storage import get_store
 from tests.support.arena import Arena
 from tests.support.forbidden_actions import NUMBERS
 from tests.support.hostile_scorer import Deed
-from tests.support.wait import PATIENCE_S, eventually
+from tests.support.wait import TIMEOUT_S, poll_until
 from workers import child_manager, score
-from workers.child_manager import ScoringFailed
+from workers.child_manager import ScoringError
 from workers.sandbox import landlock, privileges, seccomp
 
-PRIVATE = "/etc/passwd"
+PRIVATE_FILE = "/etc/passwd"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def taken_over() -> Iterator[None]:
-    """This process's scoring child does deeds."""
-    if not (seccomp.works() and landlock.version()):
+def hostile_child() -> Iterator[None]:
+    """Replace the scoring child of this process by a hostile one."""
+    if not (seccomp.is_available() and landlock.get_abi_version()):
         pytest.skip("the sandbox needs seccomp, and Linux 5.13 with Landlock")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(child_manager, "PROGRAM", "tests.support.hostile_scorer")
-        child_manager.keeper.discard()
+        child_manager.manager.discard()
         yield
-        child_manager.keeper.discard()
+        child_manager.manager.discard()
 
 
 @pytest.fixture(
     params=[False, pytest.param(True, marks=pytest.mark.full)], ids=["main thread", "other thread"]
 )
-def apart(request: pytest.FixtureRequest) -> bool:
-    """In the process's first thread, or in one that it starts."""
+def in_other_thread(request: pytest.FixtureRequest) -> bool:
+    """Whether the deed is done in a second thread of the process."""
     return bool(request.param)
 
 
-def tried(
-    name: str, *arguments: Any, apart: bool = False, settings: Settings | None = None
+def run_deed(
+    name: str, *arguments: Any, in_other_thread: bool = False, settings: Settings | None = None
 ) -> dict[str, Any]:
-    chosen = settings or Settings()
-    return child_manager.evaluate(Deed(name, list(arguments), apart), chosen, warm=False).content
+    used_settings = settings or Settings()
+    return child_manager.run(Deed(name, list(arguments), in_other_thread), used_settings, warm=False).content
 
 
-def denied(name: str, *arguments: Any, apart: bool = False) -> bool:
-    found = tried(name, *arguments, apart=apart)
-    return set(found) == {"denied"}
+def is_denied(name: str, *arguments: Any, in_other_thread: bool = False) -> bool:
+    outcome = run_deed(name, *arguments, in_other_thread=in_other_thread)
+    return set(outcome) == {"denied"}
 
 
-def process() -> int:
-    assert child_manager.keeper.child is not None
-    return child_manager.keeper.child.process.pid
+def find_child_pid() -> int:
+    assert child_manager.manager.child is not None
+    return child_manager.manager.child.process.pid
 
 
-def key(settings: Settings) -> str:
+def find_key_file(settings: Settings) -> str:
     assert settings.opening_keys_dir is not None
     return str(next(settings.opening_keys_dir.iterdir()))
 
 
-def in_its_folder(name: str) -> str:
-    tried("nothing")
-    assert child_manager.keeper.child is not None
-    return str(child_manager.keeper.child.folder.path / name)
+def child_path(name: str) -> str:
+    run_deed("nothing")
+    assert child_manager.manager.child is not None
+    return str(child_manager.manager.child.folder.path / name)
 
 
 def test_it_computes_and_reads_its_libraries() -> None:
-    assert tried("nothing") == {"done": "None"}
-    assert "done" in tried("read", json.__file__)
-    assert "done" in tried("read", score.__file__)
+    assert run_deed("nothing") == {"done": "None"}
+    assert "done" in run_deed("read", json.__file__)
+    assert "done" in run_deed("read", score.__file__)
 
 
 @pytest.mark.full
 def test_it_has_a_folder_of_its_own_which_goes_with_it() -> None:
-    notes = in_its_folder("notes")
-    assert tried("write", notes) == {"done": "4"}
-    assert "done" in tried("read", notes)
-    assert denied("symlink", PRIVATE, in_its_folder("other"))
-    assert denied("folder", in_its_folder("deeper"))
-    child_manager.keeper.discard()
+    notes = child_path("notes")
+    assert run_deed("write", notes) == {"done": "4"}
+    assert "done" in run_deed("read", notes)
+    assert is_denied("symlink", PRIVATE_FILE, child_path("other"))
+    assert is_denied("folder", child_path("deeper"))
+    child_manager.manager.discard()
     assert not Path(notes).parent.exists()
 
 
-def test_it_reads_neither_keys_nor_files_nor_what_lies_about(settings: Settings, apart: bool) -> None:
-    digest = store().put(b"another team's release")
+def test_it_reads_neither_keys_nor_files_nor_what_lies_about(
+    settings: Settings, in_other_thread: bool
+) -> None:
+    digest = get_store().save(b"another team's release")
     (blob,) = settings.data.rglob(digest)
-    for path in (key(settings), str(blob), PRIVATE, "/etc/hostname", "/root/.profile"):
-        assert denied("read", path, apart=apart), path
+    for path in (find_key_file(settings), str(blob), PRIVATE_FILE, "/etc/hostname", "/root/.profile"):
+        assert is_denied("read", path, in_other_thread=in_other_thread), path
     for folder in (str(Path.home()), "/etc", "/tmp", str(settings.data)):
-        found = tried("list", folder, apart=apart)
-        assert not {"passwd", ".profile", "blobs", "private"} & set(str(found.get("done")).split("'")), folder
+        outcome = run_deed("list", folder, in_other_thread=in_other_thread)
+        assert not {"passwd", ".profile", "blobs", "private"} & set(str(outcome.get("done")).split("'")), (
+            folder
+        )
 
 
 @pytest.mark.full
 def test_it_gets_of_the_store_what_its_work_names_and_nothing_else(settings: Settings) -> None:
-    digest = store().put(b"another team's release")
-    with pytest.raises(ScoringFailed, match="internal error"):
-        tried("fetch", digest, settings=settings)
-    assert tried("nothing") == {"done": "None"}
+    digest = get_store().save(b"another team's release")
+    with pytest.raises(ScoringError, match="internal error"):
+        run_deed("fetch", digest, settings=settings)
+    assert run_deed("nothing") == {"done": "None"}
 
 
-def test_it_reads_and_writes_nothing_of_its_parent(apart: bool) -> None:
+def test_it_reads_and_writes_nothing_of_its_parent(in_other_thread: bool) -> None:
     for name in ("environ", "mem", "maps", "cmdline", "fd/0", "cwd/README.md", "root/etc/passwd"):
-        assert denied("read", f"/proc/{os.getpid()}/{name}", apart=apart), name
-    assert denied("call", "process_vm_readv", os.getpid(), 0, 0, 0, 0, 0, apart=apart)
+        assert is_denied("read", f"/proc/{os.getpid()}/{name}", in_other_thread=in_other_thread), name
+    assert is_denied("call", "process_vm_readv", os.getpid(), 0, 0, 0, 0, 0, in_other_thread=in_other_thread)
     for request in (0x4206, 16):  # PTRACE_SEIZE, PTRACE_ATTACH
-        assert denied("call", "ptrace", request, os.getpid(), 0, 0, apart=apart)
-    assert denied("read_limit_of", os.getpid(), apart=apart)
+        assert is_denied("call", "ptrace", request, os.getpid(), 0, 0, in_other_thread=in_other_thread)
+    assert is_denied("read_limit_of", os.getpid(), in_other_thread=in_other_thread)
 
 
-def test_it_writes_nowhere_else(tmp_path: Path, apart: bool) -> None:
+def test_it_writes_nowhere_else(tmp_path: Path, in_other_thread: bool) -> None:
     mine = tmp_path / "mine"
     mine.write_bytes(b"untouched")
     library = child_manager.__file__
@@ -139,97 +143,101 @@ def test_it_writes_nowhere_else(tmp_path: Path, apart: bool) -> None:
         "/dev/shm/new",
         "/proc/self/oom_score_adj",
     ):
-        assert denied("append", path, apart=apart), path
+        assert is_denied("append", path, in_other_thread=in_other_thread), path
     for name in ("truncate", "remove"):
-        assert denied(name, str(mine), apart=apart)
-        assert denied(name, library, apart=apart)
-    assert denied("link", library, str(tmp_path / "linked"), apart=apart)
-    assert denied("mode", library, 0o777, apart=apart)
+        assert is_denied(name, str(mine), in_other_thread=in_other_thread)
+        assert is_denied(name, library, in_other_thread=in_other_thread)
+    assert is_denied("link", library, str(tmp_path / "linked"), in_other_thread=in_other_thread)
+    assert is_denied("mode", library, 0o777, in_other_thread=in_other_thread)
     assert (mine.read_bytes(), sorted(tmp_path.iterdir())) == (b"untouched", [mine])
 
 
 @pytest.mark.full
-def test_it_writes_no_compiled_code_for_others(apart: bool) -> None:
+def test_it_writes_no_compiled_code_for_others(in_other_thread: bool) -> None:
     from anoncup.geometry import kernels
 
     folder = Path(kernels.__file__).parent / "__pycache__"
-    assert denied("write", str(folder / "planted.nbc"), apart=apart)
+    assert is_denied("write", str(folder / "planted.nbc"), in_other_thread=in_other_thread)
     assert not (folder / "planted.nbc").exists()
 
 
 @pytest.fixture
-def listening() -> Iterator[tuple[str, int]]:
-    with socket.create_server(("127.0.0.1", 0)) as made:
-        yield "127.0.0.1", made.getsockname()[1]
+def listening_address() -> Iterator[tuple[str, int]]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield "127.0.0.1", server.getsockname()[1]
 
 
-def sockets(services: Services) -> list[str]:
-    """Postgres' and Valkey's."""
+def list_sockets(services: EmbeddedServices) -> list[str]:
+    """Return the paths of the sockets of Postgres and Valkey."""
     parent = Path(services.redis_url.partition("://")[2].partition("?")[0]).parent
     return [str(path) for path in parent.parent.rglob("*") if path.is_socket()]
 
 
-def test_it_reaches_no_network(listening: tuple[str, int], services: Services, apart: bool) -> None:
-    inet, unix, stream, gram = socket.AF_INET, socket.AF_UNIX, socket.SOCK_STREAM, socket.SOCK_DGRAM
-    assert denied("connect", inet, stream, list(listening), apart=apart)
-    assert denied("connect", inet, gram, list(listening), apart=apart)
-    assert denied("connect", socket.AF_INET6, stream, ["::1", listening[1]], apart=apart)
-    assert len(sockets(services)) >= 2
-    for path in sockets(services):
-        assert denied("connect", unix, stream, path, apart=apart), path
-    assert denied("connect", unix, stream, "\0abstract", apart=apart)
+def test_it_reaches_no_network(
+    listening_address: tuple[str, int], services: EmbeddedServices, in_other_thread: bool
+) -> None:
+    inet, unix, stream, datagram = socket.AF_INET, socket.AF_UNIX, socket.SOCK_STREAM, socket.SOCK_DGRAM
+    assert is_denied("connect", inet, stream, list(listening_address), in_other_thread=in_other_thread)
+    assert is_denied("connect", inet, datagram, list(listening_address), in_other_thread=in_other_thread)
+    assert is_denied(
+        "connect", socket.AF_INET6, stream, ["::1", listening_address[1]], in_other_thread=in_other_thread
+    )
+    assert len(list_sockets(services)) >= 2
+    for path in list_sockets(services):
+        assert is_denied("connect", unix, stream, path, in_other_thread=in_other_thread), path
+    assert is_denied("connect", unix, stream, "\0abstract", in_other_thread=in_other_thread)
 
 
-def test_it_starts_nothing(apart: bool) -> None:
+def test_it_starts_nothing(in_other_thread: bool) -> None:
     for name in ("start_program", "replace_program"):
-        assert denied(name, "/bin/true", apart=apart)
-        assert denied(name, sys.executable, apart=apart)
-    assert denied("fork", apart=apart)
-    assert denied("fork_often", apart=apart)
+        assert is_denied(name, "/bin/true", in_other_thread=in_other_thread)
+        assert is_denied(name, sys.executable, in_other_thread=in_other_thread)
+    assert is_denied("fork", in_other_thread=in_other_thread)
+    assert is_denied("fork_often", in_other_thread=in_other_thread)
 
 
-def test_it_signals_nobody(apart: bool) -> None:
+def test_it_signals_nobody(in_other_thread: bool) -> None:
     for number in (0, signal.SIGKILL, signal.SIGSTOP):
-        assert denied("kill", os.getpid(), number, apart=apart)
-        assert denied("group", os.getpgid(0), number, apart=apart)
-        assert denied("kill", -1, number, apart=apart)
-        assert denied("call", "tkill", os.getpid(), int(number), apart=apart)
-    assert denied("signals", os.getpid(), apart=apart)
-    assert denied("outlive", apart=apart)
+        assert is_denied("kill", os.getpid(), number, in_other_thread=in_other_thread)
+        assert is_denied("group", os.getpgid(0), number, in_other_thread=in_other_thread)
+        assert is_denied("kill", -1, number, in_other_thread=in_other_thread)
+        assert is_denied("call", "tkill", os.getpid(), int(number), in_other_thread=in_other_thread)
+    assert is_denied("signals", os.getpid(), in_other_thread=in_other_thread)
+    assert is_denied("outlive", in_other_thread=in_other_thread)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", sorted(NUMBERS.keys() - {"ptrace", "process_vm_readv", "tkill"}))
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers are those of x86_64")
-def test_other_calls_are_not_there(name: str, apart: bool) -> None:
-    assert tried("call", name, 0, 0, 0, 0, 0, apart=apart) == {
+def test_other_system_calls_do_not_exist(name: str, in_other_thread: bool) -> None:
+    assert run_deed("call", name, 0, 0, 0, 0, 0, in_other_thread=in_other_thread) == {
         "denied": "[Errno 38] Function not implemented"
     }
 
 
 @pytest.mark.full
-def test_it_lifts_no_limit_and_types_into_no_terminal(apart: bool) -> None:
-    assert denied("limits", apart=apart)
-    assert denied("map_memory", apart=apart)
-    assert denied("type_into_terminal", apart=apart)
+def test_it_lifts_no_limit_and_types_into_no_terminal(in_other_thread: bool) -> None:
+    assert is_denied("limits", in_other_thread=in_other_thread)
+    assert is_denied("map_memory", in_other_thread=in_other_thread)
+    assert is_denied("type_into_terminal", in_other_thread=in_other_thread)
 
 
 @pytest.mark.full
-def test_of_what_it_shares_with_others_it_takes_little(apart: bool) -> None:
-    large = in_its_folder("large")
-    assert "done" in tried("fill_file", large, 2**24, apart=apart)
-    assert denied("fill_file", large, 2**26 + 2**20, apart=apart)
-    assert denied("reserve_disk", large, apart=apart)
-    assert denied("lock_file", json.__file__, apart=apart)
-    assert denied("open_pipes", 129, apart=apart)
-    limits = Path(f"/proc/{process()}/limits").read_text()
+def test_it_takes_little_of_shared_resources(in_other_thread: bool) -> None:
+    large = child_path("large")
+    assert "done" in run_deed("fill_file", large, 2**24, in_other_thread=in_other_thread)
+    assert is_denied("fill_file", large, 2**26 + 2**20, in_other_thread=in_other_thread)
+    assert is_denied("reserve_disk", large, in_other_thread=in_other_thread)
+    assert is_denied("lock_file", json.__file__, in_other_thread=in_other_thread)
+    assert is_denied("open_pipes", 129, in_other_thread=in_other_thread)
+    limits = Path(f"/proc/{find_child_pid()}/limits").read_text()
     for name, kind in {"core file size": resource.RLIMIT_CORE, "open files": resource.RLIMIT_NOFILE}.items():
-        assert re.search(rf"Max {name} +{LIMITS[kind]} +{LIMITS[kind]} ", limits)
-    child_manager.keeper.discard()  # it has no descriptors left
+        assert re.search(rf"Max {name} +{RESOURCE_LIMITS[kind]} +{RESOURCE_LIMITS[kind]} ", limits)
+    child_manager.manager.discard()  # it has no descriptors left
 
 
-def may_mount() -> bool:
-    """In a process of its own, for it would stay so."""
+def can_mount() -> bool:
+    """Try to mount in another process, since the mount would remain in this one."""
     imports = "from pathlib import Path; from workers.sandbox import scratch"
     program = f"{imports}; exit(not scratch.mount(Path('/mnt')))"
     return subprocess.run([sys.executable, "-P", "-c", program], check=False).returncode == 0
@@ -237,40 +245,44 @@ def may_mount() -> bool:
 
 @pytest.mark.full
 def test_what_it_writes_fills_no_disk_of_others() -> None:
-    if not may_mount():
+    if not can_mount():
         pytest.skip("mounting a tmpfs needs CAP_SYS_ADMIN, or the right to make user namespaces")
-    folder = Path(in_its_folder("0")).parent
+    folder = Path(child_path("0")).parent
     for number in range(4):
-        tried("fill_file", str(folder / f"large{number}"), 2**26)
-    assert denied("fill_file", str(folder / "more"), 2**20)
-    assert denied("create_files", str(folder))
-    assert not list(folder.iterdir())  # nobody else sees it
-    child_manager.keeper.discard()
+        run_deed("fill_file", str(folder / f"large{number}"), 2**26)
+    assert is_denied("fill_file", str(folder / "more"), 2**20)
+    assert is_denied("create_files", str(folder))
+    assert not list(folder.iterdir())  # the mount is visible in the child only
+    child_manager.manager.discard()
     assert not folder.exists()
 
 
 @pytest.mark.full
 def test_all_its_threads_are_sandboxed_and_it_holds_no_file() -> None:
-    tried("nothing", apart=True)
-    for status in Path(f"/proc/{process()}/task").glob("*/status"):
-        told = dict(line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line)
-        assert (told["Seccomp"], told["NoNewPrivs"]) == ("2", "1")
-        assert int(told["CapEff"], 16) in {0, 1 << privileges.CAP_DAC_READ_SEARCH}
-    held = {os.readlink(path).partition(":")[0] for path in Path(f"/proc/{process()}/fd").iterdir()}
-    assert held == {"pipe", "/dev/null"}
+    run_deed("nothing", in_other_thread=True)
+    for status in Path(f"/proc/{find_child_pid()}/task").glob("*/status"):
+        fields = dict(line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line)
+        assert (fields["Seccomp"], fields["NoNewPrivs"]) == ("2", "1")
+        assert int(fields["CapEff"], 16) in {0, 1 << privileges.CAP_DAC_READ_SEARCH}
+    descriptors = {
+        os.readlink(path).partition(":")[0] for path in Path(f"/proc/{find_child_pid()}/fd").iterdir()
+    }
+    assert descriptors == {"pipe", "/dev/null"}
 
 
-def test_without_a_sandbox_the_same_deeds_are_done(listening: tuple[str, int], services: Services) -> None:
-    """Else the tests above would show nothing."""
-    child_manager.keeper.discard()
-    off = Settings(sandbox="off")
+def test_without_a_sandbox_the_same_deeds_are_done(
+    listening_address: tuple[str, int], services: EmbeddedServices
+) -> None:
+    """Control: otherwise the tests above would prove nothing."""
+    child_manager.manager.discard()
+    unsandboxed = Settings(sandbox="off")
     inet, unix, stream = socket.AF_INET, socket.AF_UNIX, socket.SOCK_STREAM
     for name, arguments in (
-        ("read", (PRIVATE,)),
+        ("read", (PRIVATE_FILE,)),
         ("read", (f"/proc/{os.getpid()}/environ",)),
         ("list", (str(Path.home()),)),
-        ("connect", (inet, stream, list(listening))),
-        ("connect", (unix, stream, sockets(services)[0])),
+        ("connect", (inet, stream, list(listening_address))),
+        ("connect", (unix, stream, list_sockets(services)[0])),
         ("start_program", ("/bin/true",)),
         ("fork_often", ()),
         ("kill", (os.getpid(), 0)),
@@ -279,27 +291,27 @@ def test_without_a_sandbox_the_same_deeds_are_done(listening: tuple[str, int], s
         ("outlive", ()),
         ("limits", ()),
     ):
-        assert set(tried(name, *arguments, settings=off)) == {"done"}, (name, arguments)
-    child_manager.keeper.discard()
+        assert set(run_deed(name, *arguments, settings=unsandboxed)) == {"done"}, (name, arguments)
+    child_manager.manager.discard()
 
 
-def limited(settings: Settings, **limits: Any) -> Settings:
-    child_manager.keeper.discard()
+def change_limits(settings: Settings, **limits: Any) -> Settings:
+    child_manager.manager.discard()
     return settings.model_copy(update=limits)
 
 
 @pytest.mark.full
-def test_what_it_takes_of_memory_and_time_ends_it(settings: Settings) -> None:
-    with pytest.raises(ScoringFailed, match="more memory than the limit of 1500 MB"):
-        tried("take_memory", settings=limited(settings, scoring_memory_mb=1500))
-    first = tried("nothing", settings=settings), process()
-    with pytest.raises(ScoringFailed, match="longer than the limit of 2 s"):
-        tried("run_endlessly", settings=settings.model_copy(update={"scoring_time_limit_s": 2}))
-    assert eventually(lambda: not Path(f"/proc/{first[1]}").exists())
-    child_manager.keeper.discard()
+def test_it_is_ended_at_the_limits_of_memory_and_time(settings: Settings) -> None:
+    with pytest.raises(ScoringError, match="more memory than the limit of 1500 MB"):
+        run_deed("take_memory", settings=change_limits(settings, scoring_memory_mb=1500))
+    first = run_deed("nothing", settings=settings), find_child_pid()
+    with pytest.raises(ScoringError, match="longer than the limit of 2 s"):
+        run_deed("run_endlessly", settings=settings.model_copy(update={"scoring_time_limit_s": 2}))
+    assert poll_until(lambda: not Path(f"/proc/{first[1]}").exists())
+    child_manager.manager.discard()
 
 
-SAID = {
+INVALID_OUTPUTS = {
     "no JSON": ("nonsense\n", 1),
     "a list": ("[1]\n", 1),
     "deep": ("[" * 100_000 + "\n", 1),
@@ -314,65 +326,65 @@ SAID = {
     "that a file cannot be read": ('{"unreadable": true}\n', 1),
     "a long line": ("x" * 2**16, 2**9),
 }
-OF_EACH_KIND = {"no JSON", "no verdict", "something else", "beyond the last step", "a long line"}
+QUICK_CASES = {"no JSON", "no verdict", "something else", "beyond the last step", "a long line"}
 
 
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("text", "times"),
     [
-        pytest.param(*said, id=name, marks=() if name in OF_EACH_KIND else pytest.mark.full)
-        for name, said in SAID.items()
+        pytest.param(*case, id=name, marks=() if name in QUICK_CASES else pytest.mark.full)
+        for name, case in INVALID_OUTPUTS.items()
     ],
 )
 def test_what_it_says_is_not_believed(text: str, times: int) -> None:
-    with pytest.raises(ScoringFailed, match="internal error"):
-        tried("speak", text, times)
-    assert tried("nothing") == {"done": "None"}
+    with pytest.raises(ScoringError, match="internal error"):
+        run_deed("speak", text, times)
+    assert run_deed("nothing") == {"done": "None"}
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("text", ['{"failed": "crash", "trace": "\\ud800"}\n', '{"\\ud800": 1}\n'])
-def test_half_a_character_in_what_it_says_breaks_no_log(
+def test_a_lone_surrogate_in_its_output_breaks_no_log(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], text: str
 ) -> None:
-    """As on a terminal, which is not JSON."""
+    """Tried with the renderer for terminals, which does not escape like JSON."""
     terminal = structlog.wrap_logger(structlog.PrintLogger(), [structlog.dev.ConsoleRenderer()])
     monkeypatch.setattr(child_manager, "log", terminal)
-    with pytest.raises(ScoringFailed, match="internal error"):
-        tried("speak", text, 1)
+    with pytest.raises(ScoringError, match="internal error"):
+        run_deed("speak", text, 1)
     assert "ud800" in capfd.readouterr().out
 
 
 @pytest.mark.full
-def test_who_never_ends_a_line_is_not_listened_to_for_longer_than_one_who_says_nothing() -> None:
-    """It could keep its worker for days: there is always more to read."""
-    spoken_to = child_manager.keeper.ready(Settings(), warm=False)
-    asked = {"kind": "Deed", "name": "speak_endlessly", "arguments": [], "apart": False}
-    spoken_to.send(asked, deadline=time.monotonic() + PATIENCE_S)
-    assert spoken_to.has_output_within(PATIENCE_S)
+def test_an_endless_line_is_read_no_longer_than_silence() -> None:
+    """Otherwise it could occupy its worker for days, since there is always more to read."""
+    child = child_manager.manager.get_child(Settings(), warm=False)
+    request = {"kind": "Deed", "name": "speak_endlessly", "arguments": [], "apart": False}
+    child.send(request, deadline=time.monotonic() + TIMEOUT_S)
+    assert child.has_output_within(TIMEOUT_S)
     for _ in range(3):
-        before = len(spoken_to.received)
-        assert spoken_to.read(0, longest=2**30) is None
-        assert 0 <= len(spoken_to.received) - before <= 2**20
-    child_manager.keeper.discard()
+        size_before = len(child.buffer)
+        assert child.read(0, max_bytes=2**30) is None
+        assert 0 <= len(child.buffer) - size_before <= 2**20
+    child_manager.manager.discard()
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("text", ['{"verdict": {"done": "forged"}, "scorer": "x"}\n', "half a line"])
 def test_what_it_has_said_unasked_is_no_answer_to_what_comes_next(text: str) -> None:
-    """Its next work may be another team's."""
-    tried("nothing")
-    first = process()
-    assert child_manager.keeper.child is not None
-    asked = {"kind": "Deed", "name": "speak", "arguments": [text, 1], "apart": False}
-    child_manager.keeper.child.send(asked, deadline=time.monotonic() + PATIENCE_S)
-    assert child_manager.keeper.child.has_output_within(PATIENCE_S)
-    assert tried("nothing") == {"done": "None"}
-    assert process() != first
+    """The next job may be another team's."""
+    run_deed("nothing")
+    first = find_child_pid()
+    assert child_manager.manager.child is not None
+    request = {"kind": "Deed", "name": "speak", "arguments": [text, 1], "apart": False}
+    child_manager.manager.child.send(request, deadline=time.monotonic() + TIMEOUT_S)
+    assert child_manager.manager.child.has_output_within(TIMEOUT_S)
+    assert run_deed("nothing") == {"done": "None"}
+    assert find_child_pid() != first
 
 
-def evaluation_of(identifier: str) -> Evaluation:
+def load_evaluation(identifier: str) -> Evaluation:
     with transaction() as session:
         return session.scalars(select(Evaluation).where(Evaluation.submission_id == UUID(identifier))).one()
 
@@ -381,19 +393,19 @@ def evaluation_of(identifier: str) -> Evaluation:
 def test_a_hostile_measure_reaches_nothing_and_everything_is_scored_as_without_a_sandbox(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It adds 1 to its number for everything that was not denied."""
-    child_manager.keeper.discard()
-    sent = [arena.submit("red", seed=seed).json()["id"] for seed in (1, 2)]
-    for _ in sent:
+    """The measure adds 1 to its value for every deed that was not denied."""
+    child_manager.manager.discard()
+    sandboxed_ids = [arena.submit("red", seed=seed).json()["id"] for seed in (1, 2)]
+    for _ in sandboxed_ids:
         score.score()
-    sandboxed = [evaluation_of(identifier) for identifier in sent]
-    assert [one.state for one in sandboxed] == [State.SCORED, State.SCORED]
-    child_manager.keeper.discard()
+    sandboxed = [load_evaluation(identifier) for identifier in sandboxed_ids]
+    assert [evaluation.state for evaluation in sandboxed] == [State.SCORED, State.SCORED]
+    child_manager.manager.discard()
     monkeypatch.setattr(child_manager, "PROGRAM", "workers.scorer")
     monkeypatch.setattr(score, "get_settings", lambda: settings.model_copy(update={"sandbox": "off"}))
-    again = [arena.submit("blue", seed=seed).json()["id"] for seed in (1, 2)]
-    for _ in again:
+    honest_ids = [arena.submit("blue", seed=seed).json()["id"] for seed in (1, 2)]
+    for _ in honest_ids:
         score.score()
-    honest = [evaluation_of(identifier).verdict for identifier in again]
-    child_manager.keeper.discard()
-    assert [one.verdict for one in sandboxed] == honest
+    honest_verdicts = [load_evaluation(identifier).verdict for identifier in honest_ids]
+    child_manager.manager.discard()
+    assert [evaluation.verdict for evaluation in sandboxed] == honest_verdicts

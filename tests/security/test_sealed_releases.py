@@ -1,4 +1,4 @@
-"""Releases that tell their own answer: sealed in the store, opened for the scoring child, given to nobody."""
+"""Releases that contain their own answer are sealed in the store and opened for the scoring child only."""
 
 import io
 import zipfile
@@ -16,143 +16,148 @@ from app.crypto import sealing
 from app.db.models import Evaluation, State, Submission
 from app.db.transaction import transaction
 from app.http.authentication import COOKIE
-from app.storage import digest_of, store
-from tests.support.arena import API, noisy_release
+from app.storage import compute_digest, get_store
+from tests.support.arena import API, build_noisy_release
 from tests.support.contest import Contest
-from tests.support.secret_search import cells_of_the_database, files_below
-from tests.support.stored_files import file_of
-from workers.child_manager import content_of
-from workers.jobs import Request
+from tests.support.secret_search import iterate_database_cells, iterate_files
+from tests.support.stored_files import build_blob_path
+from workers.child_manager import read_content
+from workers.jobs import ScoreJob
 
 pytestmark = pytest.mark.full
 
 
 @pytest.fixture
 def sealing_track(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the processes that hold keys or take uploads; the scoring child knows nothing of it."""
+    """Make the track seal releases in this process; the scoring child knows nothing of it."""
     monkeypatch.setitem(TRACKS, "microdata", replace(TRACKS["microdata"], seals_release=True))
 
 
 @pytest.fixture
 def contest(client: TestClient, sealing_track: None) -> Contest:
-    return Contest.opened(client)
+    return Contest.create(client)
 
 
-def rows_of(table: bytes) -> set[bytes]:
-    """Runs of three rows, which no other table has in this order."""
+def list_row_runs(table: bytes) -> set[bytes]:
+    """Return runs of three rows, which no other table has in this order."""
     lines = table.splitlines()[1:]
-    return {b"\n".join(lines[place : place + 3]) for place in range(0, len(lines) - 2, 3)}
+    return {b"\n".join(lines[start : start + 3]) for start in range(0, len(lines) - 2, 3)}
 
 
-def released(contest: Contest) -> bytes:
-    return noisy_release(contest.seeds, contest.arena.table)[0]
+def build_current_release(contest: Contest) -> bytes:
+    return build_noisy_release(contest.seeds, contest.arena.table)[0]
 
 
-def stored_files(submission: str) -> dict[str, str]:
+def load_stored_files(submission: str) -> dict[str, str]:
     with transaction() as session:
         return dict(session.get_one(Submission, UUID(submission)).files)
 
 
-def as_kept(contest: Contest, submission: str) -> bytes:
-    return store().get(stored_files(submission)["anonymized"])
+def read_stored_release(contest: Contest, submission: str) -> bytes:
+    return get_store().get(load_stored_files(submission)["anonymized"])
 
 
 def test_a_release_is_scored_and_published_as_if_nothing_were_sealed(client: TestClient) -> None:
-    found = []
-    for sealed in (False, True):
+    results = []
+    for is_sealed in (False, True):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setitem(TRACKS, "microdata", replace(TRACKS["microdata"], seals_release=sealed))
-            contest = Contest.opened(client, slug=f"sealed-{sealed}".lower())
+            patch.setitem(TRACKS, "microdata", replace(TRACKS["microdata"], seals_release=is_sealed))
+            contest = Contest.create(client, slug=f"sealed-{is_sealed}".lower())
             submission = contest.submit("red")
             with transaction() as session:
                 (verdict,) = (
-                    one.verdict for one in session.query(Evaluation).filter_by(submission_id=UUID(submission))
+                    evaluation.verdict
+                    for evaluation in session.query(Evaluation).filter_by(submission_id=UUID(submission))
                 )
-            row = contest.arena.submission(submission, "red")
-            contest.attack()
-            (target,) = contest.targets("blue")
+            row = contest.arena.get_submission(submission, "red")
+            contest.open_attacks()
+            (target,) = contest.list_targets("blue")
             path = f"/targets/{target['id']}/data/anonymized.csv"
-            published = contest.arena.get(path, token=contest.arena.team("blue")).content
-            found.append((verdict, row["sha256"], row["status"], target["files"], published))
-    assert found[0] == found[1]
-    assert found[1][1] == {"anonymized.csv": digest_of(noisy_release(1, contest.arena.table)[0])}
-    assert found[1][2] == State.SCORED
+            published = contest.arena.get(path, token=contest.arena.get_team_token("blue")).content
+            results.append((verdict, row["sha256"], row["status"], target["files"], published))
+    assert results[0] == results[1]
+    assert results[1][1] == {"anonymized.csv": compute_digest(build_noisy_release(1, contest.arena.table)[0])}
+    assert results[1][2] == State.SCORED
 
 
-def test_nothing_that_is_kept_holds_a_sealed_release(contest: Contest, settings: Settings) -> None:
+def test_no_stored_file_or_column_contains_a_sealed_release(contest: Contest, settings: Settings) -> None:
     contest.seeds = 7_000_000
     submission = contest.submit("red")
-    canaries = rows_of(released(contest))
+    canaries = list_row_runs(build_current_release(contest))
     assert len(canaries) > 10
-    kept = dict(files_below(settings.data))
-    assert file_of(settings.data, stored_files(submission)["anonymized"]) in kept
-    for where, content in [*kept.items(), *cells_of_the_database()]:
-        assert not any(canary in content for canary in canaries), where
+    files = dict(iterate_files(settings.data))
+    assert build_blob_path(settings.data, load_stored_files(submission)["anonymized"]) in files
+    for location, content in [*files.items(), *iterate_database_cells()]:
+        assert not any(canary in content for canary in canaries), location
 
 
-def test_nobody_gets_a_sealed_release_back(contest: Contest) -> None:
+def test_nobody_can_download_a_sealed_release(contest: Contest) -> None:
     submission = contest.submit("red")
     arena = contest.arena
-    for token in (arena.team("red"), arena.organizer):
-        answer = arena.get(f"/submissions/{submission}/data/anonymized.csv", token=token)
-        assert (answer.status_code, answer.json()["code"]) == (404, "release_sealed")
-    cookie = {"Cookie": f"{COOKIE}={arena.session(arena.team('red'))}"}
+    for token in (arena.get_team_token("red"), arena.organizer):
+        response = arena.get(f"/submissions/{submission}/data/anonymized.csv", token=token)
+        assert (response.status_code, response.json()["code"]) == (404, "release_sealed")
+    cookie = {"Cookie": f"{COOKIE}={arena.get_session(arena.get_team_token('red'))}"}
     page = arena.client.get(f"/submissions/{submission}", headers=cookie)
     assert (page.status_code, "/data/" in page.text) == (200, False)
     assert "nobody can download it" in page.text
-    packed = arena.get(f"/competitions/{arena.slug}/export.zip")
-    assert packed.status_code == 200, packed.text
-    with zipfile.ZipFile(io.BytesIO(packed.content)) as export:
+    archive_response = arena.get(f"/competitions/{arena.slug}/export.zip")
+    assert archive_response.status_code == 200, archive_response.text
+    with zipfile.ZipFile(io.BytesIO(archive_response.content)) as export:
         contents = {name: export.read(name) for name in export.namelist()}
     assert not [name for name in contents if "submissions/" in name]
-    (listed,) = [content for name, content in contents.items() if name.endswith("submissions.csv")]
-    assert digest_of(released(contest)).encode() in listed
+    (submissions_csv,) = [content for name, content in contents.items() if name.endswith("submissions.csv")]
+    assert compute_digest(build_current_release(contest)).encode() in submissions_csv
     for content in contents.values():
-        assert not any(canary in content for canary in rows_of(released(contest)))
+        assert not any(canary in content for canary in list_row_runs(build_current_release(contest)))
 
 
 def test_only_the_workers_keys_open_a_sealed_file_and_for_its_submission_alone(
     contest: Contest, settings: Settings, tmp_path: Path
 ) -> None:
     submission = contest.submit("red")
-    content, keys = as_kept(contest, submission), settings.opening_keys_dir
-    assert sealing.open_file(keys, submission_id=UUID(submission), content=content) == released(contest)
+    content, keys = read_stored_release(contest, submission), settings.opening_keys_dir
+    assert sealing.open_file(keys, submission_id=UUID(submission), content=content) == build_current_release(
+        contest
+    )
     damaged = content[:-1] + bytes([content[-1] ^ 1])
-    strange = b"../private\n" + content.partition(b"\n")[2]
-    for folder, whose, what in (
+    unknown_key_content = b"../private\n" + content.partition(b"\n")[2]
+    for folder, other_submission, other_content in (
         (None, submission, content),
         (tmp_path, submission, content),
         (keys, str(uuid4()), content),
         (keys, submission, damaged),
-        (keys, submission, released(contest)),
-        (keys, submission, strange),
+        (keys, submission, build_current_release(contest)),
+        (keys, submission, unknown_key_content),
     ):
         with pytest.raises(Unavailable):
-            sealing.open_file(folder, submission_id=UUID(whose), content=what)
+            sealing.open_file(folder, submission_id=UUID(other_submission), content=other_content)
 
 
 def test_a_worker_opens_for_its_child_what_the_release_names_and_nothing_else(
     contest: Contest, settings: Settings
 ) -> None:
     submission = contest.submit("red")
-    files, plain = stored_files(submission), store().put(b"a,b\n1,2\n")
-    work = Request("", {"original": plain}, files, secret="", sealed_for=submission)
-    assert content_of(files["anonymized"], work, settings) == released(contest)
-    assert content_of(plain, work, settings) == b"a,b\n1,2\n"
-    unsealed = Request("", {}, files, secret="")
-    assert content_of(files["anonymized"], unsealed, settings) == as_kept(contest, submission)
+    files, plain_digest = load_stored_files(submission), get_store().save(b"a,b\n1,2\n")
+    job = ScoreJob("", {"original": plain_digest}, files, secret="", sealed_for=submission)
+    assert read_content(files["anonymized"], job, settings) == build_current_release(contest)
+    assert read_content(plain_digest, job, settings) == b"a,b\n1,2\n"
+    unsealed_job = ScoreJob("", {}, files, secret="")
+    assert read_content(files["anonymized"], unsealed_job, settings) == read_stored_release(
+        contest, submission
+    )
 
 
 def test_without_the_key_a_sealed_release_waits_for_a_worker_that_has_it(
     contest: Contest, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     contest.submit("red")
-    contest.move(anonymization=(-3, -2), reidentification=(-1, 1))
+    contest.move_phases(anonymization=(-3, -2), reidentification=(-1, 1))
     keyless = settings.model_copy(update={"opening_keys_dir": None})
     with monkeypatch.context() as patch:
         patch.setattr("workers.lifecycle.get_settings", lambda: keyless)
-        contest.attack()
-        answer = contest.arena.client.get(f"{API}/competitions/{contest.arena.slug}/manifest")
-        assert answer.json()["code"] == "no_targets_yet"
-    contest.attack()
-    assert len(contest.targets("blue")) == 1
+        contest.open_attacks()
+        response = contest.arena.client.get(f"{API}/competitions/{contest.arena.slug}/manifest")
+        assert response.json()["code"] == "no_targets_yet"
+    contest.open_attacks()
+    assert len(contest.list_targets("blue")) == 1

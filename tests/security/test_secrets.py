@@ -1,4 +1,4 @@
-"""Canaries: what must stay secret is planted, then looked for in everything the service gives or keeps."""
+"""Canaries: secrets are planted, then searched for in everything the service returns or stores."""
 
 import hashlib
 import itertools
@@ -16,26 +16,26 @@ from sqlalchemy import select, text
 
 from anoncup.errors import Unavailable
 from anoncup.tracks.linkage.permutation import secret_csv
-from app.cli.local_service import environment
+from app.cli.local_service import build_environments
 from app.config import Settings
 from app.crypto import sealing
 from app.db import engine
 from app.db.models import Evaluation, Secret, State, Submission
 from app.db.transaction import transaction
-from app.processes.embedded_servers import Services
+from app.processes.embedded_servers import EmbeddedServices
 from app.services.jobs import queue
-from app.storage import digest_of
-from tests.security.stage import Stage
-from tests.support.arena import API, PASSWORD, Arena, noisy_release
-from tests.support.secret_search import cells_of_the_database, files_below, needles, seen
-from tests.support.stored_files import file_of
+from app.storage import compute_digest
+from tests.security.stage import AccessScenario
+from tests.support.arena import API, PASSWORD, Arena, build_noisy_release
+from tests.support.secret_search import build_needles, find_leaks, iterate_database_cells, iterate_files
+from tests.support.stored_files import build_blob_path
 from tests.support.uploads import score_everything
 from workers import score
 
 
 @pytest.fixture
-def stage(client: TestClient) -> Stage:
-    return Stage.opened(client)
+def scenario(client: TestClient) -> AccessScenario:
+    return AccessScenario.open(client)
 
 
 @pytest.mark.parametrize(
@@ -53,15 +53,15 @@ def stage(client: TestClient) -> Stage:
 )
 def test_the_search_finds_a_secret_that_is_there(spelling: Any) -> None:
     rows = np.random.default_rng(3).permutation(40)
-    assert seen(b"before " + spelling(rows) + b" after", needles(secret_csv(rows)))
-    assert not seen(spelling(rows), needles(secret_csv(np.random.default_rng(4).permutation(40))))
+    assert find_leaks(b"before " + spelling(rows) + b" after", build_needles(secret_csv(rows)))
+    assert not find_leaks(spelling(rows), build_needles(secret_csv(np.random.default_rng(4).permutation(40))))
 
 
 def test_the_receipt_of_an_upload_contains_no_secret(arena: Arena) -> None:
-    _, secret = noisy_release(23, arena.table)
-    answer = arena.submit("red", seed=23)
-    assert answer.status_code == 202
-    assert not seen(answer.content, needles(secret))
+    _, secret = build_noisy_release(23, arena.table)
+    response = arena.submit("red", seed=23)
+    assert response.status_code == 202
+    assert not find_leaks(response.content, build_needles(secret))
 
 
 @pytest.mark.full
@@ -72,82 +72,86 @@ def test_no_log_line_of_what_goes_wrong_contains_a_secret_or_a_password(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    canaries = lost_submission(arena, settings) | {PASSWORD.encode()}
+    canaries = score_lost_submission(arena, settings) | {PASSWORD.encode()}
     arena.client.post(f"{API}/tokens", json={"name": "nobody", "password": PASSWORD})
     arena.client.post(f"{API}/tokens", json={"name": "nobody", "password": [PASSWORD]})
     captured = capfd.readouterr()
     logged = captured.out + captured.err + caplog.text
     assert "work_turned_away" in logged
-    assert not seen(logged.encode(), canaries)
+    assert not find_leaks(logged.encode(), canaries)
 
 
-def lost_submission(arena: Arena, settings: Settings) -> set[bytes]:
-    """Score a submission whose file is gone: the worker's own complaints are logged too."""
-    table, secret = noisy_release(29, arena.table)
+def score_lost_submission(arena: Arena, settings: Settings) -> set[bytes]:
+    """Score a submission whose file is missing, which the worker logs, and return its canaries."""
+    table, secret = build_noisy_release(29, arena.table)
     identifier = arena.submit("red", seed=29).json()["id"]
-    file_of(settings.data, digest_of(table)).unlink()
+    build_blob_path(settings.data, compute_digest(table)).unlink()
     score_everything()
-    assert not seen(json.dumps(arena.submission(identifier, "red")).encode(), needles(secret))
-    return needles(secret)
+    assert not find_leaks(json.dumps(arena.get_submission(identifier, "red")).encode(), build_needles(secret))
+    return build_needles(secret)
 
 
-def test_an_internal_error_tells_nobody_the_secret_it_happened_on(
+def test_an_internal_error_reveals_no_secret(
     arena: Arena,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def broken(*_: object, **__: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise RuntimeError("a fault of ours")
 
     caplog.set_level(logging.DEBUG)
-    monkeypatch.setattr(sealing, "seal", broken)
-    # Past the check against the document, which knows no 500.
+    monkeypatch.setattr(sealing, "seal", fail)
+    # A plain client, since the test client's contract check knows no status 500.
     arena.client = TestClient(arena.client.app, base_url="http://localhost", raise_server_exceptions=False)
-    answer = arena.submit("red", seed=31)
+    response = arena.submit("red", seed=31)
     captured = capfd.readouterr()
-    assert answer.status_code == 500
-    told = answer.content + (captured.out + captured.err + caplog.text).encode()
-    assert not seen(told, needles(noisy_release(31, arena.table)[1]))
-    assert b"a fault of ours" not in answer.content
+    assert response.status_code == 500
+    output = response.content + (captured.out + captured.err + caplog.text).encode()
+    assert not find_leaks(output, build_needles(build_noisy_release(31, arena.table)[1]))
+    assert b"a fault of ours" not in response.content
 
 
-def test_no_column_of_the_database_contains_a_secret_a_password_a_token_or_an_invite(stage: Stage) -> None:
-    code = stage.arena.post(f"/competitions/{stage.arena.slug}/invites", json={}).json()["code"]
-    clear = [PASSWORD, code, stage.arena.organizer, *stage.arena.tokens.values()]
-    canaries = needles(stage.secret) | {canary.encode() for canary in clear}
+def test_no_column_of_the_database_contains_a_secret_a_password_a_token_or_an_invite(
+    scenario: AccessScenario,
+) -> None:
+    code = scenario.arena.post(f"/competitions/{scenario.arena.slug}/invites", json={}).json()["code"]
+    clear_texts = [PASSWORD, code, scenario.arena.organizer, *scenario.arena.tokens.values()]
+    canaries = build_needles(scenario.secret) | {canary.encode() for canary in clear_texts}
     cells = 0
-    for place, content in cells_of_the_database():
-        assert not seen(content, canaries), place
+    for location, content in iterate_database_cells():
+        assert not find_leaks(content, canaries), location
         cells += 1
     assert cells > 100
 
 
 @pytest.mark.full
-def test_the_queue_says_nothing_of_what_was_sent(arena: Arena) -> None:
-    _, secret = noisy_release(37, arena.table)
+def test_the_queue_contains_nothing_of_an_upload(arena: Arena) -> None:
+    _, secret = build_noisy_release(37, arena.table)
     assert arena.submit("red", seed=37).status_code == 202
     with queue.celery.connection_for_write() as connection:
         redis = connection.default_channel.client
         messages = [bytes(message) for message in redis.lrange(queue.QUEUES[queue.SCORE], 0, -1)]
     assert len(messages) == 1
-    assert not seen(b"".join(messages), needles(secret) | {PASSWORD.encode(), arena.team("red").encode()})
+    assert not find_leaks(
+        b"".join(messages), build_needles(secret) | {PASSWORD.encode(), arena.get_team_token("red").encode()}
+    )
     assert len(messages[0]) < 2_000
 
 
 @pytest.mark.full
 def test_no_file_of_the_service_but_the_private_keys_contains_a_secret(
-    stage: Stage, settings: Settings, tmp_path_factory: pytest.TempPathFactory
+    scenario: AccessScenario, settings: Settings, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """The blobs, the database's own files with its write-ahead log, the queue's files, and their logs."""
-    canaries = needles(stage.secret) | {PASSWORD.encode(), stage.arena.organizer.encode()}
+    """Searches blobs, database files with the write-ahead log, queue files and logs."""
+    canaries = build_needles(scenario.secret) | {PASSWORD.encode(), scenario.arena.organizer.encode()}
     with engine.get_engine().connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("CHECKPOINT"))
     servers = next(tmp_path_factory.getbasetemp().glob("servers*"))
-    looked_at = itertools.chain(files_below(settings.data), files_below(servers))
-    found = {path: seen(content, canaries) for path, content in looked_at}
-    assert {path: what for path, what in found.items() if what} == {}
-    assert any("blobs" in path.parts for path in found)
+    files = itertools.chain(iterate_files(settings.data), iterate_files(servers))
+    leaks = {path: find_leaks(content, canaries) for path, content in files}
+    assert {path: leak for path, leak in leaks.items() if leak} == {}
+    assert any("blobs" in path.parts for path in leaks)
 
 
 WRONG_SECRETS = {
@@ -163,35 +167,37 @@ WRONG_SECRETS = {
 def test_two_wrong_secrets_with_the_same_fault_get_the_very_same_answer(
     arena: Arena, case: tuple[list[str], list[str]]
 ) -> None:
-    """So no answer depends on a value in the secret, and none can repeat one."""
-    lines = noisy_release(1, arena.table)[1].decode().split()
-    answers = []
-    for last in case:
-        wrong = ("\n".join([*lines[: -len(last)], *last]) + "\n").encode()
-        answers.append(arena.submit("red", secret=wrong))
-    assert [answer.status_code for answer in answers] == [422, 422]
-    assert answers[0].content == answers[1].content
-    assert not any(value.encode() in answers[0].content for value in case[0])
+    """Therefore no response depends on a value of the secret or repeats one."""
+    lines = build_noisy_release(1, arena.table)[1].decode().split()
+    responses = []
+    for values in case:
+        wrong = ("\n".join([*lines[: -len(values)], *values]) + "\n").encode()
+        responses.append(arena.submit("red", secret=wrong))
+    assert [response.status_code for response in responses] == [422, 422]
+    assert responses[0].content == responses[1].content
+    assert not any(value.encode() in responses[0].content for value in case[0])
 
 
 def test_a_wrong_secret_in_the_wrong_part_of_the_form_is_not_repeated(arena: Arena) -> None:
-    table, secret = noisy_release(1, arena.table)
+    table, secret = build_noisy_release(1, arena.table)
     path = f"/competitions/{arena.slug}/submissions"
     as_table = arena.submit("red", anonymized=secret, secret=table)
-    as_text = arena.post(path, token=arena.team("red"), data={"secret": secret.decode()}, files={"x": b""})
-    as_json = arena.post(path, token=arena.team("red"), json={"secret": secret.decode()})
-    for answer in (as_table, as_text, as_json):
-        assert answer.status_code == 422
-        assert not seen(answer.content, needles(secret))
+    as_text = arena.post(
+        path, token=arena.get_team_token("red"), data={"secret": secret.decode()}, files={"x": b""}
+    )
+    as_json = arena.post(path, token=arena.get_team_token("red"), json={"secret": secret.decode()})
+    for response in (as_table, as_text, as_json):
+        assert response.status_code == 422
+        assert not find_leaks(response.content, build_needles(secret))
 
 
 def test_a_password_that_is_refused_is_not_repeated(client: TestClient) -> None:
     secret = "x7Q-canary"
     wrong_types: list[Any] = [[secret], {"password": secret}, {secret: 1}]
     for password in wrong_types:
-        answer = client.post(f"{API}/tokens", json={"name": "somebody", "password": password})
-        assert answer.status_code == 422
-        assert secret not in answer.text
+        response = client.post(f"{API}/tokens", json={"name": "somebody", "password": password})
+        assert response.status_code == 422
+        assert secret not in response.text
     body = {"invite": "x", "team": "y", "name": "z", "password": secret}
     assert secret not in client.post(f"{API}/signup", json=body).text
     assert secret not in client.post(f"{API}/signup", content=json.dumps(body)[:-1]).text
@@ -201,25 +207,25 @@ def test_a_password_that_is_refused_is_not_repeated(client: TestClient) -> None:
     assert secret not in page.text
 
 
-def sealed_secret(submission_id: str) -> Secret:
+def load_secret(submission_id: str) -> Secret:
     with transaction() as session:
         return session.scalars(select(Secret).where(Secret.submission_id == UUID(submission_id))).one()
 
 
 @pytest.mark.full
 def test_the_settings_of_the_web_process_cannot_open_what_it_sealed(
-    stage: Stage, settings: Settings, services: Services, tmp_path: Path
+    scenario: AccessScenario, settings: Settings, services: EmbeddedServices, tmp_path: Path
 ) -> None:
-    row = sealed_secret(stage.submission_id)
+    row = load_secret(scenario.submission_id)
 
-    def opened(folder: Path | None) -> bytes:
+    def open_secret(folder: Path | None) -> bytes:
         return sealing.open_sealed(folder, key_id=row.key_id, box=row.sealed, submission_id=row.submission_id)
 
-    assert opened(settings.opening_keys_dir) == stage.secret
+    assert open_secret(settings.opening_keys_dir) == scenario.secret
     for folder in (None, tmp_path, settings.sealing_key_file):
         with pytest.raises(Unavailable, match="private key"):
-            opened(folder)
-    shared, web, _ = environment(services, tmp_path / "fresh")
+            open_secret(folder)
+    shared, web, _ = build_environments(services, tmp_path / "fresh")
     assert set(shared | web) == {
         "DATABASE_URL",
         "REDIS_URL",
@@ -231,9 +237,9 @@ def test_the_settings_of_the_web_process_cannot_open_what_it_sealed(
 
 @pytest.mark.full
 def test_a_sealed_box_moved_to_another_submission_does_not_open_there(
-    stage: Stage, settings: Settings
+    scenario: AccessScenario, settings: Settings
 ) -> None:
-    row = sealed_secret(stage.submission_id)
+    row = load_secret(scenario.submission_id)
     with pytest.raises(Unavailable, match="another submission"):
         sealing.open_sealed(
             settings.opening_keys_dir, key_id=row.key_id, box=row.sealed, submission_id=uuid4()
@@ -241,25 +247,25 @@ def test_a_sealed_box_moved_to_another_submission_does_not_open_there(
 
 
 @pytest.mark.full
-def test_a_worker_scores_nothing_by_a_box_that_was_moved(stage: Stage) -> None:
-    thief = stage.arena.submit("blue", seed=41).json()["id"]
+def test_a_worker_scores_nothing_by_a_box_that_was_moved(scenario: AccessScenario) -> None:
+    thief_id = scenario.arena.submit("blue", seed=41).json()["id"]
     with transaction() as session:
-        mine = session.get_one(Secret, UUID(thief))
-        mine.sealed = session.get_one(Secret, UUID(stage.submission_id)).sealed
+        own_secret = session.get_one(Secret, UUID(thief_id))
+        own_secret.sealed = session.get_one(Secret, UUID(scenario.submission_id)).sealed
         evaluation = session.scalars(
-            select(Evaluation.id).where(Evaluation.submission_id == UUID(thief))
+            select(Evaluation.id).where(Evaluation.submission_id == UUID(thief_id))
         ).one()
     score.score(str(evaluation))
     with transaction() as session:
-        found = session.get_one(Evaluation, evaluation)
-    assert (found.state, found.verdict) == (State.QUEUED, None)
-    assert found.failure
-    assert str(found.failure.message) == "a sealed secret belongs to another submission"
+        stored_evaluation = session.get_one(Evaluation, evaluation)
+    assert (stored_evaluation.state, stored_evaluation.verdict) == (State.QUEUED, None)
+    assert stored_evaluation.failure
+    assert str(stored_evaluation.failure.message) == "a sealed secret belongs to another submission"
 
 
 @pytest.mark.full
-def test_a_damaged_box_does_not_open(stage: Stage, settings: Settings) -> None:
-    row = sealed_secret(stage.submission_id)
+def test_a_damaged_box_does_not_open(scenario: AccessScenario, settings: Settings) -> None:
+    row = load_secret(scenario.submission_id)
     damaged = row.sealed[:-1] + bytes([row.sealed[-1] ^ 1])
     with pytest.raises(Unavailable, match="does not open"):
         sealing.open_sealed(
@@ -268,23 +274,23 @@ def test_a_damaged_box_does_not_open(stage: Stage, settings: Settings) -> None:
 
 
 def test_the_commitment_is_the_digest_of_the_salt_and_the_secret_file(
-    stage: Stage, settings: Settings
+    scenario: AccessScenario, settings: Settings
 ) -> None:
-    row = sealed_secret(stage.submission_id)
-    private = sealing.read_private_key(settings.opening_keys_dir, row.key_id)
-    content = SealedBox(private).decrypt(row.sealed)
+    row = load_secret(scenario.submission_id)
+    private_key = sealing.read_private_key(settings.opening_keys_dir, row.key_id)
+    content = SealedBox(private_key).decrypt(row.sealed)
     salt, secret = content[16 : 16 + sealing.SALT_BYTES], content[16 + sealing.SALT_BYTES :]
-    assert secret == stage.secret
+    assert secret == scenario.secret
     assert row.commitment == hashlib.sha256(salt + secret).hexdigest()
-    shown = stage.arena.submission(stage.submission_id, "red")
-    assert shown["commitment"] == row.commitment
+    submission = scenario.arena.get_submission(scenario.submission_id, "red")
+    assert submission["commitment"] == row.commitment
 
 
 @pytest.mark.full
 def test_equal_secrets_have_different_commitments_and_boxes(arena: Arena) -> None:
     receipts = [arena.submit(team, seed=43).json() for team in ("red", "red", "blue")]
     assert len({receipt["commitment"] for receipt in receipts}) == 3
-    assert len({sealed_secret(receipt["id"]).sealed for receipt in receipts}) == 3
+    assert len({load_secret(receipt["id"]).sealed for receipt in receipts}) == 3
 
 
 def test_the_private_keys_are_for_their_owner_only(settings: Settings) -> None:
@@ -296,9 +302,9 @@ def test_the_private_keys_are_for_their_owner_only(settings: Settings) -> None:
 
 @pytest.mark.full
 def test_a_refused_upload_leaves_no_secret_behind(arena: Arena, settings: Settings) -> None:
-    _, secret = noisy_release(47, arena.table)
+    _, secret = build_noisy_release(47, arena.table)
     assert arena.submit("red", seed=47, anonymized=b"wrong").status_code == 422
     with transaction() as session:
         assert session.scalars(select(Submission)).all() == []
-    for path, content in files_below(settings.data):
-        assert not seen(content, needles(secret)), path
+    for path, content in iterate_files(settings.data):
+        assert not find_leaks(content, build_needles(secret)), path

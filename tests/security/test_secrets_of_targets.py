@@ -1,4 +1,4 @@
-"""Canaries in the second phase: the secrets of targets, up to the reveal and after it, and right guesses."""
+"""Canaries in the second phase: secrets of targets before and after the reveal, and correct guesses."""
 
 import io
 import logging
@@ -13,11 +13,11 @@ from sqlalchemy import text
 from anoncup.tracks.linkage.permutation import secret_csv
 from app.config import Settings
 from app.db import engine
-from app.storage import digest_of
+from app.storage import compute_digest
 from tests.security.table import TABLE
-from tests.support.arena import ROWS, numbers
-from tests.support.contest import Contest, judge_everything, turn
-from tests.support.secret_search import cells_of_the_database, files_below, needles, seen
+from tests.support.arena import ROWS, serial_numbers
+from tests.support.contest import Contest, judge_everything, run_clock
+from tests.support.secret_search import build_needles, find_leaks, iterate_database_cells, iterate_files
 
 pytestmark = pytest.mark.full
 
@@ -28,46 +28,55 @@ ROUTES = [
     if route.startswith("GET ")
     and ("{slug}" in route or "{submission_id}" in route or "{target_id}" in route)
 ]
-"""All that tell anything of this contest."""
-FEW = 5
-"""Rows on which guesses are right: fewer than a canary's run."""
+"""All routes that show anything of this contest."""
+CORRECT_ROWS = 5
+"""Correct rows of a guess; fewer than a canary's run."""
 
 
-class Watched:
-    """A contest with two targets, whose every answer is looked through."""
+class WatchedContest:
+    """A contest with two targets, whose responses are searched for canaries."""
 
     def __init__(self, client: TestClient, *, more: str = "") -> None:
-        self.contest = Contest.opened(client, more=more)
-        # Releases of its own: what other tests revealed stays in the store.
-        self.contest.seeds = 1_000_000 + 10 * next(numbers)
-        self.sent = [self.contest.submit(team) for team in ("red", "blue")]
+        self.contest = Contest.create(client, extra_toml=more)
+        # Own releases, since those that other tests revealed stay in the store.
+        self.contest.seeds = 1_000_000 + 10 * next(serial_numbers)
+        self.submissions = [self.contest.submit(team) for team in ("red", "blue")]
         self.canaries = set[bytes]()
         for source in self.contest.secrets.values():
-            self.canaries |= needles(secret_csv(source))
+            self.canaries |= build_needles(secret_csv(source))
 
-    def answers(self) -> Iterator[tuple[str, bytes]]:
-        """Every GET route for every audience, and what zips contain."""
+    def read_responses(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the responses of every GET route to every audience, and the contents of archives."""
         arena = self.contest.arena
         team = arena.get(f"{self.contest.path}/teams").json()[0]
-        people = {"team_id": team["id"], "user_id": team["members"][0]["user_id"]}
-        listed = arena.get(f"{self.contest.path}/targets")
-        targets = [one["id"] for one in listed.json()] if listed.status_code == 200 else []
+        ids = {"team_id": team["id"], "user_id": team["members"][0]["user_id"]}
+        response_of_targets = arena.get(f"{self.contest.path}/targets")
+        targets = (
+            [row["id"] for row in response_of_targets.json()]
+            if response_of_targets.status_code == 200
+            else []
+        )
         for route in ROUTES:
             for audience in AUDIENCES:
-                for number, submission in enumerate(self.sent if "_id}" in route else self.sent[:1]):
+                for number, submission in enumerate(
+                    self.submissions if "_id}" in route else self.submissions[:1]
+                ):
                     target = targets[number] if targets else UUID(int=0)
-                    path = self.place(route, submission, str(target), people)
+                    path = self.format_path(route, submission, str(target), ids)
                     token = {"visitor": None, "organizer": arena.organizer}.get(
                         audience, arena.tokens.get(audience)
                     )
                     headers = {"Authorization": f"Bearer {token}"} if token else {}
-                    answer = arena.client.get(path, headers=headers, follow_redirects=False)
-                    assert answer.status_code < 500, path
-                    yield f"{audience} {path}", answer.content + repr(answer.headers.multi_items()).encode()
-                    if path.endswith(".zip") and answer.status_code == 200:
-                        yield f"{audience} {path}", unpacked(answer.content)
+                    response = arena.client.get(path, headers=headers, follow_redirects=False)
+                    assert response.status_code < 500, path
+                    yield (
+                        f"{audience} {path}",
+                        response.content + repr(response.headers.multi_items()).encode(),
+                    )
+                    if path.endswith(".zip") and response.status_code == 200:
+                        yield f"{audience} {path}", unpack(response.content)
 
-    def place(self, route: str, submission: str, target: str, people: dict[str, str]) -> str:
+    def format_path(self, route: str, submission: str, target: str, people: dict[str, str]) -> str:
         return route.removeprefix("GET ").format_map(
             {
                 "slug": self.contest.arena.slug,
@@ -82,24 +91,24 @@ class Watched:
             | people
         )
 
-    def leaks(self) -> set[str]:
-        """The answers that hold a canary."""
-        return {where for where, content in self.answers() if seen(content, self.canaries)}
+    def find_leaks(self) -> set[str]:
+        """Return the responses that contain a canary."""
+        return {location for location, content in self.read_responses() if find_leaks(content, self.canaries)}
 
 
-def unpacked(content: bytes) -> bytes:
-    with zipfile.ZipFile(io.BytesIO(content)) as packed:
-        return b"\n".join(name.encode() + b"\n" + packed.read(name) for name in packed.namelist())
+def unpack(content: bytes) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return b"\n".join(name.encode() + b"\n" + archive.read(name) for name in archive.namelist())
 
 
-def kept(settings: Settings, canaries: set[bytes]) -> set[str]:
-    """The columns and the blobs that hold a canary."""
-    columns = {place for place, content in cells_of_the_database() if seen(content, canaries)}
-    blobs = {path.name for path, content in files_below(settings.data) if seen(content, canaries)}
+def find_stored_leaks(settings: Settings, canaries: set[bytes]) -> set[str]:
+    """Return the columns and blobs that contain a canary."""
+    columns = {location for location, content in iterate_database_cells() if find_leaks(content, canaries)}
+    blobs = {path.name for path, content in iterate_files(settings.data) if find_leaks(content, canaries)}
     return columns | blobs
 
 
-def test_no_answer_log_line_column_or_file_holds_a_targets_secret_before_the_reveal(
+def test_nothing_contains_a_targets_secret_before_the_reveal(
     client: TestClient,
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
@@ -107,91 +116,108 @@ def test_no_answer_log_line_column_or_file_holds_a_targets_secret_before_the_rev
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    watched = Watched(client, more='[publication]\nfeedback = "immediate"')
-    contest = watched.contest
-    contest.between()
-    assert watched.leaks() == set()
-    contest.attack()
-    contest.guessed("blue", watched.sent[0], FEW)
-    contest.guessed("red", watched.sent[1], FEW)
-    for content in (b"wrong", contest.right_on(watched.sent[0], FEW)[:-2]):
-        assert contest.guess("blue", contest.target_of(watched.sent[0])["id"], content).status_code == 422
-    assert watched.leaks() == set()
+    watched_contest = WatchedContest(client, more='[publication]\nfeedback = "immediate"')
+    contest = watched_contest.contest
+    contest.start_pause()
+    assert watched_contest.find_leaks() == set()
+    contest.open_attacks()
+    contest.submit_correct_guess("blue", watched_contest.submissions[0], CORRECT_ROWS)
+    contest.submit_correct_guess("red", watched_contest.submissions[1], CORRECT_ROWS)
+    for content in (b"wrong", contest.build_guess(watched_contest.submissions[0], CORRECT_ROWS)[:-2]):
+        assert (
+            contest.submit_guess(
+                "blue", contest.find_target(watched_contest.submissions[0])["id"], content
+            ).status_code
+            == 422
+        )
+    assert watched_contest.find_leaks() == set()
     keyless = settings.model_copy(update={"opening_keys_dir": None})
     monkeypatch.setattr("workers.lifecycle.get_settings", lambda: keyless)
-    contest.close()
-    assert contest.state() == "closed"
-    assert watched.leaks() == set()
-    assert kept(settings, watched.canaries) == set()
+    contest.close_attacks()
+    assert contest.get_state() == "closed"
+    assert watched_contest.find_leaks() == set()
+    assert find_stored_leaks(settings, watched_contest.canaries) == set()
     captured = capfd.readouterr()
     logged = captured.out + captured.err + caplog.text
     assert "turning_failed" in logged
-    assert not seen(logged.encode(), watched.canaries)
+    assert not find_leaks(logged.encode(), watched_contest.canaries)
 
 
-def test_after_the_reveal_only_what_reveals_holds_the_secrets(client: TestClient, settings: Settings) -> None:
-    watched = Watched(client)
-    contest = watched.contest
-    contest.attack()
-    contest.close()
-    found = watched.leaks()
-    targets = {one["id"] for one in contest.arena.get(f"{contest.path}/targets").json()}
-    expected = {f"{one} /api/v1/targets/{target}/secret" for one in AUDIENCES for target in targets}
-    assert found == expected
-    digests = {digest_of(secret_csv(source)) for source in contest.secrets.values()}
-    assert kept(settings, watched.canaries) == digests
+def test_after_the_reveal_only_the_revealed_files_contain_the_secrets(
+    client: TestClient, settings: Settings
+) -> None:
+    watched_contest = WatchedContest(client)
+    contest = watched_contest.contest
+    contest.open_attacks()
+    contest.close_attacks()
+    leaks = watched_contest.find_leaks()
+    targets = {item["id"] for item in contest.arena.get(f"{contest.path}/targets").json()}
+    expected = {f"{item} /api/v1/targets/{target}/secret" for item in AUDIENCES for target in targets}
+    assert leaks == expected
+    digests = {compute_digest(secret_csv(source)) for source in contest.secrets.values()}
+    assert find_stored_leaks(settings, watched_contest.canaries) == digests
 
 
 @pytest.mark.full
-def test_what_was_opened_for_the_reveal_and_no_further_is_shown_to_nobody(
+def test_opened_secrets_are_shown_to_nobody_before_the_reveal(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A clock that dies between opening the secrets and revealing them."""
-    watched = Watched(client)
-    contest = watched.contest
-    contest.attack()
+    """The clock dies between opening the secrets and revealing them."""
+    watched_contest = WatchedContest(client)
+    contest = watched_contest.contest
+    contest.open_attacks()
 
-    def dying(*_: object) -> bool:
+    def die(*_: object) -> bool:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("app.services.attacks.contest_lifecycle.reveal", dying)
+    monkeypatch.setattr("app.services.attacks.contest_lifecycle.reveal", die)
     with pytest.raises(KeyboardInterrupt):
-        contest.close()
-    assert watched.leaks() == set()
+        contest.close_attacks()
+    assert watched_contest.find_leaks() == set()
     monkeypatch.undo()
-    turn()
-    assert any(seen(content, watched.canaries) for _, content in watched.answers())
+    run_clock()
+    assert any(
+        find_leaks(content, watched_contest.canaries) for _, content in watched_contest.read_responses()
+    )
 
 
 @pytest.mark.full
-def test_a_guess_that_is_the_secret_is_shown_to_organizers_alone_and_stands_in_no_column_or_log(
+def test_a_fully_correct_guess_is_shown_to_organizers_only_and_is_in_no_column_or_log(
     client: TestClient, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    watched = Watched(client)
-    contest = watched.contest
-    contest.attack()
-    target = contest.target_of(watched.sent[0])["id"]
-    receipt = contest.guess("blue", target, contest.right_on(watched.sent[0], ROWS))
+    watched_contest = WatchedContest(client)
+    contest = watched_contest.contest
+    contest.open_attacks()
+    target = contest.find_target(watched_contest.submissions[0])["id"]
+    receipt = contest.submit_guess("blue", target, contest.build_guess(watched_contest.submissions[0], ROWS))
     judge_everything()
-    assert not seen(receipt.content, watched.canaries)
-    answers = list(watched.answers())
-    leaks = {where for where, content in answers if seen(content, watched.canaries)}
+    assert not find_leaks(receipt.content, watched_contest.canaries)
+    responses = list(watched_contest.read_responses())
+    leaks = {location for location, content in responses if find_leaks(content, watched_contest.canaries)}
     assert leaks == {f"organizer /api/v1{contest.path}/export.zip"}
-    assert {place for place, content in cells_of_the_database() if seen(content, watched.canaries)} == set()
+    assert {
+        cell_location
+        for cell_location, content in iterate_database_cells()
+        if find_leaks(content, watched_contest.canaries)
+    } == set()
     captured = capfd.readouterr()
-    assert not seen((captured.out + captured.err + caplog.text).encode(), watched.canaries)
-    digest = digest_of(contest.right_on(watched.sent[0], ROWS))
-    for where, content in answers:
-        assert where.startswith("organizer") or digest.encode() not in content, where
+    assert not find_leaks((captured.out + captured.err + caplog.text).encode(), watched_contest.canaries)
+    digest = compute_digest(contest.build_guess(watched_contest.submissions[0], ROWS))
+    for location, content in responses:
+        assert location.startswith("organizer") or digest.encode() not in content, location
 
 
 def test_a_targets_secret_in_the_wrong_box_judges_nothing_and_is_not_repeated(client: TestClient) -> None:
-    """Boxes swapped between two submissions: neither guess is judged, and no answer says what is in them."""
-    watched = Watched(client)
-    contest = watched.contest
-    contest.attack()
-    contest.guess("blue", contest.target_of(watched.sent[0])["id"], contest.right_on(watched.sent[0], FEW))
+    """Sealed secrets are swapped between two submissions: nothing is judged and no response repeats them."""
+    watched_contest = WatchedContest(client)
+    contest = watched_contest.contest
+    contest.open_attacks()
+    contest.submit_guess(
+        "blue",
+        contest.find_target(watched_contest.submissions[0])["id"],
+        contest.build_guess(watched_contest.submissions[0], CORRECT_ROWS),
+    )
     with engine.get_engine().begin() as connection:
         connection.execute(
             text(
@@ -200,8 +226,10 @@ def test_a_targets_secret_in_the_wrong_box_judges_nothing_and_is_not_repeated(cl
             )
         )
     judge_everything()
-    (mine,) = contest.arena.get(f"{contest.path}/guesses", token=contest.arena.team("blue")).json()
-    assert (mine["status"], mine["correct"]) == ("QUEUED", None)
-    assert mine["failure"] == "a sealed secret belongs to another submission"
-    assert (mine["failure_code"], mine["failure_values"]) == ("secret_unreadable", {})
-    assert watched.leaks() == set()
+    (own_guess,) = contest.arena.get(
+        f"{contest.path}/guesses", token=contest.arena.get_team_token("blue")
+    ).json()
+    assert (own_guess["status"], own_guess["correct"]) == ("QUEUED", None)
+    assert own_guess["failure"] == "a sealed secret belongs to another submission"
+    assert (own_guess["failure_code"], own_guess["failure_values"]) == ("secret_unreadable", {})
+    assert watched_contest.find_leaks() == set()

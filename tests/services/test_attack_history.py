@@ -1,4 +1,4 @@
-"""The matrix as it came to be, a second time: at each moment the best of all guesses received till then."""
+"""The attack timeline against an independent computation of the best guesses received up to each moment."""
 
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -13,20 +13,20 @@ from sqlalchemy import select, update
 
 from app.db.models import Competition, Guess, Target, Team
 from app.db.transaction import transaction
-from app.services.boards.attack_timeline import Sent, counted
+from app.services.boards.attack_timeline import EffectiveGuess, make_count_step_finder
 from tests.support.arena import ROWS
 from tests.support.contest import Contest
-from tests.support.outcomes import Played, best, played, together
+from tests.support.outcomes import JudgedContest, combine_risks, find_best_risks, judged_contest
 
 pytestmark = pytest.mark.full
 
-__all__ = ["played"]
+__all__ = ["judged_contest"]
 START = datetime(2026, 7, 1, tzinfo=UTC)
 
 
-def told(contest: Contest, **reader: Any) -> dict[str, Any]:
-    found: dict[str, Any] = contest.board("attacks", **reader)
-    return found
+def read_timeline(contest: Contest, **viewer: Any) -> dict[str, Any]:
+    timeline: dict[str, Any] = contest.get_board("attacks", **viewer)
+    return timeline
 
 
 def reveal() -> None:
@@ -35,63 +35,73 @@ def reveal() -> None:
         session.execute(update(Competition).values(closed_at=now, revealed_at=now))
 
 
-def at(steps: list[dict[str, Any]], moment: datetime) -> dict[str, Any] | None:
-    """What holds at a moment: the last step that was made by then."""
-    made = [one for one in steps if datetime.fromisoformat(one["at"]) <= moment]
-    return made[-1] if made else None
+def find_state(steps: list[dict[str, Any]], moment: datetime) -> dict[str, Any] | None:
+    """Return the last step up to the moment, or None."""
+    past_steps = [step for step in steps if datetime.fromisoformat(step["at"]) <= moment]
+    return past_steps[-1] if past_steps else None
 
 
-def cells_of(history: dict[str, Any]) -> dict[tuple[str, str], list[dict[str, Any]]]:
+def index_cells(timeline: dict[str, Any]) -> dict[tuple[str, str], list[dict[str, Any]]]:
     return {
         (row["attacker"], target["target"]): steps
-        for row in history["rows"]
-        for target, steps in zip(history["targets"], row["cells"], strict=True)
+        for row in timeline["rows"]
+        for target, steps in zip(timeline["targets"], row["cells"], strict=True)
     }
 
 
-def test_at_each_moment_a_cell_is_the_best_of_what_was_received(played: Played) -> None:
+def test_at_each_moment_a_cell_is_the_best_of_what_was_received(judged_contest: JudgedContest) -> None:
     reveal()
-    seen, names = played.seen(organizer=True), played.names()
-    history = told(played.contest)
-    assert [one["target"] for one in history["targets"]] == list(names)
-    assert {row["attacker"] for row in history["rows"]} == {one.team for one in seen}
-    for (team, target), steps in cells_of(history).items():
-        for moment in {one.at for one in played.made}:
-            risks = best([one for one in seen if one.at <= moment], team, names[target])
-            found = at(steps, moment)
-            assert (found["by_question"] if found else {}) == risks
-            assert found is None or found["rate"] == pytest.approx(float(together([risks])), abs=1e-12)
-        assert all(one["correct"] is None for one in steps)
-        states = [{}, *(one["by_question"] for one in steps)]
-        assert all(before != after for before, after in pairwise(states))
+    guesses, names = judged_contest.list_visible_guesses(organizer=True), judged_contest.map_target_names()
+    timeline = read_timeline(judged_contest.contest)
+    assert [entry["target"] for entry in timeline["targets"]] == list(names)
+    assert {row["attacker"] for row in timeline["rows"]} == {entry.team for entry in guesses}
+    for (team, target), steps in index_cells(timeline).items():
+        for moment in {entry.received_at for entry in judged_contest.guesses}:
+            risks = find_best_risks(
+                [entry for entry in guesses if entry.received_at <= moment], team, names[target]
+            )
+            state = find_state(steps, moment)
+            assert (state["by_question"] if state else {}) == risks
+            assert state is None or state["rate"] == pytest.approx(float(combine_risks([risks])), abs=1e-12)
+        assert all(entry["correct"] is None for entry in steps)
+        states = [{}, *(entry["by_question"] for entry in steps)]
+        assert all(earlier != later for earlier, later in pairwise(states))
 
 
-def test_the_last_steps_are_the_matrix(played: Played) -> None:
+def test_the_last_steps_are_the_matrix(judged_contest: JudgedContest) -> None:
     reveal()
-    matrix, steps = played.contest.board("matrix"), cells_of(told(played.contest))
+    matrix, steps = (
+        judged_contest.contest.get_board("matrix"),
+        index_cells(read_timeline(judged_contest.contest)),
+    )
     for row in matrix["rows"]:
         for target, cell in zip(matrix["targets"], row["cells"], strict=True):
             if not row["built_in"]:
                 last = steps[row["attacker"], target["target"]][-1:]
-                assert [one["rate"] for one in last] == ([cell["rate"]] if cell else [])
+                assert [step["rate"] for step in last] == ([cell["rate"]] if cell else [])
 
 
-def test_nobody_gets_it_before_the_reveal_and_nobody_what_is_disqualified_after(client: TestClient) -> None:
-    contest = Contest.opened(client, more='[publication]\nfeedback = "immediate"')
+def test_the_timeline_is_hidden_before_the_reveal_and_omits_the_disqualified(client: TestClient) -> None:
+    contest = Contest.create(client, extra_toml='[publication]\nfeedback = "immediate"')
     red, blue, green = (contest.submit(team) for team in ("red", "blue", "green"))
-    contest.attack()
-    for team, submission, found in (("red", blue, 3), ("red", green, 9), ("blue", red, 4), ("red", blue, 8)):
-        contest.guessed(team, submission, found)
+    contest.open_attacks()
+    for team, submission, right_rows in (
+        ("red", blue, 3),
+        ("red", green, 9),
+        ("blue", red, 4),
+        ("red", blue, 8),
+    ):
+        contest.submit_correct_guess(team, submission, right_rows)
     path, arena = f"{contest.path}/boards/attacks", contest.arena
-    for token in (arena.organizer, arena.team("red")):
-        answer = arena.get(path, token=token)
-        assert (answer.status_code, answer.json()["code"]) == (404, "not_revealed_yet")
+    for token in (arena.organizer, arena.get_team_token("red")):
+        response = arena.get(path, token=token)
+        assert (response.status_code, response.json()["code"]) == (404, "not_revealed_yet")
     reveal()
-    names = {one: contest.target_of(one)["name"] for one in (red, blue, green)}
-    history = told(contest, team="red")
-    steps = cells_of(history)["red", names[blue]]
-    assert [(one["correct"], one["rate"]) for one in steps] == [(3, 3 / ROWS), (8, 8 / ROWS)]
-    assert [row["own"] for row in history["rows"]] == [False, True]
+    names = {entry: contest.find_target(entry)["name"] for entry in (red, blue, green)}
+    timeline = read_timeline(contest, team="red")
+    steps = index_cells(timeline)["red", names[blue]]
+    assert [(entry["correct"], entry["rate"]) for entry in steps] == [(3, 3 / ROWS), (8, 8 / ROWS)]
+    assert [row["own"] for row in timeline["rows"]] == [False, True]
     with transaction() as session:
         received = session.scalars(
             select(Guess.received_at)
@@ -100,29 +110,34 @@ def test_nobody_gets_it_before_the_reveal_and_nobody_what_is_disqualified_after(
             .where(Target.name == names[blue], Team.name == "red")
             .order_by(Guess.received_at)
         ).all()
-    assert [datetime.fromisoformat(one["at"]) for one in steps] == list(received)
-    assert contest.organize(f"/submissions/{green}/disqualify").status_code == 200
+    assert [datetime.fromisoformat(entry["at"]) for entry in steps] == list(received)
+    assert contest.post_as_organizer(f"/submissions/{green}/disqualify").status_code == 200
     with transaction() as session:
-        blues = session.scalars(select(Team.id).where(Team.name == "blue")).one()
-    assert contest.organize(f"{contest.path}/teams/{blues}/disqualify").status_code == 200
-    for reader in ({}, {"team": "blue"}, {"organizer": True}):
-        history = told(contest, **reader)
-        assert [row["attacker"] for row in history["rows"]] == []
-        assert [one["target"] for one in history["targets"]] == [names[red]]
+        team_id = session.scalars(select(Team.id).where(Team.name == "blue")).one()
+    assert contest.post_as_organizer(f"{contest.path}/teams/{team_id}/disqualify").status_code == 200
+    for viewer in ({}, {"team": "blue"}, {"organizer": True}):
+        timeline = read_timeline(contest, **viewer)
+        assert [row["attacker"] for row in timeline["rows"]] == []
+        assert [entry["target"] for entry in timeline["targets"]] == [names[red]]
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 10)), max_size=8))
-def test_individuals_are_the_most_that_one_guess_found_so_far(made: list[tuple[int, int]]) -> None:
+def test_a_cell_counts_the_most_individuals_that_one_guess_has_found(pairs: list[tuple[int, int]]) -> None:
     guesses = sorted(
-        (Sent(START + timedelta(hours=hour), "link", found / 10, found) for hour, found in made),
-        key=lambda one: one.at,
+        (
+            EffectiveGuess(START + timedelta(hours=hour), "link", correct / 10, correct)
+            for hour, correct in pairs
+        ),
+        key=lambda entry: entry.received_at,
     )
-    steps = list(counted(10)(guesses))
+    steps = list(make_count_step_finder(10)(guesses))
     for hour in range(4):
         moment = START + timedelta(hours=hour)
-        expected = max((one.correct for one in guesses if one.at <= moment), default=None)
-        reached = [one for one in steps if one.at <= moment]
-        assert (reached[-1].correct if reached else None) == expected
-        assert expected is None or Fraction(reached[-1].rate).limit_denominator(10) == Fraction(expected, 10)
-    found = [one.correct for one in steps]
-    assert found == sorted(set(found), key=lambda one: one or 0)
+        expected = max((entry.correct for entry in guesses if entry.received_at <= moment), default=None)
+        past_steps = [entry for entry in steps if entry.at <= moment]
+        assert (past_steps[-1].correct if past_steps else None) == expected
+        assert expected is None or Fraction(past_steps[-1].rate).limit_denominator(10) == Fraction(
+            expected, 10
+        )
+    correct = [entry.correct for entry in steps]
+    assert correct == sorted(set(correct), key=lambda entry: entry or 0)

@@ -1,4 +1,4 @@
-"""The clock's rounds: one competition in trouble, or a part that is away, holds up nothing else."""
+"""The clock's rounds: a failing competition or an unreachable service delays nothing else."""
 
 import threading
 from collections.abc import Iterator
@@ -18,155 +18,155 @@ from app.db.models import Competition
 from app.db.transaction import transaction
 from app.services.attacks import contest_lifecycle
 from app.services.jobs import health, queue
-from tests.support.contest import Contest, Here, competition_id, turn
-from tests.support.phase_changes import acts, quick
+from tests.support.contest import Contest, InProcessTransitions, load_competition_id, run_clock
+from tests.support.phase_changes import list_audit_actions, submit_with_verdict
 from workers.clock import Clock
 
 pytestmark = pytest.mark.full
 
 
 @pytest.fixture
-def two(client: TestClient) -> tuple[Contest, Contest]:
-    """Two contests whose first deadline has passed; the first is looked at first."""
-    made = Contest.opened(client, slug="stuck"), Contest.opened(client, slug="free")
-    for one in made:
-        one.move(anonymization=(-3, -2), reidentification=(-1, 1))
-    return made
+def contests(client: TestClient) -> tuple[Contest, Contest]:
+    """Two contests whose first deadline has passed; the clock checks them in this order."""
+    pair = Contest.create(client, slug="stuck"), Contest.create(client, slug="free")
+    for contest in pair:
+        contest.move_phases(anonymization=(-3, -2), reidentification=(-1, 1))
+    return pair
 
 
-def beats() -> dict[str, float]:
+def read_heartbeats() -> dict[str, float]:
     with transaction() as session:
-        return health.heartbeats(session)
+        return health.load_heartbeat_ages(session)
 
 
 @contextmanager
-def held(slug: str) -> Iterator[None]:
-    """Another connection has the competition's lock."""
+def hold_lock(slug: str) -> Iterator[None]:
+    """Hold the competition's lock on another connection."""
     with engine.get_engine().begin() as connection:
         connection.execute(select(Competition.id).where(Competition.slug == slug).with_for_update())
         yield
 
 
-def test_a_competition_that_somebody_holds_delays_no_other(two: tuple[Contest, Contest]) -> None:
-    stuck, free = two
-    with held("stuck"), capture_logs() as said:
-        turn()
-        assert (stuck.state(), free.state()) == ("settling", "reidentification")
-    told = {line["competition"] for line in said if line["event"] == "turning_failed"}
-    assert told == {str(competition_id("stuck"))}
-    turn()
-    assert stuck.state() == "reidentification"
+def test_a_locked_competition_delays_no_other(contests: tuple[Contest, Contest]) -> None:
+    stuck_contest, free_contest = contests
+    with hold_lock("stuck"), capture_logs() as logs:
+        run_clock()
+        assert (stuck_contest.get_state(), free_contest.get_state()) == ("settling", "reidentification")
+    failed_competitions = {line["competition"] for line in logs if line["event"] == "turning_failed"}
+    assert failed_competitions == {str(load_competition_id("stuck"))}
+    run_clock()
+    assert stuck_contest.get_state() == "reidentification"
 
 
-def test_a_competition_whose_file_says_nothing_delays_no_other_and_is_told_once(
-    two: tuple[Contest, Contest],
+def test_an_unreadable_competition_file_delays_no_other_and_is_logged_once(
+    contests: tuple[Contest, Contest],
 ) -> None:
-    stuck, free = two
+    stuck_contest, free_contest = contests
     with transaction() as session:
-        kept = session.scalars(select(Competition.file).where(Competition.slug == "stuck")).one()
+        file = session.scalars(select(Competition.file).where(Competition.slug == "stuck")).one()
         session.execute(update(Competition).where(Competition.slug == "stuck").values(file="format = 0"))
-    with capture_logs() as said:
-        turn()
-    assert [line["event"] for line in said].count("competition_unreadable") == 1
-    assert free.state() == "reidentification"
+    with capture_logs() as logs:
+        run_clock()
+    assert [line["event"] for line in logs].count("competition_unreadable") == 1
+    assert free_contest.get_state() == "reidentification"
     with transaction() as session:
-        session.execute(update(Competition).where(Competition.slug == "stuck").values(file=kept))
-    turn()
-    assert stuck.state() == "reidentification"
+        session.execute(update(Competition).where(Competition.slug == "stuck").values(file=file))
+    run_clock()
+    assert stuck_contest.get_state() == "reidentification"
 
 
-def test_an_error_that_nobody_expected_in_one_competition_stops_neither_the_others_nor_the_beat(
-    two: tuple[Contest, Contest], monkeypatch: pytest.MonkeyPatch
+def test_an_unexpected_error_in_one_competition_stops_neither_the_others_nor_the_heartbeat(
+    contests: tuple[Contest, Contest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stuck, free = two
-    broken, freeze = competition_id("stuck"), contest_lifecycle.freeze
+    stuck_contest, free_contest = contests
+    stuck_id, freeze = load_competition_id("stuck"), contest_lifecycle.freeze
 
-    def failing(session: Session, identifier: UUID) -> bool:
-        if identifier == broken:
+    def freeze_or_fail(session: Session, identifier: UUID) -> bool:
+        if identifier == stuck_id:
             raise ZeroDivisionError("canary")
         return freeze(session, identifier)
 
-    monkeypatch.setattr(contest_lifecycle, "freeze", failing)
-    with capture_logs() as said:
-        turn()
-    told = {(line["competition"], line["reason"]) for line in said if line["event"] == "turning_failed"}
-    assert told == {(str(broken), "ZeroDivisionError")}
-    assert (stuck.state(), free.state()) == ("settling", "reidentification")
-    assert "turn" in beats()
+    monkeypatch.setattr(contest_lifecycle, "freeze", freeze_or_fail)
+    with capture_logs() as logs:
+        run_clock()
+    failures = {(line["competition"], line["reason"]) for line in logs if line["event"] == "turning_failed"}
+    assert failures == {(str(stuck_id), "ZeroDivisionError")}
+    assert (stuck_contest.get_state(), free_contest.get_state()) == ("settling", "reidentification")
+    assert "turn" in read_heartbeats()
 
 
-def test_what_fails_is_tried_again_after_a_pause_that_grows(client: TestClient) -> None:
-    clock = Clock(get_settings(), Here())
-    one = UUID(int=1)
+def test_a_failed_transition_is_retried_after_growing_pauses(client: TestClient) -> None:
+    clock = Clock(get_settings(), InProcessTransitions())
+    identifier = UUID(int=1)
     lengths = []
     for _ in range(9):
-        clock.postpone(one)
-        lengths.append(clock.pauses[one].length)
+        clock.postpone(identifier)
+        lengths.append(clock.retry_delays[identifier].delay_s)
     assert lengths == [1, 2, 4, 8, 16, 32, 60, 60, 60]
 
 
-def test_a_database_that_is_away_is_told_once_and_the_clock_goes_on_when_it_is_back(
-    two: tuple[Contest, Contest], monkeypatch: pytest.MonkeyPatch
+def test_an_unreachable_database_is_logged_once_and_the_clock_recovers(
+    contests: tuple[Contest, Contest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, free = two
-    clock = Clock(get_settings(), Here())
-    nowhere = create_engine("postgresql+psycopg://nobody@/none?host=/nonexistent")
-    with capture_logs() as said:
-        with monkeypatch.context() as away:
-            away.setattr(engine, "session_factory", lambda: sessionmaker(nowhere))
+    _, free_contest = contests
+    clock = Clock(get_settings(), InProcessTransitions())
+    unreachable = create_engine("postgresql+psycopg://nobody@/none?host=/nonexistent")
+    with capture_logs() as logs:
+        with monkeypatch.context() as patch:
+            patch.setattr(engine, "get_session_factory", lambda: sessionmaker(unreachable))
             for _ in range(3):
-                clock.round()
+                clock.run_round()
         for _ in range(3):
-            clock.round()
-    told = [line["event"] for line in said if line["event"].startswith("clock_")]
-    assert told == ["clock_hindered", "clock_goes_again"]
-    assert free.state() == "reidentification"
+            clock.run_round()
+    events = [line["event"] for line in logs if line["event"].startswith("clock_")]
+    assert events == ["clock_hindered", "clock_goes_again"]
+    assert free_contest.get_state() == "reidentification"
 
 
-def test_without_a_queue_competitions_turn_all_the_same(
-    two: tuple[Contest, Contest], monkeypatch: pytest.MonkeyPatch
+def test_competitions_change_phase_without_a_queue(
+    contests: tuple[Contest, Contest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def away(*_: Any, **__: Any) -> None:
+    def refuse_connection(*_: Any, **__: Any) -> None:
         raise ConnectionRefusedError
 
-    monkeypatch.setattr(queue.celery, "connection_for_read", away)
-    monkeypatch.setattr(queue.celery, "connection_for_write", away)
-    clock = Clock(get_settings(), Here())
+    monkeypatch.setattr(queue.celery, "connection_for_read", refuse_connection)
+    monkeypatch.setattr(queue.celery, "connection_for_write", refuse_connection)
+    clock = Clock(get_settings(), InProcessTransitions())
     for _ in range(2):
-        clock.round()
-    assert {one.state() for one in two} == {"reidentification"}
-    assert {"turn", "sweep"} <= set(beats())
+        clock.run_round()
+    assert {contest.get_state() for contest in contests} == {"reidentification"}
+    assert {"turn", "sweep"} <= set(read_heartbeats())
 
 
-def test_a_competition_that_waits_for_scores_is_left_to_those_who_upload(
+def test_a_competition_that_waits_for_scores_does_not_block_uploads(
     client: TestClient, settings: Settings
 ) -> None:
-    """While it settles, a round does not hold the competition's lock for longer than a look."""
-    contest = Contest.opened(client)
-    contest.submit("red", scored=False)
-    contest.move(anonymization=(-3, -2), reidentification=(1, 2))
+    """While the contest settles, each round holds the competition's lock only for a short check."""
+    contest = Contest.create(client)
+    contest.submit("red", score=False)
+    contest.move_phases(anonymization=(-3, -2), reidentification=(1, 2))
     stopped = threading.Event()
 
     def tick() -> None:
         while not stopped.is_set():
-            turn()
+            run_clock()
 
-    ticking = threading.Thread(target=tick)
-    ticking.start()
+    ticker = threading.Thread(target=tick)
+    ticker.start()
     with engine.get_engine().begin() as connection:
         connection.execute(text("SET LOCAL lock_timeout = '30s'"))
         for _ in range(20):
             connection.execute(select(Competition.id).with_for_update(read=True))
     stopped.set()
-    ticking.join()
-    assert contest.state() == "settling"
+    ticker.join()
+    assert contest.get_state() == "settling"
 
 
-def test_a_turn_of_every_step_beats_and_leaves_one_entry_each(client: TestClient) -> None:
-    contest = Contest.opened(client)
-    quick(contest, "red")
-    contest.move(anonymization=(-3, -2), reidentification=(-1, -0.5))
-    turn()
-    assert contest.state() == "closed"
-    turns = ("finals.freeze", "targets.publish", "competition.close", "secrets.reveal")
-    assert [act for act in acts() if act in turns] == list(turns)
+def test_every_transition_writes_one_audit_entry(client: TestClient) -> None:
+    contest = Contest.create(client)
+    submit_with_verdict(contest, "red")
+    contest.move_phases(anonymization=(-3, -2), reidentification=(-1, -0.5))
+    run_clock()
+    assert contest.get_state() == "closed"
+    actions = ("finals.freeze", "targets.publish", "competition.close", "secrets.reveal")
+    assert [action for action in list_audit_actions() if action in actions] == list(actions)

@@ -1,54 +1,54 @@
-"""What the service draws once for all, in place of files that the organizers have not uploaded."""
+"""Files that the service allocates once for all teams because the organizers have not uploaded them."""
 
 import hashlib
 
 import pytest
 from fastapi.testclient import TestClient
 
-from anoncup.tables.csv_text import table_csv
-from tests.support.allocated_contest import PATH, acts, opened
-from tests.support.allocation_track import HINTS
+from anoncup.tables.csv_text import write_csv
+from tests.support.allocated_contest import PATH, create_contest, load_audit_entries
+from tests.support.allocation_track import SHARED_ALLOCATION
 from tests.support.arena import ROWS
-from tests.support.contest import competition_row, turn
+from tests.support.contest import load_competition, run_clock
 from tests.support.uploads import score_everything
 
 pytestmark = pytest.mark.full
 
 
-def test_what_is_drawn_for_all_is_given_out_with_the_original_and_again_when_that_changes(
+def test_shared_allocations_are_published_with_the_original(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    contest = opened(client, monkeypatch, HINTS)
+    contest = create_contest(client, monkeypatch, SHARED_ALLOCATION)
     arena = contest.arena
     early = arena.submit("red")
     assert (early.status_code, early.json()["code"]) == (409, "not_drawn_yet")
     assert arena.get(f"{PATH}/original/hints.csv").json()["code"] == "no_such_file"
-    turn()
+    run_clock()
     first = arena.get(f"{PATH}/original/hints.csv").text
     assert first.splitlines()[1].startswith(f"{ROWS},")
-    told = arena.get(PATH).json()
-    assert told["original_sha256"]["hints.csv"] == hashlib.sha256(first.encode()).hexdigest()
+    description = arena.get(PATH).json()
+    assert description["original_sha256"]["hints.csv"] == hashlib.sha256(first.encode()).hexdigest()
     assert arena.submit("red").status_code == 202
     score_everything()
     assert arena.get(f"{PATH}/submissions/all").json()[0]["status"] == "SCORED"
-    assert [entry.after for entry in acts("data.draw")] == [dict(competition_row().drawn)]
+    assert [entry.after for entry in load_audit_entries("data.draw")] == [dict(load_competition().drawn)]
 
 
-def test_hints_are_drawn_anew_when_the_data_change_and_never_over_uploaded_ones(
+def test_shared_allocations_are_made_anew_for_new_data_and_never_replace_uploads(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    contest = opened(client, monkeypatch, HINTS)
+    contest = create_contest(client, monkeypatch, SHARED_ALLOCATION)
     arena = contest.arena
-    turn()
+    run_clock()
     first = arena.get(f"{PATH}/original/hints.csv").text
-    longer = arena.table.iloc[[0, *range(ROWS)]]
-    arena.put(f"{PATH}/original/original.csv", content=table_csv(longer))
-    assert competition_row().drawn == {}
-    turn()
+    longer_table = arena.table.iloc[[0, *range(ROWS)]]
+    arena.put(f"{PATH}/original/original.csv", content=write_csv(longer_table))
+    assert load_competition().drawn == {}
+    run_clock()
     second = arena.get(f"{PATH}/original/hints.csv").text
     assert second == first.replace(f"\n{ROWS},", f"\n{ROWS + 1},")
     uploaded = b"rows,number\n1,2\n"
     assert arena.put(f"{PATH}/original/hints.csv", content=uploaded).status_code == 200
-    turn()
-    assert competition_row().drawn == {}
+    run_clock()
+    assert load_competition().drawn == {}
     assert arena.get(f"{PATH}/original/hints.csv").content == uploaded

@@ -1,4 +1,4 @@
-"""Releases where the service has drawn the answer: none is sent, and the one that was drawn is sealed."""
+"""Releases whose answer the service allocates: teams send none, and the allocated one is sealed."""
 
 from dataclasses import replace
 
@@ -8,15 +8,15 @@ from fastapi.testclient import TestClient
 from anoncup.errors import InvalidUpload
 from anoncup.plugins import BUILT_IN, TRACKS
 from anoncup.tracks.files import FileSpec
-from anoncup.tracks.model import Draw
+from anoncup.tracks.model import Allocation
 from app.db.transaction import transaction
-from app.http.multipart import Parts
-from app.http.uploads import submitted
+from app.http.multipart import MultipartForm
+from app.http.uploads import accept_submission
 from app.services.submissions import uploads
-from app.storage import store
-from tests.support.arena import Arena, competition_file, noisy_release
-from tests.support.phase_changes import member
-from tests.web.reader import page
+from app.storage import get_store
+from tests.support.arena import Arena, build_competition_toml, build_noisy_release
+from tests.support.phase_changes import get_principal
+from tests.web.reader import get_page
 
 pytestmark = pytest.mark.full
 
@@ -25,49 +25,59 @@ UNSHUFFLED = "[publication]\nshuffle_targets = false\n"
 
 @pytest.fixture
 def arena(client: TestClient) -> Arena:
-    return Arena.opened(client, file=competition_file(more=UNSHUFFLED))
+    return Arena.create(client, file=build_competition_toml(extra_toml=UNSHUFFLED))
 
 
-def draw_answers(patch: pytest.MonkeyPatch) -> None:
-    drawn = Draw((FileSpec("secret"),), each_team=True, make=lambda *_: {})
-    patch.setitem(TRACKS, "microdata", replace(BUILT_IN["microdata"], draw=drawn))
+def allocate_answers(patch: pytest.MonkeyPatch) -> None:
+    allocation = Allocation((FileSpec("secret"),), per_team=True, make_files=lambda *_: {})
+    patch.setitem(TRACKS, "microdata", replace(BUILT_IN["microdata"], allocation=allocation))
 
 
-def test_what_was_drawn_takes_the_place_of_a_secret(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    person = member(arena, "red")
+def test_an_allocated_answer_takes_the_place_of_a_secret(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = get_principal(arena, "red")
     with transaction() as session:
-        at = uploads.entrance(session, person, arena.slug, key=None)
-    table, secret = noisy_release(1, arena.table)
-    sent = uploads.read_upload(at, files={"anonymized": table}, secret=secret, comment="")
-    assert at.names == ("anonymized", "secret")
-    draw_answers(monkeypatch)
-    own = replace(at, own={"secret": store().put(secret)})
-    assert own.names == ("anonymized",)
-    drawn = uploads.read_upload(own, files={"anonymized": table}, secret=None, comment="")
-    assert (drawn.secret, drawn.files, drawn.sizes) == (sent.secret, sent.files, sent.sizes)
-    assert drawn.fingerprint == uploads.fingerprint({"anonymized": table}) != sent.fingerprint
+        entrance = uploads.enter(session, person, arena.slug, key=None)
+    table, secret = build_noisy_release(1, arena.table)
+    sent_upload = uploads.read_upload(entrance, files={"anonymized": table}, secret=secret, comment="")
+    assert entrance.names == ("anonymized", "secret")
+    allocate_answers(monkeypatch)
+    own_entrance = replace(entrance, own_files={"secret": get_store().save(secret)})
+    assert own_entrance.names == ("anonymized",)
+    allocated_upload = uploads.read_upload(own_entrance, files={"anonymized": table}, secret=None, comment="")
+    assert (allocated_upload.secret, allocated_upload.files, allocated_upload.sizes) == (
+        sent_upload.secret,
+        sent_upload.files,
+        sent_upload.sizes,
+    )
+    assert (
+        allocated_upload.fingerprint
+        == uploads.compute_fingerprint({"anonymized": table})
+        != sent_upload.fingerprint
+    )
 
 
 @pytest.mark.parametrize("texts", [{}, {"secret": "original_row"}])
 def test_a_secret_that_nobody_asked_for_is_refused(
     arena: Arena, monkeypatch: pytest.MonkeyPatch, texts: dict[str, str]
 ) -> None:
-    person = member(arena, "red")
+    person = get_principal(arena, "red")
     with transaction() as session:
-        at = uploads.entrance(session, person, arena.slug, key=None)
-    draw_answers(monkeypatch)
+        entrance = uploads.enter(session, person, arena.slug, key=None)
+    allocate_answers(monkeypatch)
     files = {} if texts else {"secret": None}
-    with pytest.raises(InvalidUpload) as refused:
-        submitted(person, at, Parts(files, texts))  # type: ignore[arg-type]  # its content is not looked at
-    (problem,) = refused.value.problems
+    with pytest.raises(InvalidUpload) as excinfo:
+        accept_submission(person, entrance, MultipartForm(files, texts))  # type: ignore[arg-type]  # its content is not looked at
+    (problem,) = excinfo.value.problems
     assert (problem.file, problem.code, problem.value) == ("secret", "answer_is_drawn", None)
 
 
 def test_the_form_asks_for_no_secret(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     path = f"/competitions/{arena.slug}/submissions"
-    assert 'id="secret"' in page(arena, path, team="red").text
-    draw_answers(monkeypatch)
-    shown = page(arena, path, team="red").text
-    assert 'id="anonymized"' in shown
-    assert 'id="secret"' not in shown
-    assert "Nothing secret is sent" in shown
+    assert 'id="secret"' in get_page(arena, path, team="red").text
+    allocate_answers(monkeypatch)
+    html = get_page(arena, path, team="red").text
+    assert 'id="anonymized"' in html
+    assert 'id="secret"' not in html
+    assert "Nothing secret is sent" in html

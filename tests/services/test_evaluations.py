@@ -1,4 +1,4 @@
-"""The life of an evaluation against a real database: claims, leases, attempts, the sweep."""
+"""The life cycle of an evaluation on a real database: claims, leases, attempts and the sweep."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -9,47 +9,47 @@ import pytest
 from sqlalchemy import text
 
 from anoncup.errors import Unavailable
-from anoncup.messages import Message, Statement
+from anoncup.messages import CodedMessage, Message
 from app.config import Settings
 from app.db.models import Evaluation, State
 from app.db.transaction import transaction
 from app.services.jobs import leases, queue
 from app.services.submissions import evaluations
-from app.services.submissions.evaluations import Claim
+from app.services.submissions.evaluations import EvaluationClaim
 from tests.support.arena import Arena
-from tests.support.evaluation_rows import LEASE, claim, row, submitted
+from tests.support.evaluation_rows import LEASE, claim_evaluation, load_evaluation, submit_evaluation
 from tests.support.queue import empty_queue
-from tests.support.wait import PATIENCE_S, eventually
+from tests.support.wait import TIMEOUT_S, poll_until
 from workers import child_manager, clock, lease_runner, score
-from workers.child_manager import Step
+from workers.child_manager import ProgressStep
 
 VERDICT: dict[str, Any] = {"verdict": "accepted", "overall": 0.5}
 
 
-def taken(identifier: UUID, *, lease: timedelta = LEASE) -> Claim:
-    found = claim(identifier, lease=lease)
-    assert found is not None
-    return found
+def take_claim(identifier: UUID, *, lease: timedelta = LEASE) -> EvaluationClaim:
+    claimed = claim_evaluation(identifier, lease=lease)
+    assert claimed is not None
+    return claimed
 
 
-def recorded(claimed: Claim, verdict: dict[str, Any] = VERDICT) -> bool:
+def record_verdict(claimed: EvaluationClaim, verdict: dict[str, Any] = VERDICT) -> bool:
     with transaction() as session:
         return evaluations.record(session, claimed, verdict=verdict, scorer="test")
 
 
-def reason_of(identifier: UUID) -> tuple[str, dict[str, Any]]:
-    """Code and values of its failure."""
-    failure = row(identifier).failure
+def read_failure(identifier: UUID) -> tuple[str, dict[str, Any]]:
+    """Return the code and the message values of an evaluation's failure."""
+    failure = load_evaluation(identifier).failure
     assert failure
-    return failure.code, failure.message.plain()
+    return failure.code, failure.message.values_in_english()
 
 
-def waiting() -> int:
-    return queue.depth() or 0
+def count_waiting_messages() -> int:
+    return queue.count_messages() or 0
 
 
-def age(identifier: UUID) -> None:
-    """As if it had been queued a minute ago."""
+def backdate(identifier: UUID) -> None:
+    """Move the evaluation's creation one minute into the past."""
     with transaction() as session:
         session.execute(
             text("UPDATE evaluations SET created_at = created_at - interval '1 minute' WHERE id = :id"),
@@ -58,211 +58,219 @@ def age(identifier: UUID) -> None:
 
 
 def test_only_one_of_two_workers_gets_an_evaluation(arena: Arena) -> None:
-    identifier = submitted(arena)
-    assert claim(identifier) is not None
-    assert claim(identifier) is None
+    identifier = submit_evaluation(arena)
+    assert claim_evaluation(identifier) is not None
+    assert claim_evaluation(identifier) is None
 
 
 def test_a_claim_that_has_run_out_passes_to_the_next_and_only_that_one_records(arena: Arena) -> None:
-    identifier = submitted(arena)
-    slow = taken(identifier, lease=timedelta(0))
-    quick = taken(identifier)
+    identifier = submit_evaluation(arena)
+    slow = take_claim(identifier, lease=timedelta(0))
+    quick = take_claim(identifier)
     assert (slow.attempt, quick.attempt) == (1, 2)
-    assert recorded(quick)
-    assert not recorded(slow, {"verdict": "rejected"})
-    assert row(identifier).state == State.SCORED
+    assert record_verdict(quick)
+    assert not record_verdict(slow, {"verdict": "rejected"})
+    assert load_evaluation(identifier).state == State.SCORED
 
 
-def renewed(claimed: Claim, *, step: int, name: str, lease: timedelta = LEASE) -> bool:
-    mine = (Evaluation, claimed.evaluation_id, claimed.attempt)
+def renew_lease(claimed: EvaluationClaim, *, step: int, name: str, lease: timedelta = LEASE) -> bool:
+    lease_key = (Evaluation, claimed.evaluation_id, claimed.attempt)
     with transaction() as session:
-        return leases.renew(session, *mine, lease=lease, step=step, steps=9, step_name=name)
+        return leases.renew(session, *lease_key, lease=lease, step=step, steps=9, step_name=name)
 
 
 @pytest.mark.full
-def test_a_renewed_claim_is_kept_and_a_lost_one_cannot_be_renewed(arena: Arena) -> None:
-    identifier = submitted(arena)
-    claimed = taken(identifier, lease=timedelta(0))
-    assert renewed(claimed, step=3, name="euc1")
-    assert claim(identifier) is None
-    assert (row(identifier).step, row(identifier).steps, row(identifier).step_name) == (3, 9, "euc1")
-    assert renewed(claimed, step=3, name="euc1", lease=timedelta(0))
-    taken(identifier)
-    assert not renewed(claimed, step=4, name="euc2")
+def test_a_lease_can_be_renewed_until_it_is_lost(arena: Arena) -> None:
+    identifier = submit_evaluation(arena)
+    claimed = take_claim(identifier, lease=timedelta(0))
+    assert renew_lease(claimed, step=3, name="euc1")
+    assert claim_evaluation(identifier) is None
+    assert (
+        load_evaluation(identifier).step,
+        load_evaluation(identifier).steps,
+        load_evaluation(identifier).step_name,
+    ) == (3, 9, "euc1")
+    assert renew_lease(claimed, step=3, name="euc1", lease=timedelta(0))
+    take_claim(identifier)
+    assert not renew_lease(claimed, step=4, name="euc2")
 
 
 @pytest.mark.full
-def test_who_counts_other_steps_each_time_is_not_written_down_more_often(
+def test_changing_step_totals_do_not_bypass_the_progress_interval(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease_runner, "TOLD_EVERY_S", PATIENCE_S)
-    claimed = taken(submitted(arena))
-    renew = lease_runner.renewal(Evaluation, claimed.evaluation_id, claimed.attempt, score.columns)
-    told = []
-    for number, of in ((0, 0), (1, 5), (2, 6), (3, 5)):
-        renew(Step(number, of, "euc1"))
-        told.append((row(claimed.evaluation_id).step, row(claimed.evaluation_id).steps))
-    assert told == [(0, 0), (1, 5), (1, 5), (1, 5)]
+    monkeypatch.setattr(lease_runner, "RENEW_INTERVAL_S", TIMEOUT_S)
+    claimed = take_claim(submit_evaluation(arena))
+    renew = lease_runner.make_renewal(
+        Evaluation, claimed.evaluation_id, claimed.attempt, score.build_progress_columns
+    )
+    recorded_progress = []
+    for number, total in ((0, 0), (1, 5), (2, 6), (3, 5)):
+        renew(ProgressStep(number, total, "euc1"))
+        recorded_progress.append(
+            (load_evaluation(claimed.evaluation_id).step, load_evaluation(claimed.evaluation_id).steps)
+        )
+    assert recorded_progress == [(0, 0), (1, 5), (1, 5), (1, 5)]
 
 
 @pytest.mark.full
 def test_a_finished_evaluation_is_never_claimed_again(arena: Arena) -> None:
-    identifier = submitted(arena)
-    assert recorded(taken(identifier))
-    assert claim(identifier) is None
+    identifier = submit_evaluation(arena)
+    assert record_verdict(take_claim(identifier))
+    assert claim_evaluation(identifier) is None
 
 
 def test_delivering_the_same_message_again_scores_once(arena: Arena) -> None:
-    identifier = submitted(arena)
+    identifier = submit_evaluation(arena)
     for _ in range(3):
         score.score(str(identifier))
-    assert (row(identifier).state, row(identifier).attempt) == (State.SCORED, 1)
+    assert (load_evaluation(identifier).state, load_evaluation(identifier).attempt) == (State.SCORED, 1)
 
 
 @pytest.mark.full
 def test_an_evaluation_that_was_tried_too_often_ends_in_error(arena: Arena) -> None:
-    identifier = submitted(arena)
+    identifier = submit_evaluation(arena)
     for _ in range(3):
-        taken(identifier, lease=timedelta(0))
-    assert claim(identifier) is None
-    assert row(identifier).state == State.ERROR
-    assert reason_of(identifier) == ("attempts_used_up", {"times": 3, "last": "its worker was lost"})
+        take_claim(identifier, lease=timedelta(0))
+    assert claim_evaluation(identifier) is None
+    assert load_evaluation(identifier).state == State.ERROR
+    assert read_failure(identifier) == ("attempts_used_up", {"times": 3, "last": "its worker was lost"})
 
 
-def test_the_sweep_rings_for_queued_work_when_the_queue_was_emptied(arena: Arena) -> None:
-    identifier = submitted(arena)
-    age(identifier)
+def test_the_sweep_requeues_work_when_the_queue_was_emptied(arena: Arena) -> None:
+    identifier = submit_evaluation(arena)
+    backdate(identifier)
     empty_queue()
     clock.sweep()
-    assert waiting() == 1
+    assert count_waiting_messages() == 1
 
 
 @pytest.mark.full
-def test_the_sweep_does_not_ring_while_messages_wait(arena: Arena) -> None:
-    identifier = submitted(arena)
-    age(identifier)
-    assert waiting() == 1
+def test_the_sweep_does_not_requeue_while_messages_wait(arena: Arena) -> None:
+    identifier = submit_evaluation(arena)
+    backdate(identifier)
+    assert count_waiting_messages() == 1
     clock.sweep()
-    assert waiting() == 1
+    assert count_waiting_messages() == 1
 
 
 @pytest.mark.full
-def test_the_sweep_rings_for_a_lease_that_has_run_out(arena: Arena) -> None:
-    identifier = submitted(arena)
-    taken(identifier, lease=timedelta(0))
+def test_the_sweep_requeues_work_whose_lease_has_expired(arena: Arena) -> None:
+    identifier = submit_evaluation(arena)
+    take_claim(identifier, lease=timedelta(0))
     empty_queue()
     clock.sweep()
-    assert waiting() == 1
+    assert count_waiting_messages() == 1
 
 
 @pytest.mark.full
 def test_the_sweep_leaves_running_and_finished_work_alone(arena: Arena) -> None:
-    running, finished = submitted(arena), submitted(arena, seed=2)
-    taken(running)
-    recorded(taken(finished))
+    running, finished = submit_evaluation(arena), submit_evaluation(arena, seed=2)
+    take_claim(running)
+    record_verdict(take_claim(finished))
     for identifier in (running, finished):
-        age(identifier)
+        backdate(identifier)
     empty_queue()
     clock.sweep()
-    assert waiting() == 0
+    assert count_waiting_messages() == 0
 
 
 def test_nothing_is_published_when_the_transaction_fails(arena: Arena) -> None:
-    submitted(arena)
+    submit_evaluation(arena)
     empty_queue()
 
-    def interrupted() -> None:
+    def publish_and_fail() -> None:
         with transaction() as session:
-            queue.defer(session, queue.SCORE)
+            queue.enqueue_after_commit(session, queue.SCORE)
             raise KeyError
 
     with pytest.raises(KeyError):
-        interrupted()
-    assert waiting() == 0
+        publish_and_fail()
+    assert count_waiting_messages() == 0
 
 
-def test_a_child_that_is_killed_gives_the_evaluation_back_and_the_next_try_scores_it(
+def test_an_evaluation_whose_child_is_killed_is_scored_by_the_next_attempt(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    identifier = submitted(arena)
-    ready = child_manager.keeper.ready(settings)
-    send = ready.send
+    identifier = submit_evaluation(arena)
+    child = child_manager.manager.get_child(settings)
+    send = child.send
 
-    def send_and_die(message: Mapping[str, Any], **rest: Any) -> None:
-        send(message, **rest)
-        ready.process.kill()
+    def send_and_die(message: Mapping[str, Any], **options: Any) -> None:
+        send(message, **options)
+        child.process.kill()
 
-    monkeypatch.setattr(ready, "send", send_and_die)
+    monkeypatch.setattr(child, "send", send_and_die)
     score.score(str(identifier))
-    assert (row(identifier).state, row(identifier).failure) == (
+    assert (load_evaluation(identifier).state, load_evaluation(identifier).failure) == (
         State.QUEUED,
-        Statement("child_died", child_manager.DIED),
+        CodedMessage("child_died", child_manager.DIED_MESSAGE),
     )
     score.score(str(identifier))
-    assert (row(identifier).state, row(identifier).attempt) == (State.SCORED, 2)
-    assert row(identifier).failure is None
+    assert (load_evaluation(identifier).state, load_evaluation(identifier).attempt) == (State.SCORED, 2)
+    assert load_evaluation(identifier).failure is None
 
 
 @pytest.mark.full
-def test_a_child_that_is_asked_nothing_more_is_ended_and_another_scores_what_comes_next(
+def test_an_idle_child_is_ended_and_another_scores_the_next_evaluation(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limited(settings, monkeypatch, scoring_idle_s=0)
-    identifiers = [submitted(arena, seed=seed) for seed in (1, 2)]
+    set_limits(settings, monkeypatch, scoring_idle_s=0)
+    identifiers = [submit_evaluation(arena, seed=seed) for seed in (1, 2)]
     for identifier in identifiers:
         score.score(str(identifier))
-        assert (row(identifier).state, row(identifier).attempt) == (State.SCORED, 1)
-        assert eventually(lambda: child_manager.keeper.child is None)
+        assert (load_evaluation(identifier).state, load_evaluation(identifier).attempt) == (State.SCORED, 1)
+        assert poll_until(lambda: child_manager.manager.child is None)
 
 
 @pytest.mark.full
-def test_a_child_is_replaced_when_it_has_scored_as_much_as_it_may(
+def test_a_child_is_replaced_after_its_maximum_of_evaluations(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limited(settings, monkeypatch, scoring_recycle_after=2)
-    left = []
+    set_limits(settings, monkeypatch, scoring_recycle_after=2)
+    children = []
     for seed in (1, 2):
-        score.score(str(submitted(arena, seed=seed)))
-        left.append(child_manager.keeper.child)
-    assert left[0] is not None
-    assert left[0].process.returncode is not None
-    assert left[1] is None
+        score.score(str(submit_evaluation(arena, seed=seed)))
+        children.append(child_manager.manager.child)
+    assert children[0] is not None
+    assert children[0].process.returncode is not None
+    assert children[1] is None
 
 
-def limited(settings: Settings, monkeypatch: pytest.MonkeyPatch, **limits: int) -> None:
-    child_manager.keeper.discard()
+def set_limits(settings: Settings, monkeypatch: pytest.MonkeyPatch, **limits: int) -> None:
+    child_manager.manager.discard()
     monkeypatch.setattr(score, "get_settings", lambda: settings.model_copy(update=limits))
-    monkeypatch.setattr(child_manager.keeper, "child", None)
+    monkeypatch.setattr(child_manager.manager, "child", None)
 
 
 @pytest.mark.full
 def test_scoring_beyond_the_time_limit_ends_in_error_with_the_reason(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    identifier = submitted(arena)
-    limited(settings, monkeypatch, scoring_time_limit_s=0)
+    identifier = submit_evaluation(arena)
+    set_limits(settings, monkeypatch, scoring_time_limit_s=0)
     score.score(str(identifier))
-    assert row(identifier).state == State.ERROR
-    assert reason_of(identifier) == ("time_limit", {"limit": 0})
+    assert load_evaluation(identifier).state == State.ERROR
+    assert read_failure(identifier) == ("time_limit", {"limit": 0})
 
 
 @pytest.mark.full
 def test_scoring_that_never_fits_into_memory_ends_in_error(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    identifier = submitted(arena)
-    limited(settings, monkeypatch, scoring_memory_mb=64)
+    identifier = submit_evaluation(arena)
+    set_limits(settings, monkeypatch, scoring_memory_mb=64)
     for _ in range(4):
         score.score(str(identifier))
-    child_manager.keeper.discard()
-    assert row(identifier).state == State.ERROR
-    failure = row(identifier).failure
+    child_manager.manager.discard()
+    assert load_evaluation(identifier).state == State.ERROR
+    failure = load_evaluation(identifier).failure
     assert failure
     assert "memory" in str(failure.message)
 
 
 @pytest.mark.full
-def test_a_database_that_is_away_is_said_to_be_unavailable(
+def test_an_unreachable_database_raises_unavailable(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from sqlalchemy import create_engine
@@ -270,22 +278,28 @@ def test_a_database_that_is_away_is_said_to_be_unavailable(
 
     from app.db import engine
 
-    nowhere = create_engine("postgresql+psycopg://nobody@/none?host=/nonexistent")
-    monkeypatch.setattr(engine, "session_factory", lambda: sessionmaker(nowhere))
+    unreachable = create_engine("postgresql+psycopg://nobody@/none?host=/nonexistent")
+    monkeypatch.setattr(engine, "get_session_factory", lambda: sessionmaker(unreachable))
     with pytest.raises(Unavailable), transaction() as session:
         session.execute(text("SELECT 1"))
 
 
 @pytest.mark.full
-def test_who_has_lost_a_claim_neither_ends_nor_gives_back_what_another_has(arena: Arena) -> None:
-    identifier = submitted(arena)
-    late, now = taken(identifier, lease=timedelta(0)), taken(identifier)
-    fault = Statement("scoring_failed", Message("a fault of ours"))
+def test_a_worker_that_lost_its_claim_neither_ends_nor_returns_the_evaluation(arena: Arena) -> None:
+    identifier = submit_evaluation(arena)
+    lost_claim, current_claim = take_claim(identifier, lease=timedelta(0)), take_claim(identifier)
+    fault = CodedMessage("scoring_failed", Message("a fault of ours"))
     with transaction() as session:
-        assert not leases.fail(session, Evaluation, identifier, late.attempt, fault)
-        leases.give_back(session, Evaluation, identifier, late.attempt, fault)
-        leases.excuse(session, Evaluation, identifier, late.attempt, fault)
-        leases.miss(session, Evaluation, identifier, late.attempt, fault, patience=timedelta(0))
-    found = row(identifier)
-    assert (found.state, found.attempt, found.failure) == (State.SCORING, now.attempt, None)
-    assert recorded(now)
+        assert not leases.fail(session, Evaluation, identifier, lost_claim.attempt, fault)
+        leases.release(session, Evaluation, identifier, lost_claim.attempt, fault)
+        leases.release_uncounted(session, Evaluation, identifier, lost_claim.attempt, fault)
+        leases.release_for_missing_file(
+            session, Evaluation, identifier, lost_claim.attempt, fault, max_wait=timedelta(0)
+        )
+    evaluation = load_evaluation(identifier)
+    assert (evaluation.state, evaluation.attempt, evaluation.failure) == (
+        State.SCORING,
+        current_claim.attempt,
+        None,
+    )
+    assert record_verdict(current_claim)

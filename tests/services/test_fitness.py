@@ -1,4 +1,4 @@
-"""A worker that lacks the store, a file of it or a key: it takes no work, and costs the work nothing."""
+"""A worker without the store, a stored file or a key takes no work and uses up no attempts."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,14 +13,14 @@ from app.crypto import sealing
 from app.db.models import Evaluation, State, Submission, ThresholdReport
 from app.db.transaction import transaction
 from app.services.jobs import queue
-from app.services.jobs.store_check import known_files
-from app.storage import store
+from app.services.jobs.store_check import sample_digests
+from app.storage import get_store
 from tests.support import queue_model
 from tests.support.arena import Arena
-from tests.support.evaluation_rows import claim, row, submitted
-from tests.support.queue import empty_queue, rested
-from tests.support.queue_model import Piece
-from tests.support.stored_files import file_of
+from tests.support.evaluation_rows import claim_evaluation, load_evaluation, submit_evaluation
+from tests.support.queue import clear_retry_delays, empty_queue
+from tests.support.queue_model import QueuedEvaluation
+from tests.support.stored_files import build_blob_path
 from workers import advise, clock, readiness
 from workers import score as scoring
 
@@ -28,162 +28,171 @@ pytestmark = pytest.mark.full
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readiness, "WAITING_S", 0.0)
-    monkeypatch.setattr(readiness, "ASKED_EVERY_S", 0.0)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "READY_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(readiness, "POLL_INTERVAL_S", 0.0)
 
 
 @pytest.fixture
-def elsewhere(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    """A worker on another host is this process with another environment; ``undo`` brings it home."""
+def worker_environment(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """This process acts as a worker on another host when its environment changes; ``undo`` restores it."""
     yield monkeypatch
     monkeypatch.undo()
     get_settings.cache_clear()
 
 
-def moved(elsewhere: pytest.MonkeyPatch, **environment: object) -> None:
+def set_environment(worker_environment: pytest.MonkeyPatch, **environment: object) -> None:
     for name, value in environment.items():
-        elsewhere.setenv(name, str(value))
+        worker_environment.setenv(name, str(value))
     get_settings.cache_clear()
 
 
-def at_home(elsewhere: pytest.MonkeyPatch) -> None:
-    elsewhere.undo()
+def restore_environment(worker_environment: pytest.MonkeyPatch) -> None:
+    worker_environment.undo()
     get_settings.cache_clear()
 
 
-def score(identifier: UUID) -> Evaluation:
+def score_evaluation(identifier: UUID) -> Evaluation:
     scoring.score(str(identifier))
-    return row(identifier)
+    return load_evaluation(identifier)
 
 
-def test_a_worker_with_another_store_takes_no_work_says_so_once_and_comes_back(
-    arena: Arena, elsewhere: pytest.MonkeyPatch, tmp_path: Path
+def test_a_worker_with_another_store_takes_no_work_logs_it_once_and_recovers(
+    arena: Arena, worker_environment: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    identifier = submitted(arena)
-    with capture_logs() as said:
-        moved(elsewhere, ANONCUP_STORE=tmp_path)
+    identifier = submit_evaluation(arena)
+    with capture_logs() as logs:
+        set_environment(worker_environment, ANONCUP_STORE=tmp_path)
         for _ in range(5):
-            assert (score(identifier).state, row(identifier).attempt) == (State.QUEUED, 0)
-        at_home(elsewhere)
-        assert (score(identifier).state, row(identifier).attempt) == (State.SCORED, 1)
-    events = [entry["event"] for entry in said]
+            assert (score_evaluation(identifier).state, load_evaluation(identifier).attempt) == (
+                State.QUEUED,
+                0,
+            )
+        restore_environment(worker_environment)
+        assert (score_evaluation(identifier).state, load_evaluation(identifier).attempt) == (State.SCORED, 1)
+    events = [entry["event"] for entry in logs]
     assert (events.count("takes_no_work"), events.count("takes_work_again")) == (1, 1)
     assert "is it the right store" in next(
-        entry["reason"] for entry in said if entry["event"] == "takes_no_work"
+        entry["reason"] for entry in logs if entry["event"] == "takes_no_work"
     )
 
 
 def test_a_worker_without_keys_takes_no_submission_but_a_report(
-    arena: Arena, elsewhere: pytest.MonkeyPatch, tmp_path: Path
+    arena: Arena, worker_environment: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    identifier = submitted(arena)
+    identifier = submit_evaluation(arena)
     report = arena.post("/competitions/small/threshold-reports", json={}).json()["id"]
-    moved(elsewhere, ANONCUP_OPENING_KEYS_DIR=tmp_path)
-    assert (score(identifier).state, row(identifier).attempt) == (State.QUEUED, 0)
+    set_environment(worker_environment, ANONCUP_OPENING_KEYS_DIR=tmp_path)
+    assert (score_evaluation(identifier).state, load_evaluation(identifier).attempt) == (State.QUEUED, 0)
     advise.advise(report)
     with transaction() as session:
         assert session.get_one(ThresholdReport, UUID(report)).state == State.SCORED
 
 
-def test_a_worker_that_lacks_one_key_gives_the_claim_back_uncounted(
-    arena: Arena, elsewhere: pytest.MonkeyPatch, tmp_path: Path
+def test_a_worker_that_lacks_a_key_returns_the_claim_without_counting_it(
+    arena: Arena, worker_environment: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    identifier = submitted(arena)
+    identifier = submit_evaluation(arena)
     sealing.create_keys(tmp_path / "other.pub", tmp_path / "private")
-    moved(elsewhere, ANONCUP_OPENING_KEYS_DIR=tmp_path / "private")
-    for tried in range(1, 6):
-        found = score(identifier)
-        assert (found.state, found.attempt, found.excused) == (State.QUEUED, tried, tried)
-        rested()
-    at_home(elsewhere)
-    assert (score(identifier).state, row(identifier).failure) == (State.SCORED, None)
+    set_environment(worker_environment, ANONCUP_OPENING_KEYS_DIR=tmp_path / "private")
+    for attempt in range(1, 6):
+        evaluation = score_evaluation(identifier)
+        assert (evaluation.state, evaluation.attempt, evaluation.excused) == (State.QUEUED, attempt, attempt)
+        clear_retry_delays()
+    restore_environment(worker_environment)
+    assert (score_evaluation(identifier).state, load_evaluation(identifier).failure) == (State.SCORED, None)
 
 
 @pytest.mark.parametrize(
-    ("harm", "times"),
+    ("damage", "times"),
     [pytest.param(Path.unlink, 4, marks=pytest.mark.full), (lambda path: path.write_bytes(b"harmed"), 1)],
 )
-def test_a_file_that_is_not_whole_costs_no_attempt_and_is_scored_once_it_is_back(
-    arena: Arena, settings: Settings, harm: object, times: int
+def test_a_damaged_file_costs_no_attempt_and_is_scored_once_it_is_restored(
+    arena: Arena, settings: Settings, damage: object, times: int
 ) -> None:
-    identifier = submitted(arena)
-    blob = file_of(settings.data, digest_of_release(identifier))
-    kept = blob.read_bytes()
-    assert callable(harm)
-    harm(blob)
-    for tried in range(1, times + 1):  # one more than a submission has attempts
-        assert (score(identifier).state, row(identifier).excused) == (State.QUEUED, tried)
-        rested()
-    store().put(kept)
-    assert score(identifier).state == State.SCORED
+    identifier = submit_evaluation(arena)
+    blob = build_blob_path(settings.data, read_release_digest(identifier))
+    content = blob.read_bytes()
+    assert callable(damage)
+    damage(blob)
+    for attempt in range(1, times + 1):  # one more than the attempts of a submission
+        assert (score_evaluation(identifier).state, load_evaluation(identifier).excused) == (
+            State.QUEUED,
+            attempt,
+        )
+        clear_retry_delays()
+    get_store().save(content)
+    assert score_evaluation(identifier).state == State.SCORED
 
 
-def test_a_file_that_nobody_has_ends_the_submission_in_error_after_a_while_and_no_other(
+def test_a_lost_file_ends_only_its_own_submission_in_error_after_a_while(
     arena: Arena, settings: Settings
 ) -> None:
-    identifier, other = submitted(arena), submitted(arena, seed=2)
-    file_of(settings.data, digest_of_release(identifier)).unlink()
-    assert score(identifier).state == State.QUEUED
-    readiness.FOR_SECRETS.resting_until = 0.0
-    assert score(other).state == State.SCORED
-    rested()
+    identifier, other_identifier = submit_evaluation(arena), submit_evaluation(arena, seed=2)
+    build_blob_path(settings.data, read_release_digest(identifier)).unlink()
+    assert score_evaluation(identifier).state == State.QUEUED
+    readiness.SCORING_READINESS.backoff_until = 0.0
+    assert score_evaluation(other_identifier).state == State.SCORED
+    clear_retry_delays()
     with transaction() as session:
-        longer = settings.lost_after_s + 1
+        seconds = settings.lost_after_s + 1
         session.execute(
-            text(f"UPDATE evaluations SET missing_since = missing_since - interval '{longer} seconds'")
+            text(f"UPDATE evaluations SET missing_since = missing_since - interval '{seconds} seconds'")
         )
-    assert score(identifier).state == State.ERROR
-    failure = row(identifier).failure
+    assert score_evaluation(identifier).state == State.ERROR
+    failure = load_evaluation(identifier).failure
     assert failure
     assert (failure.code, str(failure.message)) == ("file_lost", "the file is not in the store")
 
 
-def digest_of_release(identifier: UUID) -> str:
+def read_release_digest(identifier: UUID) -> str:
     with transaction() as session:
-        return str(session.get_one(Submission, row(identifier).submission_id).files["anonymized"])
+        return str(session.get_one(Submission, load_evaluation(identifier).submission_id).files["anonymized"])
 
 
-def test_what_was_given_back_rests_before_anybody_takes_it_or_is_asked(
-    arena: Arena, elsewhere: pytest.MonkeyPatch, tmp_path: Path
+def test_a_returned_evaluation_rests_before_it_is_claimed_or_requeued(
+    arena: Arena, worker_environment: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    identifier = submitted(arena)
+    identifier = submit_evaluation(arena)
     sealing.create_keys(tmp_path / "other.pub", tmp_path / "private")
-    moved(elsewhere, ANONCUP_OPENING_KEYS_DIR=tmp_path / "private")
-    score(identifier)
+    set_environment(worker_environment, ANONCUP_OPENING_KEYS_DIR=tmp_path / "private")
+    score_evaluation(identifier)
     with transaction() as session:
         session.execute(text("UPDATE evaluations SET created_at = created_at - interval '1 hour'"))
     empty_queue()
-    assert claim(identifier) is None
+    assert claim_evaluation(identifier) is None
     clock.sweep()
-    assert queue.depth() == 0
-    rested()
+    assert queue.count_messages() == 0
+    clear_retry_delays()
     clock.sweep()
-    assert queue.depth() == 1
-    assert claim(identifier) is not None
+    assert queue.count_messages() == 1
+    assert claim_evaluation(identifier) is not None
 
 
-def test_a_service_without_any_file_is_fit_if_its_store_can_be_written(
-    settings: Settings, elsewhere: pytest.MonkeyPatch, tmp_path: Path
+def test_a_service_without_files_is_ready_if_its_store_is_writable(
+    settings: Settings, worker_environment: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    assert readiness.FOR_SECRETS.wanting() is None
+    assert readiness.SCORING_READINESS.find_problem() is None
     (tmp_path / "file").write_bytes(b"")
-    moved(elsewhere, ANONCUP_STORE=tmp_path / "file")
-    assert readiness.FOR_SECRETS.wanting() is not None
+    set_environment(worker_environment, ANONCUP_STORE=tmp_path / "file")
+    assert readiness.SCORING_READINESS.find_problem() is not None
 
 
 def test_the_newest_files_are_found_without_reading_all_submissions(settings: Settings) -> None:
-    """Asked before every upload, and of 3,000 rows only the newest matter, whichever competition has them."""
-    cups = queue_model.contests(3, teams=2)
-    sent = [(at, number) for at in range(1000) for number in range(3)]
-    queue_model.evaluations(Piece(cups[n], cups[n].teams[at % 2], 3 * at + n) for at, n in sent)
+    """The query runs before every upload and needs only the newest of 3,000 rows, in any competition."""
+    contests = queue_model.create_contests(3, teams=2)
+    pieces = [(round_number, contest_index) for round_number in range(1000) for contest_index in range(3)]
+    queue_model.insert_evaluations(
+        QueuedEvaluation(contests[index], contests[index].teams[round_number % 2], 3 * round_number + index)
+        for round_number, index in pieces
+    )
     with transaction() as session:
         session.execute(text("UPDATE submissions SET files = json_build_object('anonymized', received_at)"))
-        files = "SELECT files ->> 'anonymized' FROM submissions ORDER BY received_at DESC LIMIT 3"
-        newest = session.scalars(text(files)).all()
+        files_query = "SELECT files ->> 'anonymized' FROM submissions ORDER BY received_at DESC LIMIT 3"
+        newest = session.scalars(text(files_query)).all()
         session.execute(text("ANALYZE submissions"))
-    read = text("SELECT seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = 'submissions'")
+    rows_read_query = text("SELECT seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = 'submissions'")
     with transaction() as session:
-        before = session.scalars(read).one()
-        assert known_files(session) == newest
-        assert session.scalars(read).one() == before
+        rows_read = session.scalars(rows_read_query).one()
+        assert sample_digests(session) == newest
+        assert session.scalars(rows_read_query).one() == rows_read

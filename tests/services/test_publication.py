@@ -1,4 +1,4 @@
-"""Until the reveal nobody but the team and the organizers reads what depends on its secret but coarsely."""
+"""Until the reveal only the team and the organizers see exact values that depend on its secret."""
 
 import csv
 import io
@@ -18,132 +18,134 @@ from sqlalchemy import select
 
 from app.db.models import Guess, Target, Team, User
 from app.db.transaction import transaction
-from tests.support.contest import Contest, competition_row, turn
+from tests.support.contest import Contest, load_competition, run_clock
 from tests.support.uploads import score_everything
-from tests.web.reader import page
+from tests.web.reader import get_page
 
 pytestmark = pytest.mark.full
 
 COARSE: dict[str, Any] = {"rivals": None, "rank_sum": None, "measures": {}, "attackers": {}}
-LONG = re.compile(r"-?\d+\.\d{5,}(?:[eE][-+]?\d+)?")
-ELSEWHERE = ("original", "openapi", "reference")
-"""Parts of paths: the data are for all, and the documents of the API are made of the code alone."""
+LONG_DECIMAL = re.compile(r"-?\d+\.\d{5,}(?:[eE][-+]?\d+)?")
+EXCLUDED_PARTS = ("original", "openapi", "reference")
+"""Path parts of outputs without scores: public data, and API documents generated from the code."""
 BOARDS = ("anonymization", "reidentification", "matrix")
-OTHERS: tuple[dict[str, Any], ...] = ({}, {"team": "green"})
+VIEWERS: tuple[dict[str, Any], ...] = ({}, {"team": "green"})
 
 
 MORE = '[publication]\nfeedback = "immediate"\ndigits = {}\n[ranking]\nrule = "rank_sum"'
 
 
-def opened(client: TestClient, *, digits: int = 2) -> Contest:
-    contest = Contest.opened(client, more=MORE.format(digits))
+def open_contest(client: TestClient, *, digits: int = 2) -> Contest:
+    contest = Contest.create(client, extra_toml=MORE.format(digits))
     for team in ("red", "blue", "green"):
-        contest.submit(team, scored=False)
+        contest.submit(team, score=False)
     score_everything()
     return contest
 
 
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
-    return opened(client)
+    return open_contest(client)
 
 
-def row_of(board: dict[str, Any], team: str) -> dict[str, Any]:
-    (found,) = (row for row in board["rows"] if row["team"] == team)
-    return dict(found)
+def find_row(board: dict[str, Any], team: str) -> dict[str, Any]:
+    (match,) = (row for row in board["rows"] if row["team"] == team)
+    return dict(match)
 
 
-@pytest.mark.parametrize("reader", OTHERS)
+@pytest.mark.parametrize("viewer", VIEWERS)
 @pytest.mark.parametrize("digits", [0, 2, 4])
-def test_of_others_a_board_says_rank_overall_and_coarse_scores(
-    client: TestClient, reader: dict[str, Any], digits: int
+def test_a_board_shows_other_teams_with_rank_and_coarse_scores(
+    client: TestClient, viewer: dict[str, Any], digits: int
 ) -> None:
-    contest = opened(client, digits=digits)
-    exact, board = contest.board(organizer=True), contest.board(**reader)
+    contest = open_contest(client, digits=digits)
+    exact, board = contest.get_board(organizer=True), contest.get_board(**viewer)
     assert (board["digits"], exact["digits"]) == (digits, None)
     for row in board["rows"]:
-        whole = row_of(exact, row["team"])
-        if row["team"] == reader.get("team"):
-            assert row == whole | {"own": True, "on_front": row["on_front"]}
+        exact_row = find_row(exact, row["team"])
+        if row["team"] == viewer.get("team"):
+            assert row == exact_row | {"own": True, "on_front": row["on_front"]}
             continue
-        shown = {
-            "overall": round(whole["overall"], 4),
-            "utility": round(whole["utility"], digits),
-            "security": round(whole["security"], digits),
+        rounded = {
+            "overall": round(exact_row["overall"], 4),
+            "utility": round(exact_row["utility"], digits),
+            "security": round(exact_row["security"], digits),
         }
-        assert row == whole | shown | COARSE | {"on_front": row["on_front"]}
-        assert all(whole[name] for name in ("measures", "attackers", "rank_sum"))
+        assert row == exact_row | rounded | COARSE | {"on_front": row["on_front"]}
+        assert all(exact_row[name] for name in ("measures", "attackers", "rank_sum"))
 
 
 def test_the_front_is_that_of_the_shown_scores(client: TestClient) -> None:
-    rows = opened(client, digits=0).board()["rows"]
+    rows = open_contest(client, digits=0).get_board()["rows"]
     for row in rows:
-        beaten = any(
-            other["utility"] <= row["utility"]
-            and other["security"] <= row["security"]
-            and (other["utility"], other["security"]) != (row["utility"], row["security"])
-            for other in rows
+        is_dominated = any(
+            rival["utility"] <= row["utility"]
+            and rival["security"] <= row["security"]
+            and (rival["utility"], rival["security"]) != (row["utility"], row["security"])
+            for rival in rows
         )
-        assert row["on_front"] is not beaten
+        assert row["on_front"] is not is_dominated
 
 
 def test_after_the_reveal_everything_is_shown_in_full(contest: Contest) -> None:
-    contest.attack()
-    contest.close()
-    turn()
-    assert competition_row().revealed_at is not None
-    visitor, organizer = contest.board(), contest.board(organizer=True)
+    contest.open_attacks()
+    contest.close_attacks()
+    run_clock()
+    assert load_competition().revealed_at is not None
+    visitor, organizer = contest.get_board(), contest.get_board(organizer=True)
     assert (visitor, visitor["digits"]) == (organizer, None)
 
 
-def exact_numbers(value: Any) -> set[str]:
-    """Return every number that is long enough to be told from others, as it may be written."""
-    return {text for number in numbers(value) for text in (repr(number), f"{number:.6g}", f"{number:.5g}")}
+def list_number_texts(value: Any) -> set[str]:
+    """Return the possible spellings of every number that is long enough to be unique."""
+    return {
+        text for number in iterate_numbers(value) for text in (repr(number), f"{number:.6g}", f"{number:.5g}")
+    }
 
 
-def numbers(value: Any) -> Iterator[float]:
-    """Yield those with at least five decimals."""
-    if isinstance(value, float) and LONG.fullmatch(repr(value)):
+def iterate_numbers(value: Any) -> Iterator[float]:
+    """Yield the numbers with at least five decimals."""
+    if isinstance(value, float) and LONG_DECIMAL.fullmatch(repr(value)):
         yield value
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
-        for one in value:
-            yield from numbers(one)
+        for item in value:
+            yield from iterate_numbers(item)
 
 
-def exact_results(contest: Contest) -> Any:
-    """Return all that organizers see of submissions, guesses and boards."""
-    submissions = [contest.arena.get(f"/submissions/{one}").json()["result"] for one in contest.secrets]
+def read_exact_results(contest: Contest) -> Any:
+    """Return the results of submissions, guesses and boards as organizers see them."""
+    submissions = [contest.arena.get(f"/submissions/{item}").json()["result"] for item in contest.secrets]
     with transaction() as session:
-        guesses = [one.outcome for one in session.scalars(select(Guess))]
-    boards = [contest.board(which, organizer=True)["rows"] for which in BOARDS]
+        guesses = [item.outcome for item in session.scalars(select(Guess))]
+    boards = [contest.get_board(board_name, organizer=True)["rows"] for board_name in BOARDS]
     return [submissions, guesses, boards]
 
 
 SECONDS = re.compile(r"\d\d:\d\d:\d\d\.\d+")
-"""The decimals of a moment may be those of a score."""
+"""Fractions of seconds are removed because their digits may coincide with a score's."""
 
 
-def read_everything(contest: Contest, reader: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def read_everything(contest: Contest, viewer: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the answer of every GET route to a visitor or a team, with any identifier in the path."""
     app = contest.arena.client.app
     assert isinstance(app, FastAPI)
-    token = contest.arena.team(reader["team"]) if reader else None
+    token = contest.arena.get_team_token(viewer["team"]) if viewer else None
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     for route in sorted(
-        {str(one.path) for one in iter_route_contexts(app.routes) if "GET" in (one.methods or ())}
+        {str(context.path) for context in iter_route_contexts(app.routes) if "GET" in (context.methods or ())}
     ):
-        if any(part in route for part in ELSEWHERE):
+        if any(part in route for part in EXCLUDED_PARTS):
             continue
-        for path in paths_of(route, contest):
-            answer = contest.arena.client.get(path, headers=headers)
-            yield path, SECONDS.sub("", "\n".join([str(answer.headers), *texts_in(answer)]))
+        for path in expand_paths(route, contest):
+            response = contest.arena.client.get(path, headers=headers)
+            yield path, SECONDS.sub("", "\n".join([str(response.headers), *iterate_texts(response)]))
 
 
-def paths_of(route: str, contest: Contest) -> Iterator[str]:
+def expand_paths(route: str, contest: Contest) -> Iterator[str]:
     with transaction() as session:
-        known: dict[str, list[str]] = {
+        identifiers: dict[str, list[str]] = {
             "slug": [contest.arena.slug],
             "submission_id": list(contest.secrets),
             "target_id": list(map(str, session.scalars(select(Target.id)))),
@@ -152,81 +154,85 @@ def paths_of(route: str, contest: Contest) -> Iterator[str]:
             "file": ["anonymized.csv"],
         }
     fields = [name for _, name, _, _ in Formatter().parse(route) if name]
-    for values in product(*(known.get(name, [str(uuid4())]) for name in fields)):
+    for values in product(*(identifiers.get(name, [str(uuid4())]) for name in fields)):
         yield route.format(**dict(zip(fields, values, strict=True)))
 
 
-def texts_in(answer: Any) -> Iterator[str]:
-    """Yield the body's text, or that of each file of an archive."""
-    if answer.headers.get("content-type") != "application/zip":
-        yield answer.text
+def iterate_texts(response: Any) -> Iterator[str]:
+    """Yield the text of the body or of each file of an archive."""
+    if response.headers.get("content-type") != "application/zip":
+        yield response.text
         return
-    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+    with zipfile.ZipFile(io.BytesIO(response.content)) as archive:
         for name in archive.namelist():
             yield name + archive.read(name).decode()
 
 
 @pytest.mark.full
 def test_no_exact_number_of_a_team_stands_in_any_output_before_the_reveal(client: TestClient) -> None:
-    """A contest is played with the teams shown on their targets."""
-    contest = Contest.opened(client, more='[ranking]\nrule = "rank_sum"')
+    """The contest shows the teams on their targets."""
+    contest = Contest.create(client, extra_toml='[ranking]\nrule = "rank_sum"')
     red, blue, green = (contest.submit(team) for team in ("red", "blue", "green"))
-    searched(contest, own=green)
-    contest.attack()
+    search_outputs(contest, own_submission=green)
+    contest.open_attacks()
     for team, submission, rows in (
         ("red", blue, 7),
         ("blue", red, 11),
         ("green", red, 13),
         ("red", green, 17),
     ):
-        contest.guessed(team, submission, rows)
-    assert {target["team"] for target in contest.targets("green")} == {"red", "blue", "green"}
-    paths = searched(contest, own=green)
-    assert {f"/targets/{target['id']}" for target in contest.targets("green")} <= paths
-    contest.close()
-    turn()
-    assert competition_row().revealed_at is not None
-    shown = "".join(text for _, text in read_everything(contest, {}))
-    assert len([one for one in exact_numbers(exact_results(contest)) if one in shown]) > 20
+        contest.submit_correct_guess(team, submission, rows)
+    assert {target["team"] for target in contest.list_targets("green")} == {"red", "blue", "green"}
+    paths = search_outputs(contest, own_submission=green)
+    assert {f"/targets/{target['id']}" for target in contest.list_targets("green")} <= paths
+    contest.close_attacks()
+    run_clock()
+    assert load_competition().revealed_at is not None
+    public_text = "".join(text for _, text in read_everything(contest, {}))
+    assert (
+        len([number for number in list_number_texts(read_exact_results(contest)) if number in public_text])
+        > 20
+    )
 
 
-def searched(contest: Contest, *, own: str) -> set[str]:
-    """Search everything that a visitor and the team of ``own`` read; return the paths that were answered."""
-    secret = exact_numbers(exact_results(contest))
-    assert len(secret) > 50
+def search_outputs(contest: Contest, *, own_submission: str) -> set[str]:
+    """Search all outputs for a visitor and for the team of ``own_submission``; return the paths read."""
+    secret_numbers = list_number_texts(read_exact_results(contest))
+    assert len(secret_numbers) > 50
     paths: set[str] = set()
-    for reader in OTHERS:
-        owned = contest.arena.get(f"/submissions/{own}").json()["result"] if reader else None
-        hidden = secret - exact_numbers(owned)
-        for path, text in read_everything(contest, reader):
-            found = {one for one in hidden if one in text}
-            assert not found, f"{path} shows {sorted(found)[:3]}"
+    for viewer in VIEWERS:
+        own_result = contest.arena.get(f"/submissions/{own_submission}").json()["result"] if viewer else None
+        hidden_numbers = secret_numbers - list_number_texts(own_result)
+        for path, text in read_everything(contest, viewer):
+            leaks = {number for number in hidden_numbers if number in text}
+            assert not leaks, f"{path} shows {sorted(leaks)[:3]}"
             paths.add(path)
     return paths
 
 
-def owners_read(contest: Contest) -> dict[str, set[str | None]]:
+def read_owners(contest: Contest) -> dict[str, set[str | None]]:
     """Return the teams that each output shows on targets, to team green and to a visitor."""
-    token = contest.arena.team("green")
+    token = contest.arena.get_team_token("green")
     archive = contest.arena.get(f"{contest.path}/targets.zip", token=token).content
-    with zipfile.ZipFile(io.BytesIO(archive)) as packed:
+    with zipfile.ZipFile(io.BytesIO(archive)) as zip_file:
         packed_teams = {
-            line["team"] for line in csv.DictReader(packed.read("commitments.csv").decode().splitlines())
+            line["team"] for line in csv.DictReader(zip_file.read("commitments.csv").decode().splitlines())
         }
     head = contest.arena.client.get(f"/api/v1{contest.path}/boards/matrix.csv").text.splitlines()[0]
     pages = [
-        page(contest.arena, f"/targets/{one['id']}", team="green").text for one in contest.targets("green")
+        get_page(contest.arena, f"/targets/{item['id']}", team="green").text
+        for item in contest.list_targets("green")
     ]
     return {
-        "list": {target["team"] for target in contest.targets("green")},
+        "list": {target["team"] for target in contest.list_targets("green")},
         "archive": packed_teams,
         "manifest": {
             target["team"]
             for target in contest.arena.client.get(f"/api/v1{contest.path}/manifest").json()["targets"]
         },
-        "matrix": {target["team"] for target in contest.board("matrix")["targets"]},
+        "matrix": {target["team"] for target in contest.get_board("matrix")["targets"]},
         "csv": {team for team in ("red", "blue") if f" ({team})" in head},
-        "pages": {team for team in ("red", "blue") if any(f"<dd>{team}</dd>" in one for one in pages)},
+        "pages": {team for team in ("red", "blue") if any(f"<dd>{team}</dd>" in item for item in pages)},
     }
 
 
@@ -235,33 +241,36 @@ def test_targets_show_their_teams_unless_these_are_hidden_until_the_reveal(
     client: TestClient, owners: str
 ) -> None:
     more = "" if owners == "shown" else '[publication]\nowners = "hidden"'
-    contest = Contest.opened(client, more=more)
+    contest = Contest.create(client, extra_toml=more)
     contest.submit("red")
     contest.submit("blue")
-    contest.attack()
+    contest.open_attacks()
     teams: set[str | None] = {"red", "blue"}
     named = dict.fromkeys(("list", "archive", "manifest", "matrix", "csv", "pages"), teams)
     blank: set[str | None] = {None}
     unnamed = dict.fromkeys(named, blank) | {"archive": {""}, "csv": set(), "pages": set()}
-    assert owners_read(contest) == (named if owners == "shown" else unnamed)
-    assert not any(row["built_in"] for row in contest.board("matrix")["rows"])
-    contest.close()
-    turn()
-    assert owners_read(contest) == named
+    assert read_owners(contest) == (named if owners == "shown" else unnamed)
+    assert not any(row["built_in"] for row in contest.get_board("matrix")["rows"])
+    contest.close_attacks()
+    run_clock()
+    assert read_owners(contest) == named
 
 
 def test_visitors_who_may_not_see_the_boards_see_no_team_in_the_manifest(client: TestClient) -> None:
-    contest = Contest.opened(client, more='[publication]\nboard = "teams"')
+    contest = Contest.create(client, extra_toml='[publication]\nboard = "teams"')
     contest.submit("red")
-    contest.attack()
+    contest.open_attacks()
     manifest = f"{contest.path}/manifest"
     assert contest.arena.client.get(f"/api/v1{manifest}").json()["targets"][0]["team"] is None
-    assert contest.arena.get(manifest, token=contest.arena.team("blue")).json()["targets"][0]["team"] == "red"
+    assert (
+        contest.arena.get(manifest, token=contest.arena.get_team_token("blue")).json()["targets"][0]["team"]
+        == "red"
+    )
 
 
 def test_a_file_of_format_1_with_the_removed_key_is_read(client: TestClient) -> None:
-    contest = Contest.opened(client, more='[publication]\nowners = "hidden"\nowners_at_least = 3')
+    contest = Contest.create(client, extra_toml='[publication]\nowners = "hidden"\nowners_at_least = 3')
     contest.submit("red")
-    contest.attack()
-    assert competition_row().published_at is not None
-    assert contest.targets("blue")[0]["team"] is None
+    contest.open_attacks()
+    assert load_competition().published_at is not None
+    assert contest.list_targets("blue")[0]["team"] is None

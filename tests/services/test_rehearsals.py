@@ -1,4 +1,4 @@
-"""Rehearsals: played to the reveal by a service's own workers and clock."""
+"""Rehearsals that the service's own workers and clock play to the reveal."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -24,214 +24,225 @@ from app.db.models import (
 from app.db.transaction import transaction
 from app.services.jobs import fairness
 from app.services.organizing import rehearsal_moves, rehearsals
-from app.storage import store
-from tests.support.arena import Arena, competition_file
-from tests.support.contest import Contest, turn
-from tests.support.rehearsal import Rehearsed
+from app.storage import get_store
+from tests.support.arena import Arena, build_competition_toml
+from tests.support.contest import Contest, run_clock
+from tests.support.rehearsal import RehearsedContest
 from tests.support.uploads import score_everything
 from workers import advise
 from workers import rehearse as work
-from workers.readiness import FOR_SECRETS
+from workers.readiness import SCORING_READINESS
 
 pytestmark = pytest.mark.full
 
-DONE = {State.SCORED, State.CANCELLED}
+FINISHED_STATES = {State.SCORED, State.CANCELLED}
 
 
 @pytest.fixture(autouse=True)
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guesses of each team; a hundred in all show nothing that twenty do not."""
-    monkeypatch.setattr(rehearsals, "GUESSES", 2)
+def few_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two guesses per team; twenty in all test as much as a hundred."""
+    monkeypatch.setattr(rehearsals, "GUESSES_PER_TEAM", 2)
 
 
 @pytest.fixture
-def rehearsed(client: TestClient) -> Rehearsed:
-    """Of a contest of two phases."""
-    return Rehearsed.begun(Contest.opened(client).arena)
+def rehearsal(client: TestClient) -> RehearsedContest:
+    """A rehearsal of a contest with two phases."""
+    return RehearsedContest.begin(Contest.create(client).arena)
 
 
-def rows(kind: Any, slug: str) -> list[Any]:
+def list_rows(model: Any, slug: str) -> list[Any]:
     with transaction() as session:
-        mine = select(kind).join(Competition, Competition.id == kind.competition_id)
-        return list(session.scalars(mine.where(Competition.slug == slug)))
+        query = select(model).join(Competition, Competition.id == model.competition_id)
+        return list(session.scalars(query.where(Competition.slug == slug)))
 
 
 @pytest.mark.parametrize("year", [2016, pytest.param(2015, marks=pytest.mark.full)])
 def test_sample_teams_play_a_cup_to_its_reveal(client: TestClient, year: int) -> None:
-    cup = Rehearsed.of_year(client, year)
-    assert {one[3] for one in cup.moves()} == {0}
-    cup.release()
-    assert cup.states("anonymization") == {State.SCORED: 20}, cup.course()["failed"]
-    cup.attack()
-    assert not cup.states("reidentification").keys() - DONE, cup.course()["failed"]
-    cup.reveal()
-    found = cup.course()
-    assert found["state"] == "closed"
-    sent, judged, targets = (rows(kind, cup.slug) for kind in (Submission, Guess, Target))
-    accepted = [one for one in rows(Evaluation, cup.slug) if one.state == State.SCORED]
-    assert {step["step"]: (step["done"], step["of"]) for step in found["steps"]} == {
-        "releases": (len(sent), 20),
+    rehearsal = RehearsedContest.create_for_year(client, year)
+    assert {item[3] for item in rehearsal.list_moves()} == {0}
+    rehearsal.run_first_phase()
+    assert rehearsal.count_states("anonymization") == {State.SCORED: 20}, rehearsal.get_progress()["failed"]
+    rehearsal.run_second_phase()
+    assert not rehearsal.count_states("reidentification").keys() - FINISHED_STATES, rehearsal.get_progress()[
+        "failed"
+    ]
+    rehearsal.reveal()
+    progress = rehearsal.get_progress()
+    assert progress["state"] == "closed"
+    submissions, guesses, targets = (
+        list_rows(model, rehearsal.slug) for model in (Submission, Guess, Target)
+    )
+    accepted = [item for item in list_rows(Evaluation, rehearsal.slug) if item.state == State.SCORED]
+    assert {step["step"]: (step["done"], step["of"]) for step in progress["steps"]} == {
+        "releases": (len(submissions), 20),
         "scores": (20, 20),
         "finals": (len(targets), len(targets)),
         "targets": (len(targets), len(targets)),
-        "guesses": (cup.states("reidentification")[State.SCORED],) * 2,
-        "judged": (len(judged), len(judged)),
+        "guesses": (rehearsal.count_states("reidentification")[State.SCORED],) * 2,
+        "judged": (len(guesses), len(guesses)),
         "reveal": (len(targets), len(targets)),
     }
     assert 10 <= len(targets) <= len(accepted)
-    assert len(judged) >= 15  # an attacker may say what is no guess
-    assert {one.state for one in judged} == {State.SCORED}
-    assert cup.row().revealed_at is not None
-    # The first phase brought each team's first release before any team's second one.
-    first = sorted(one.received_at for one in sent)[:10]
-    assert len({one.team_id for one in sent if one.received_at in first}) == 10
+    assert len(guesses) >= 15  # an attacker's answer may be no valid guess
+    assert {item.state for item in guesses} == {State.SCORED}
+    assert rehearsal.load_competition().revealed_at is not None
+    # Every team sends its first release before any team sends its second.
+    first_times = sorted(item.received_at for item in submissions)[:10]
+    assert len({item.team_id for item in submissions if item.received_at in first_times}) == 10
 
 
-def test_no_team_guesses_on_its_own_targets_and_all_targets_are_guessed_on(rehearsed: Rehearsed) -> None:
-    rehearsed.release()
-    rehearsed.attack()
-    owners = {one.id: one.submission_id for one in rows(Target, rehearsed.slug)}
-    senders = {one.id: one.team_id for one in rows(Submission, rehearsed.slug)}
-    guessed = [(one.team_id, one.target_id) for one in rows(Guess, rehearsed.slug)]
-    assert guessed
-    assert len(set(guessed)) == len(guessed)
-    assert all(senders[owners[target]] != team for team, target in guessed)
+def test_no_team_guesses_on_its_own_targets_and_all_targets_are_guessed_on(
+    rehearsal: RehearsedContest,
+) -> None:
+    rehearsal.run_first_phase()
+    rehearsal.run_second_phase()
+    submission_of_target = {row.id: row.submission_id for row in list_rows(Target, rehearsal.slug)}
+    team_of_submission = {row.id: row.team_id for row in list_rows(Submission, rehearsal.slug)}
+    pairs = [(row.team_id, row.target_id) for row in list_rows(Guess, rehearsal.slug)]
+    assert pairs
+    assert len(set(pairs)) == len(pairs)
+    assert all(team_of_submission[submission_of_target[target]] != team for team, target in pairs)
 
 
-def test_moves_are_due_one_after_the_other_and_not_before_their_phase(rehearsed: Rehearsed) -> None:
-    rehearsed.play()
-    assert rehearsed.states("anonymization") == {State.SCORED: 1, State.QUEUED: 19}
-    rehearsed.shift(rehearsals.PHASE.total_seconds() / 60 * 0.31)
-    rehearsed.play()
-    assert rehearsed.states("anonymization") == {State.SCORED: 11, State.QUEUED: 9}
-    assert rehearsed.states("reidentification") == {State.QUEUED: 20}
+def test_moves_are_due_one_after_the_other_and_not_before_their_phase(rehearsal: RehearsedContest) -> None:
+    rehearsal.play_moves()
+    assert rehearsal.count_states("anonymization") == {State.SCORED: 1, State.QUEUED: 19}
+    rehearsal.advance(rehearsals.PHASE_LENGTH.total_seconds() / 60 * 0.31)
+    rehearsal.play_moves()
+    assert rehearsal.count_states("anonymization") == {State.SCORED: 11, State.QUEUED: 9}
+    assert rehearsal.count_states("reidentification") == {State.QUEUED: 20}
 
 
-def extended(cup: Rehearsed, phase: str, end: datetime) -> None:
-    path = f"/competitions/{cup.slug}/phases/{phase}/extend"
-    answer = cup.arena.client.post(
+def extend_phase(rehearsal: RehearsedContest, phase: str, end: datetime) -> None:
+    path = f"/competitions/{rehearsal.slug}/phases/{phase}/extend"
+    response = rehearsal.arena.client.post(
         f"/api/v1{path}",
-        headers={"Authorization": f"Bearer {cup.arena.organizer}", "X-Confirm-Password": "correct%20horse"},
+        headers={
+            "Authorization": f"Bearer {rehearsal.arena.organizer}",
+            "X-Confirm-Password": "correct%20horse",
+        },
         json={"end": end.isoformat(), "move_following": True},
     )
-    assert answer.status_code == 200, answer.text
+    assert response.status_code == 200, response.text
 
 
-def test_who_shortens_a_phase_has_its_moves_made_earlier(rehearsed: Rehearsed) -> None:
-    before = due(rehearsed)
-    extended(rehearsed, "anonymization", datetime.now(UTC) + timedelta(minutes=5))
-    assert all(earlier < later for earlier, later in zip(due(rehearsed)[1:], before[1:], strict=True))
+def test_moves_come_earlier_when_their_phase_is_shortened(rehearsal: RehearsedContest) -> None:
+    old_times = list_due_times(rehearsal)
+    extend_phase(rehearsal, "anonymization", datetime.now(UTC) + timedelta(minutes=5))
+    assert all(
+        earlier < later for earlier, later in zip(list_due_times(rehearsal)[1:], old_times[1:], strict=True)
+    )
 
 
-def due(cup: Rehearsed) -> list[datetime]:
-    found = rows(RehearsalMove, cup.slug)
-    return [one.not_before for one in sorted(found, key=lambda one: (one.phase, one.share))]
+def list_due_times(rehearsal: RehearsedContest) -> list[datetime]:
+    moves = list_rows(RehearsalMove, rehearsal.slug)
+    return [move.not_before for move in sorted(moves, key=lambda move: (move.phase, move.share))]
 
 
-def test_in_a_pause_no_move_is_made_and_none_is_lost(rehearsed: Rehearsed) -> None:
-    path = f"/competitions/{rehearsed.slug}/phases/anonymization"
-    assert rehearsed.arena.post(f"{path}/pause").status_code == 200
-    rehearsed.play()
-    assert rehearsed.states("anonymization") == {State.QUEUED: 20}
-    assert rehearsed.arena.post(f"{path}/resume").status_code == 200
-    rehearsed.play()
-    assert rehearsed.states("anonymization") == {State.SCORED: 1, State.QUEUED: 19}
+def test_in_a_pause_no_move_is_made_and_none_is_lost(rehearsal: RehearsedContest) -> None:
+    path = f"/competitions/{rehearsal.slug}/phases/anonymization"
+    assert rehearsal.arena.post(f"{path}/pause").status_code == 200
+    rehearsal.play_moves()
+    assert rehearsal.count_states("anonymization") == {State.QUEUED: 20}
+    assert rehearsal.arena.post(f"{path}/resume").status_code == 200
+    rehearsal.play_moves()
+    assert rehearsal.count_states("anonymization") == {State.SCORED: 1, State.QUEUED: 19}
 
 
-def test_where_no_worker_makes_the_moves_that_is_told(rehearsed: Rehearsed) -> None:
-    assert not rehearsed.course()["stalled"]
-    rehearsed.shift(1)
-    assert not rehearsed.course()["stalled"]
-    rehearsed.shift(2)
-    assert rehearsed.course()["stalled"]
+def test_a_rehearsal_without_workers_is_reported_as_stalled(rehearsal: RehearsedContest) -> None:
+    assert not rehearsal.get_progress()["stalled"]
+    rehearsal.advance(1)
+    assert not rehearsal.get_progress()["stalled"]
+    rehearsal.advance(2)
+    assert rehearsal.get_progress()["stalled"]
     advise.advise()
-    assert not rehearsed.course()["stalled"]
+    assert not rehearsal.get_progress()["stalled"]
 
 
-def test_moves_whose_phase_is_over_are_dropped(rehearsed: Rehearsed) -> None:
-    rehearsed.shift(26)
-    rehearsed.play()
-    assert rehearsed.states("anonymization") == {State.CANCELLED: 20}
-    assert rehearsed.course()["late"] == 20
-    assert rehearsed.course()["steps"][0]["of"] == 20
-    assert rows(Submission, rehearsed.slug) == []
+def test_moves_whose_phase_is_over_are_dropped(rehearsal: RehearsedContest) -> None:
+    rehearsal.advance(26)
+    rehearsal.play_moves()
+    assert rehearsal.count_states("anonymization") == {State.CANCELLED: 20}
+    assert rehearsal.get_progress()["late"] == 20
+    assert rehearsal.get_progress()["steps"][0]["of"] == 20
+    assert list_rows(Submission, rehearsal.slug) == []
 
 
-def expire() -> None:
+def expire_leases() -> None:
     with transaction() as session:
-        late = func.clock_timestamp() - text("interval '1 second'")
-        session.execute(update(RehearsalMove).values(leased_until=late))
+        expired_at = func.clock_timestamp() - text("interval '1 second'")
+        session.execute(update(RehearsalMove).values(leased_until=expired_at))
 
 
-@pytest.mark.parametrize("place", ["send", "finish"])
-def test_a_worker_that_is_killed_before_the_commit_has_sent_nothing_and_another_one_sends_it_once(
-    rehearsed: Rehearsed, monkeypatch: pytest.MonkeyPatch, place: str
+@pytest.mark.parametrize("function_name", ["submit_release", "finish"])
+def test_a_move_whose_worker_is_killed_before_the_commit_is_made_once_by_another(
+    rehearsal: RehearsedContest, monkeypatch: pytest.MonkeyPatch, function_name: str
 ) -> None:
-    class Killed(BaseException):
+    class KilledBeforeCommit(BaseException):
         pass
 
-    def killed(*_: Any, **__: Any) -> None:
-        raise Killed
+    def raise_killed(*_: Any, **__: Any) -> None:
+        raise KilledBeforeCommit
 
-    with monkeypatch.context() as patched:
-        patched.setattr(rehearsal_moves, place, killed)
-        with pytest.raises(Killed):
+    with monkeypatch.context() as patch:
+        patch.setattr(rehearsal_moves, function_name, raise_killed)
+        with pytest.raises(KilledBeforeCommit):
             advise.advise()
-    assert rehearsed.states("anonymization")[State.SCORING] == 1
-    assert rows(Submission, rehearsed.slug) == []
-    advise.advise()  # its lease runs on: nobody else makes a move
-    assert rows(Submission, rehearsed.slug) == []
-    expire()
+    assert rehearsal.count_states("anonymization")[State.SCORING] == 1
+    assert list_rows(Submission, rehearsal.slug) == []
+    advise.advise()  # the lease is still valid, so nobody else makes a move
+    assert list_rows(Submission, rehearsal.slug) == []
+    expire_leases()
     advise.advise()
-    assert len(rows(Submission, rehearsed.slug)) == 1
-    assert rehearsed.states("anonymization") == {State.SCORED: 1, State.QUEUED: 19}
+    assert len(list_rows(Submission, rehearsal.slug)) == 1
+    assert rehearsal.count_states("anonymization") == {State.SCORED: 1, State.QUEUED: 19}
 
 
-def test_who_comes_late_with_a_move_that_another_worker_has_made_sends_nothing(
-    rehearsed: Rehearsed, monkeypatch: pytest.MonkeyPatch
+def test_a_late_worker_does_not_repeat_a_move(
+    rehearsal: RehearsedContest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    late: list[Any] = []
-    with monkeypatch.context() as patched:
-        patched.setattr(work, "sent", lambda _, do: late.append(do))
+    late_actions: list[Any] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(work, "submit", lambda _, do: late_actions.append(do))
         advise.advise()
-    expire()
+    expire_leases()
     advise.advise()
     with transaction() as session:
-        assert late[0](session) is False
-    assert len(rows(Submission, rehearsed.slug)) == 1
+        assert late_actions[0](session) is False
+    assert len(list_rows(Submission, rehearsal.slug)) == 1
 
 
-def test_where_the_store_is_away_the_move_waits(
-    rehearsed: Rehearsed, monkeypatch: pytest.MonkeyPatch
+def test_a_move_waits_while_the_store_is_unreachable(
+    rehearsal: RehearsedContest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def away(*_: Any) -> bytes:
+    def refuse(*_: Any) -> bytes:
         raise Unavailable("the file store could not be reached", code="storage_unavailable")
 
-    with monkeypatch.context() as patched:
-        patched.setattr(type(store()), "put", away)
+    with monkeypatch.context() as patch:
+        patch.setattr(type(get_store()), "save", refuse)
         advise.advise()
-    assert rehearsed.states("anonymization") == {State.QUEUED: 20}
+    assert rehearsal.count_states("anonymization") == {State.QUEUED: 20}
     with transaction() as session:
         session.execute(update(RehearsalMove).values(not_before=None))
-    FOR_SECRETS.resting_until = 0.0
+    SCORING_READINESS.backoff_until = 0.0
     advise.advise()
-    assert len(rows(Submission, rehearsed.slug)) == 1
+    assert len(list_rows(Submission, rehearsal.slug)) == 1
 
 
-def test_what_the_rules_refuse_is_told_with_its_reason(rehearsed: Rehearsed) -> None:
+def test_a_refused_move_is_reported_with_its_reason(rehearsal: RehearsedContest) -> None:
     with transaction() as session:
         session.execute(
             update(Team)
-            .where(Team.competition_id == rehearsed.row().id)
+            .where(Team.competition_id == rehearsal.load_competition().id)
             .values(disqualified_at=func.clock_timestamp())
         )
-    rehearsed.play()
-    (told,) = rehearsed.course()["failed"]
-    assert (told["failure_code"], told["phase"]) == ("move_refused", "anonymization")
-    assert "disqualified" in told["failure"]
+    rehearsal.play_moves()
+    (failure,) = rehearsal.get_progress()["failed"]
+    assert (failure["failure_code"], failure["phase"]) == ("move_refused", "anonymization")
+    assert "disqualified" in failure["failure"]
 
 
-def test_of_two_who_begin_at_once_one_does(arena: Arena) -> None:
+def test_one_of_several_concurrent_starts_succeeds(arena: Arena) -> None:
     def begin(_: int) -> int:
         return int(arena.post(f"/competitions/{arena.slug}/rehearsal").status_code)
 
@@ -241,64 +252,71 @@ def test_of_two_who_begin_at_once_one_does(arena: Arena) -> None:
         assert session.scalars(select(func.count()).where(Competition.rehearses.is_not(None))).one() == 1
 
 
-def end(cup: Rehearsed) -> int:
-    headers = {"Authorization": f"Bearer {cup.arena.organizer}", "X-Confirm-Password": "correct%20horse"}
-    path = f"/api/v1/competitions/{cup.arena.slug}/rehearsal"
-    return int(cup.arena.client.delete(path, headers=headers).status_code)
+def end_rehearsal(rehearsal: RehearsedContest) -> int:
+    headers = {
+        "Authorization": f"Bearer {rehearsal.arena.organizer}",
+        "X-Confirm-Password": "correct%20horse",
+    }
+    path = f"/api/v1/competitions/{rehearsal.arena.slug}/rehearsal"
+    return int(rehearsal.arena.client.delete(path, headers=headers).status_code)
 
 
-def test_an_ended_rehearsal_goes_on_nowhere_and_another_one_may_begin(rehearsed: Rehearsed) -> None:
-    rehearsed.play()
-    assert end(rehearsed) == 204
-    assert rehearsed.states("anonymization") == {State.SCORED: 1, State.CANCELLED: 19}
-    assert [one.state for one in rows(Evaluation, rehearsed.slug)] == [State.CANCELLED]
-    with transaction() as session:  # its deadline passes, and the clock does not care
+def test_an_ended_rehearsal_stops_and_another_may_begin(rehearsal: RehearsedContest) -> None:
+    rehearsal.play_moves()
+    assert end_rehearsal(rehearsal) == 204
+    assert rehearsal.count_states("anonymization") == {State.SCORED: 1, State.CANCELLED: 19}
+    assert [row.state for row in list_rows(Evaluation, rehearsal.slug)] == [State.CANCELLED]
+    with transaction() as session:  # the moves become due, but the rehearsal has ended
         session.execute(update(RehearsalMove).values(not_before=None))
     score_everything()
-    rehearsed.play()
-    rehearsed.shift(26)
-    turn()
-    assert rehearsed.row().frozen_at is None
-    assert len(rows(Submission, rehearsed.slug)) == 1
-    assert end(rehearsed) == 404
-    again = Rehearsed.begun(rehearsed.arena)
-    assert again.slug == f"{rehearsed.slug}-2"
+    rehearsal.play_moves()
+    rehearsal.advance(26)
+    run_clock()
+    assert rehearsal.load_competition().frozen_at is None
+    assert len(list_rows(Submission, rehearsal.slug)) == 1
+    assert end_rehearsal(rehearsal) == 404
+    second_rehearsal = RehearsedContest.begin(rehearsal.arena)
+    assert second_rehearsal.slug == f"{rehearsal.slug}-2"
     with transaction() as session:
-        noted = select(AuditEntry.action, AuditEntry.subject).where(
+        audit_query = select(AuditEntry.action, AuditEntry.subject).where(
             AuditEntry.action.startswith("rehearsal."),
-            AuditEntry.competition_id == rehearsed.row().rehearses,
+            AuditEntry.competition_id == rehearsal.load_competition().rehearses,
         )
-        assert [tuple(one) for one in session.execute(noted.order_by(AuditEntry.number))] == [
-            ("rehearsal.begin", rehearsed.slug),
-            ("rehearsal.end", rehearsed.slug),
-            ("rehearsal.begin", again.slug),
+        assert [tuple(row) for row in session.execute(audit_query.order_by(AuditEntry.number))] == [
+            ("rehearsal.begin", rehearsal.slug),
+            ("rehearsal.end", rehearsal.slug),
+            ("rehearsal.begin", second_rehearsal.slug),
         ]
 
 
 def test_nobody_joins_a_rehearsal_and_neither_a_rehearsal_nor_a_report_is_made_of_it(
-    rehearsed: Rehearsed,
+    rehearsal: RehearsedContest,
 ) -> None:
-    path = f"/competitions/{rehearsed.slug}"
-    asked: dict[str, dict[str, object]] = {"invites": {}, "rehearsal": {}, "threshold-reports": {"draws": 0}}
-    for ask, body in (asked | {"organizers": {"name": "somebody"}}).items():
-        answer = rehearsed.arena.post(f"{path}/{ask}", json=body)
-        assert (answer.status_code, answer.json()["code"]) == (409, "is_rehearsal"), ask
+    path = f"/competitions/{rehearsal.slug}"
+    requests: dict[str, dict[str, object]] = {
+        "invites": {},
+        "rehearsal": {},
+        "threshold-reports": {"draws": 0},
+    }
+    for action, body in (requests | {"organizers": {"name": "somebody"}}).items():
+        response = rehearsal.arena.post(f"{path}/{action}", json=body)
+        assert (response.status_code, response.json()["code"]) == (409, "is_rehearsal"), action
 
 
 def test_a_competition_without_its_data_is_not_rehearsed(arena: Arena) -> None:
-    arena.post("/competitions", content=competition_file("bare"))
-    answer = arena.post("/competitions/bare/rehearsal")
-    assert (answer.status_code, answer.json()["code"]) == (409, "no_original")
+    arena.post("/competitions", content=build_competition_toml("bare"))
+    response = arena.post("/competitions/bare/rehearsal")
+    assert (response.status_code, response.json()["code"]) == (409, "no_original")
 
 
-def test_a_rehearsal_has_the_rules_and_the_data_of_what_it_rehearses_but_for_what_outlasts_an_hour(
+def test_a_rehearsal_copies_rules_and_data_except_what_lasts_over_an_hour(
     client: TestClient,
 ) -> None:
     more = "[publication]\ndigits = 3\nfrozen_from = 2020-01-01T00:00:00Z\n"
-    cup = Rehearsed.begun(Contest.opened(client, more=more, notice=48).arena)
+    rehearsal = RehearsedContest.begin(Contest.create(client, extra_toml=more, notice_hours=48).arena)
     with transaction() as session:
         original = session.scalars(select(Competition).where(Competition.slug == "small")).one()
-        row = session.scalars(select(Competition).where(Competition.slug == cup.slug)).one()
+        row = session.scalars(select(Competition).where(Competition.slug == rehearsal.slug)).one()
         rules, copied = parse_competition(original.file), parse_competition(row.file)
         assert row.original == original.original
         assert row.original_rows == original.original_rows
@@ -315,44 +333,62 @@ def test_a_rehearsal_has_the_rules_and_the_data_of_what_it_rehearses_but_for_wha
     assert second.end - first.start < timedelta(hours=1)
 
 
-HYPHENS = "cup-2015" + 40 * "-" + "x"
-LONG = ("a" * 49, "a" * 50, "a" * 48 + "-b", "a" * 63, "a" * 32 + "-" + 16 * "0", HYPHENS, HYPHENS + "y")
+HYPHENATED_SLUG = "cup-2015" + 40 * "-" + "x"
+LONG_SLUGS = (
+    "a" * 49,
+    "a" * 50,
+    "a" * 48 + "-b",
+    "a" * 63,
+    "a" * 32 + "-" + 16 * "0",
+    HYPHENATED_SLUG,
+    HYPHENATED_SLUG + "y",
+)
 
 
 def test_no_two_competitions_share_the_names_of_their_rehearsals() -> None:
-    slugs = {*LONG, "cup-2015", "a" * 48, "a" * 32, "a"}
-    names = {rehearsals.beginning(slug) for slug in slugs}
+    slugs = {*LONG_SLUGS, "cup-2015", "a" * 48, "a" * 32, "a"}
+    names = {rehearsals.build_slug_prefix(slug) for slug in slugs}
     assert len(names) == len(slugs)
-    # Nor can a name be made that begins as those of a longer one.
-    again = {rehearsals.beginning(name) for name in names}
-    assert again & names == {name for name in names if name in slugs}
+    # No such name is a prefix of the rehearsal names of a longer slug.
+    derived = {rehearsals.build_slug_prefix(name) for name in names}
+    assert derived & names == {name for name in names if name in slugs}
     for name in names:
         assert SLUG.fullmatch(f"{name}-rehearsal-999")
 
 
-def test_a_strangers_name_that_is_alike_tells_nothing_of_a_rehearsal(client: TestClient) -> None:
-    first, second = (Rehearsed.begun(Arena.opened(client, slug=slug)).slug for slug in ("cup-2015", HYPHENS))
+def test_a_similar_slug_reveals_nothing_of_another_rehearsal(client: TestClient) -> None:
+    first, second = (
+        RehearsedContest.begin(Arena.create(client, slug=slug)).slug for slug in ("cup-2015", HYPHENATED_SLUG)
+    )
     assert first == "cup-2015-rehearsal"
     assert second.startswith("cup-2015---")
     assert second.endswith("-rehearsal")
 
 
-def test_the_place_in_the_queue_tells_a_team_nothing_of_a_rehearsal(client: TestClient) -> None:
-    real = Contest.opened(client)
-    cup = Rehearsed.begun(Contest.opened(client, slug="other").arena)
-    cup.shift(16)
-    cup.play()
-    sent = real.submit("red", scored=False)
-    again = real.submit("red", scored=False)
+def test_the_queue_position_reveals_nothing_of_a_rehearsal(client: TestClient) -> None:
+    contest = Contest.create(client)
+    rehearsal = RehearsedContest.begin(Contest.create(client, slug="other").arena)
+    rehearsal.advance(16)
+    rehearsal.play_moves()
+    first_id = contest.submit("red", score=False)
+    second_id = contest.submit("red", score=False)
     with transaction() as session:
-        whole: dict[Any, Any] = dict(iter(session.execute(select(*fairness.order(Evaluation).c))))
-        shown: dict[Any, Any] = dict(iter(session.execute(select(*fairness.shown_order(Evaluation).c))))
-        mine = {
-            str(one.submission_id): one.id
-            for one in session.scalars(select(Evaluation).where(Evaluation.competition_id != cup.row().id))
+        full_order: dict[Any, Any] = dict(
+            iter(session.execute(select(*fairness.build_claim_order(Evaluation).c)))
+        )
+        shown_order: dict[Any, Any] = dict(
+            iter(session.execute(select(*fairness.build_public_order(Evaluation).c)))
+        )
+        evaluation_ids = {
+            str(item.submission_id): item.id
+            for item in session.scalars(
+                select(Evaluation).where(Evaluation.competition_id != rehearsal.load_competition().id)
+            )
         }
-    assert len(whole) == len(shown) == 22
-    assert [shown[mine[one]] for one in (sent, again)] == [0, 1]
-    assert whole[mine[again]] > 1
-    told = real.arena.get(f"/submissions/{again}", token=real.arena.team("red")).json()
-    assert told["queue_position"] == 1
+    assert len(full_order) == len(shown_order) == 22
+    assert [shown_order[evaluation_ids[item]] for item in (first_id, second_id)] == [0, 1]
+    assert full_order[evaluation_ids[second_id]] > 1
+    submission = contest.arena.get(
+        f"/submissions/{second_id}", token=contest.arena.get_team_token("red")
+    ).json()
+    assert submission["queue_position"] == 1

@@ -1,4 +1,4 @@
-"""What is sent again under its key counts once, whatever became of the web process that had it before."""
+"""An upload retried under its idempotency key counts once, whatever happened to the first web process."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -17,11 +17,17 @@ from app.http import redis_lock
 from app.http.admission import Admission
 from app.services.attacks import guesses
 from app.services.submissions import attempts, uploads
-from tests.support.arena import noisy_release
-from tests.support.contest import Contest, competition_row, judge_everything, turn
-from tests.support.phase_changes import member, score
-from tests.support.uploads_in_flight import end_the_first_phase, entering, received, under_way, uploading
-from tests.support.wait import eventually
+from tests.support.arena import build_noisy_release
+from tests.support.contest import Contest, judge_everything, load_competition, run_clock
+from tests.support.phase_changes import get_principal, score_submission
+from tests.support.uploads_in_flight import (
+    end_the_first_phase,
+    list_open_attempts,
+    list_received,
+    open_upload,
+    start_upload,
+)
+from tests.support.wait import poll_until
 
 pytestmark = pytest.mark.full
 
@@ -30,226 +36,230 @@ KEY = "first-try"
 
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
-    return Contest.opened(client)
+    return Contest.create(client)
 
 
-def killed(contest: Contest, key: str = KEY) -> Attempt:
-    """An upload whose web process ended after its entrance, without another word."""
-    person = member(contest.arena, "red")
+def enter_and_die(contest: Contest, key: str = KEY) -> Attempt:
+    """Record the attempt of an upload whose web process dies right afterwards."""
+    person = get_principal(contest.arena, "red")
     with transaction() as session:
-        attempt = uploads.entrance(session, person, contest.arena.slug, key=key).attempt
+        attempt = uploads.enter(session, person, contest.arena.slug, key=key).attempt
     assert attempt is not None
     return attempt
 
 
-def sent(contest: Contest, *, seed: int = 1, secret: bytes | None = None) -> Response:
-    table, right = noisy_release(seed, contest.arena.table)
-    files = {"anonymized": table, "secret": right if secret is None else secret}
-    return post(contest, f"{contest.path}/submissions", contest.arena.team("red"), files)
+def submit(contest: Contest, *, seed: int = 1, secret: bytes | None = None) -> Response:
+    table, own_secret = build_noisy_release(seed, contest.arena.table)
+    files = {"anonymized": table, "secret": own_secret if secret is None else secret}
+    return post(contest, f"{contest.path}/submissions", contest.arena.get_team_token("red"), files)
 
 
 def post(contest: Contest, path: str, token: str, files: dict[str, bytes]) -> Response:
     headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": KEY}
-    answer: Response = contest.arena.client.post(f"/api/v1{path}", headers=headers, files=files)
-    return answer
+    response: Response = contest.arena.client.post(f"/api/v1{path}", headers=headers, files=files)
+    return response
 
 
-def counted() -> list[Attempt]:
+def list_attempts() -> list[Attempt]:
     with transaction() as session:
         return list(session.scalars(select(Attempt).order_by(Attempt.at)))
 
 
-def aged(by: timedelta) -> None:
+def backdate_attempts(age: timedelta) -> None:
     with transaction() as session:
-        session.execute(update(Attempt).values(at=Attempt.at - by))
+        session.execute(update(Attempt).values(at=Attempt.at - age))
 
 
 def test_a_retry_goes_on_with_the_attempt_of_a_process_that_was_killed(contest: Contest) -> None:
-    first = killed(contest)
-    receipt = sent(contest).json()
-    assert [(one.id, one.senders) for one in counted()] == [(first.id, 2)]
-    assert received() == [(first.at, receipt["id"])]
-    assert under_way() == []
+    first = enter_and_die(contest)
+    receipt = submit(contest).json()
+    assert [(attempt.id, attempt.senders) for attempt in list_attempts()] == [(first.id, 2)]
+    assert list_received() == [(first.at, receipt["id"])]
+    assert list_open_attempts() == []
 
 
 def test_a_retry_after_the_deadline_is_in_time_if_the_first_try_was(contest: Contest) -> None:
-    killed(contest)
+    enter_and_die(contest)
     end_the_first_phase(contest)
-    turn()
-    assert competition_row().frozen_at is None
-    answer = sent(contest)
-    assert answer.status_code == 202
-    score(answer.json()["id"])
-    turn()
-    assert competition_row().frozen_at is not None
+    run_clock()
+    assert load_competition().frozen_at is None
+    response = submit(contest)
+    assert response.status_code == 202
+    score_submission(response.json()["id"])
+    run_clock()
+    assert load_competition().frozen_at is not None
 
 
 def test_a_retry_beyond_the_grace_enters_anew_and_counts_once(contest: Contest) -> None:
-    killed(contest)
-    aged(attempts.grace() + timedelta(seconds=1))
-    old = counted()[0].at
-    assert sent(contest).status_code == 202
-    (attempt,) = counted()
+    enter_and_die(contest)
+    backdate_attempts(attempts.grace_period() + timedelta(seconds=1))
+    old = list_attempts()[0].at
+    assert submit(contest).status_code == 202
+    (attempt,) = list_attempts()
     assert attempt.at > old
 
 
 def test_a_retry_beyond_the_grace_and_the_deadline_is_too_late(contest: Contest) -> None:
-    killed(contest)
-    aged(attempts.grace() + timedelta(seconds=1))
+    enter_and_die(contest)
+    backdate_attempts(attempts.grace_period() + timedelta(seconds=1))
     end_the_first_phase(contest)
-    assert (sent(contest).status_code, len(counted())) == (409, 1)
+    assert (submit(contest).status_code, len(list_attempts())) == (409, 1)
 
 
 @pytest.mark.parametrize("age", [timedelta(0), timedelta(hours=1)])
 def test_the_last_attempt_of_a_cap_may_be_retried(client: TestClient, age: timedelta) -> None:
-    contest = Contest.opened(client, more="[limits]\nattempts_total = 1")
-    killed(contest)
-    aged(age)
-    assert sent(contest).status_code == 202
+    contest = Contest.create(client, extra_toml="[limits]\nattempts_total = 1")
+    enter_and_die(contest)
+    backdate_attempts(age)
+    assert submit(contest).status_code == 202
     assert contest.arena.submit("red").status_code == 429
 
 
 def test_another_key_is_another_upload(contest: Contest) -> None:
-    killed(contest, "another")
-    assert sent(contest).status_code == 202
-    assert len(counted()) == 2
+    enter_and_die(contest, "another")
+    assert submit(contest).status_code == 202
+    assert len(list_attempts()) == 2
 
 
-def test_what_was_refused_under_a_key_has_ended_and_the_next_one_counts(contest: Contest) -> None:
-    killed(contest)
-    assert sent(contest, secret=b"original_row\n").status_code == 422
-    assert sent(contest).status_code == 202
-    assert [one.senders for one in counted()] == [2, 1]
+def test_a_refused_upload_has_ended_and_the_next_one_under_its_key_counts(contest: Contest) -> None:
+    enter_and_die(contest)
+    assert submit(contest, secret=b"original_row\n").status_code == 422
+    assert submit(contest).status_code == 202
+    assert [attempt.senders for attempt in list_attempts()] == [2, 1]
 
 
 def test_another_upload_under_a_key_in_use_is_refused_and_counts_once(contest: Contest) -> None:
     with (
-        uploading(contest, "red", key=KEY) as first,
-        entering(contest, "red", seed=2, key=KEY) as second,
+        start_upload(contest, "red", key=KEY) as first,
+        open_upload(contest, "red", seed=2, key=KEY) as second,
     ):
-        assert eventually(lambda: [one.senders for one in counted()] == [2])
+        assert poll_until(lambda: [row.senders for row in list_attempts()] == [2])
         assert first.finish().status == 202
-        assert second.finish().told == (422, "idempotency_key_reused")
-    (attempt,) = counted()
+        assert second.finish().status_and_code == (422, "idempotency_key_reused")
+    (attempt,) = list_attempts()
     assert attempt.ended_at is not None
 
 
-def test_what_breaks_off_may_be_retried_and_counts_once(contest: Contest) -> None:
+def test_an_interrupted_upload_may_be_retried_and_counts_once(contest: Contest) -> None:
     entered = []
     for _ in range(3):
-        with uploading(contest, "red", key=KEY) as slow:
-            entered += [one.at for one in counted()]
-            slow.break_off()
+        with start_upload(contest, "red", key=KEY) as slow:
+            entered += [attempt.at for attempt in list_attempts()]
+            slow.disconnect()
     assert len(set(entered)) == 1
     end_the_first_phase(contest)
-    turn()
-    assert competition_row().frozen_at is None
-    receipt = sent(contest).json()
-    assert received() == [(entered[0], receipt["id"])]
-    assert len(counted()) == 1
+    run_clock()
+    assert load_competition().frozen_at is None
+    receipt = submit(contest).json()
+    assert list_received() == [(entered[0], receipt["id"])]
+    assert len(list_attempts()) == 1
 
 
-def test_what_found_no_room_before_the_deadline_is_in_time_after_it(
+def test_an_upload_refused_as_busy_before_the_deadline_is_in_time_after_it(
     contest: Contest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.MonkeyPatch.context() as full:
-        full.setattr(doors(contest), "patience_s", 0)
-        with uploading(contest, "red"):
-            assert (sent(contest).status_code, spent(contest)) == (503, 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(get_admission(contest), "patience_s", 0)
+        with start_upload(contest, "red"):
+            assert (submit(contest).status_code, count_spent_attempts(contest)) == (503, 1)
             end_the_first_phase(contest)
-            turn()
-            assert competition_row().frozen_at is None
-    assert sent(contest).status_code == 202
-    assert spent(contest) == 2  # the one that broke off, and this one
+            run_clock()
+            assert load_competition().frozen_at is None
+    assert submit(contest).status_code == 202
+    assert count_spent_attempts(contest) == 2  # the interrupted upload and this one
 
 
-def doors(contest: Contest) -> Admission:
+def get_admission(contest: Contest) -> Admission:
     app: Any = contest.arena.client.app
-    found: Admission = app.state.admission
-    return found
+    admission: Admission = app.state.admission
+    return admission
 
 
-def spent(contest: Contest) -> int:
-    caps = contest.arena.get(f"{contest.path}/quota", token=contest.arena.team("red")).json()["caps"]
+def count_spent_attempts(contest: Contest) -> int:
+    caps = contest.arena.get(f"{contest.path}/quota", token=contest.arena.get_team_token("red")).json()[
+        "caps"
+    ]
     return int(next(cap["used"] for cap in caps if cap["name"] == "attempts_total"))
 
 
-def test_what_found_no_room_counts_as_long_as_another_try_is_under_way(
+def test_an_upload_refused_as_busy_counts_while_another_try_is_under_way(
     contest: Contest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with uploading(contest, "red", key=KEY) as slow:
-        monkeypatch.setattr(doors(contest), "patience_s", 0)
-        assert (sent(contest).status_code, spent(contest)) == (503, 1)
+    with start_upload(contest, "red", key=KEY) as slow:
+        monkeypatch.setattr(get_admission(contest), "patience_s", 0)
+        assert (submit(contest).status_code, count_spent_attempts(contest)) == (503, 1)
         assert slow.finish().status == 202
-    assert [(one.senders, one.counts) for one in counted()] == [(1, True)]
+    assert [(attempt.senders, attempt.counts) for attempt in list_attempts()] == [(1, True)]
 
 
-def test_what_found_no_room_takes_no_place_under_a_cap_and_needs_one_again(
+def test_an_upload_refused_as_busy_takes_no_place_under_a_cap(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    contest = Contest.opened(client, more="[limits]\nattempts_total = 1")
-    with monkeypatch.context() as full:
-        full.setattr(redis_lock, "take", lambda *_: False)
-        full.setattr(doors(contest), "patience_s", 0)
-        assert (sent(contest).status_code, spent(contest)) == (503, 0)
+    contest = Contest.create(client, extra_toml="[limits]\nattempts_total = 1")
+    with monkeypatch.context() as patch:
+        patch.setattr(redis_lock, "acquire", lambda *_: False)
+        patch.setattr(get_admission(contest), "patience_s", 0)
+        assert (submit(contest).status_code, count_spent_attempts(contest)) == (503, 0)
     assert contest.arena.submit("red").status_code == 202
-    assert (sent(contest).status_code, spent(contest)) == (429, 1)
+    assert (submit(contest).status_code, count_spent_attempts(contest)) == (429, 1)
 
 
-def test_of_many_at_once_under_one_key_each_that_is_read_counts(contest: Contest) -> None:
-    """None is read for nothing: what was answered under the key makes the next one an attempt of its own."""
-    with ExitStack() as open_ones:
-        each = [open_ones.enter_context(entering(contest, "red", key=KEY)) for _ in range(4)]
-        assert eventually(lambda: [one.senders for one in counted()] == [4])
-        for one in each[:3]:
-            one.body = one.body.replace(b"original_row", b"original_cow")
-        for one in each:
-            one.rest()
-        assert sorted(one.answered().status for one in each) == [202, 422, 422, 422]
-    repeated = sum(one.told[1] == "idempotency_key_reused" for one in each)
-    assert spent(contest) == 4 - repeated
-    assert under_way() == []
+def test_concurrent_uploads_under_one_key_each_count_if_read(contest: Contest) -> None:
+    """Once the key has an answer, the next upload that is read under it is an attempt of its own."""
+    with ExitStack() as stack:
+        requests = [stack.enter_context(open_upload(contest, "red", key=KEY)) for _ in range(4)]
+        assert poll_until(lambda: [item.senders for item in list_attempts()] == [4])
+        for item in requests[:3]:
+            item.body = item.body.replace(b"original_row", b"original_cow")
+        for item in requests:
+            item.send_rest()
+        assert sorted(item.wait_for_response().status for item in requests) == [202, 422, 422, 422]
+    repeated = sum(item.status_and_code[1] == "idempotency_key_reused" for item in requests)
+    assert count_spent_attempts(contest) == 4 - repeated
+    assert list_open_attempts() == []
 
 
-def test_of_many_guesses_at_once_that_find_a_cap_used_up_none_fails_otherwise(client: TestClient) -> None:
-    contest = Contest.opened(client, more="[limits]\nguesses_per_target = 1")
+def test_concurrent_guesses_beyond_a_cap_are_all_refused_alike(client: TestClient) -> None:
+    contest = Contest.create(client, extra_toml="[limits]\nguesses_per_target = 1")
     red = contest.submit("red")
-    contest.attack()
-    token, target = contest.arena.team("blue"), contest.target_of(red)["id"]
-    assert contest.guess("blue", target, contest.right_on(red, 1)).status_code == 202
-    guess = {"guess": contest.right_on(red, 2)}
+    contest.open_attacks()
+    token, target = contest.arena.get_team_token("blue"), contest.find_target(red)["id"]
+    assert contest.submit_guess("blue", target, contest.build_guess(red, 1)).status_code == 202
+    guess = {"guess": contest.build_guess(red, 2)}
     with ThreadPoolExecutor(6) as pool:
-        told = pool.map(lambda _: post(contest, f"/targets/{target}/guesses", token, guess), range(12))
-        assert {answer.status_code for answer in told} == {429}
-    assert under_way() == []
-    assert not any(one.counts for one in counted() if one.key == KEY)
+        responses = pool.map(lambda _: post(contest, f"/targets/{target}/guesses", token, guess), range(12))
+        assert {response.status_code for response in responses} == {429}
+    assert list_open_attempts() == []
+    assert not any(attempt.counts for attempt in list_attempts() if attempt.key == KEY)
 
 
-def test_a_slow_one_and_its_retry_beyond_the_grace_count_once(
+def test_a_slow_upload_and_its_retry_beyond_the_grace_count_once(
     contest: Contest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with uploading(contest, "red", key=KEY) as slow:
-        aged(attempts.grace() + timedelta(seconds=1))
-        with entering(contest, "red", key=KEY) as retry:
-            assert eventually(lambda: [one.senders for one in counted()] == [2])
+    with start_upload(contest, "red", key=KEY) as slow:
+        backdate_attempts(attempts.grace_period() + timedelta(seconds=1))
+        with open_upload(contest, "red", key=KEY) as retry:
+            assert poll_until(lambda: [attempt.senders for attempt in list_attempts()] == [2])
             assert slow.finish().status == 202
             assert retry.finish().json()["id"] == slow.json()["id"]
-    assert spent(contest) == 1
+    assert count_spent_attempts(contest) == 1
 
 
-def test_a_guess_is_retried_alike(contest: Contest) -> None:
+def test_guesses_are_retried_like_uploads(contest: Contest) -> None:
     red = contest.submit("red")
-    token = contest.arena.team("blue")
-    contest.attack()
-    target = contest.target_of(red)["id"]
+    token = contest.arena.get_team_token("blue")
+    contest.open_attacks()
+    target = contest.find_target(red)["id"]
     with transaction() as session:
-        person = member(contest.arena, "blue")
-        first = guesses.entrance(session, person, UUID(target), key=KEY).attempt
-    contest.move(reidentification=(-1, 0))
-    turn()
-    answer = post(contest, f"/targets/{target}/guesses", token, {"guess": contest.right_on(red, 3)})
-    assert (answer.status_code, first is None) == (202, False)
-    assert [one.id for one in counted() if one.phase == "reidentification"] == [first and first.id]
+        person = get_principal(contest.arena, "blue")
+        first = guesses.enter(session, person, UUID(target), key=KEY).attempt
+    contest.move_phases(reidentification=(-1, 0))
+    run_clock()
+    response = post(contest, f"/targets/{target}/guesses", token, {"guess": contest.build_guess(red, 3)})
+    assert (response.status_code, first is None) == (202, False)
+    assert [attempt.id for attempt in list_attempts() if attempt.phase == "reidentification"] == [
+        first and first.id
+    ]
     judge_everything()
-    turn()
-    assert contest.state() == "closed"
+    run_clock()
+    assert contest.get_state() == "closed"

@@ -1,4 +1,4 @@
-"""A built-in attacker is judged by the truth that guesses are judged by; an independent program agrees."""
+"""Built-in attackers and guesses are judged alike, and an independent program computes the same values."""
 
 import csv
 import io
@@ -12,57 +12,64 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.plugins import TRACKS
-from anoncup.tracks.membership.adapter import Target
-from anoncup.tracks.membership.tables import Table, frame, written
+from anoncup.tracks.membership.adapter import MembershipTarget
+from anoncup.tracks.membership.tables import TypedTable, build_frame, write_table
 from anoncup.tracks.parts import Attacker
 from tests.scoring import membership_reference as plain
-from tests.scoring.membership_cases import rows_of
-from tests.support.allocation_track import evaluated_here
+from tests.scoring.membership_cases import list_rows
+from tests.support.allocation_track import evaluate_in_process
 from tests.support.contest import judge_everything
-from tests.support.membership_contest import HIDDEN, PATH, TRACK, Played, opened
+from tests.support.membership_contest import HIDDEN_COLUMN, PATH, TRACK, MembershipContest, create_contest
 from workers import child_manager
 
 pytestmark = pytest.mark.full
 
 
-def looked_up(target: Target) -> Table:
-    """The hidden column of candidates that are in the release as they are; of others its first value."""
-    known = target.original.candidates
-    released = frame(target.seen.released).apply(tuple, axis=1).tolist()
-    hidden = target.released.only(HIDDEN)
-    place = {row: number for number, row in enumerate(released)}
-    found = [place.get(row) for row in frame(known).apply(tuple, axis=1)]
-    codes = [[0 if one is None else int(hidden.codes[one, 0])] for one in found]
-    return Table(hidden.schema, np.empty((known.rows, 0)), np.array(codes, dtype=np.int64))
+def look_up_hidden_column(target: MembershipTarget) -> TypedTable:
+    """Guess the hidden column from exact copies in the release; other candidates get the first category."""
+    candidates = target.original.candidates
+    released_rows = build_frame(target.attack_input.release_table).apply(tuple, axis=1).tolist()
+    hidden_column = target.release_table.select_columns(HIDDEN_COLUMN)
+    row_numbers = {row: number for number, row in enumerate(released_rows)}
+    matches = [row_numbers.get(row) for row in build_frame(candidates).apply(tuple, axis=1)]
+    codes = [[0 if match is None else int(hidden_column.codes[match, 0])] for match in matches]
+    return TypedTable(hidden_column.schema, np.empty((candidates.rows, 0)), np.array(codes, dtype=np.int64))
 
 
 @pytest.fixture
-def played(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Played:
-    one = Attacker("looked_up", 1, looked_up, question="attribute")
-    attackers = {**TRACK.attackers, one.name: one}
+def membership_contest(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> MembershipContest:
+    attacker = Attacker("looked_up", 1, look_up_hidden_column, question="attribute")
+    attackers = {**TRACK.attackers, attacker.name: attacker}
     monkeypatch.setitem(TRACKS, "membership", replace(TRACK, attackers=attackers))
-    monkeypatch.setattr(child_manager, "evaluate", evaluated_here)
-    return opened(client)
+    monkeypatch.setattr(child_manager, "run", evaluate_in_process)
+    return create_contest(client)
 
 
-def guess_in_full(played: Played, victim: str, question: str, *contents: bytes) -> list[dict[str, Any]]:
-    """Send another team's guesses at a release and return their outcomes, once everything is told."""
+def judge_guesses(
+    membership_contest: MembershipContest, victim: str, question: str, *contents: bytes
+) -> list[dict[str, Any]]:
+    """Send another team's guesses on a release and return their outcomes after the contest has closed."""
     team = "red" if victim == "blue" else "blue"
-    played.contest.attack()
-    sent = [played.guess(team, victim, question, content) for content in contents]
-    assert [one.status_code for one in sent] == [202] * len(contents)
+    membership_contest.contest.open_attacks()
+    responses = [membership_contest.submit_guess(team, victim, question, content) for content in contents]
+    assert [entry.status_code for entry in responses] == [202] * len(contents)
     judge_everything()
-    played.contest.close()
-    listed = played.arena.get(f"{PATH}/guesses", token=played.arena.team(team)).json()
-    outcomes = {one["id"]: one["outcome"] for one in listed}
-    return [outcomes[one.json()["id"]] for one in sent]
+    membership_contest.contest.close_attacks()
+    guesses = membership_contest.arena.get(
+        f"{PATH}/guesses", token=membership_contest.arena.get_team_token(team)
+    ).json()
+    outcomes = {entry["id"]: entry["outcome"] for entry in guesses}
+    return [outcomes[entry.json()["id"]] for entry in responses]
 
 
-def members_of(played: Played, team: str) -> list[bool]:
-    """Read which candidates a team's own file names."""
-    own = csv.DictReader(io.StringIO(played.own(team).decode()))
-    places = {int(row["candidate"]) for row in own}
-    return [place in places for place in range(1, len(rows_of(played.public.candidates)) + 1)]
+def read_membership(membership_contest: MembershipContest, team: str) -> list[bool]:
+    """Return for each candidate whether the team's own file contains it."""
+    own_rows = csv.DictReader(io.StringIO(membership_contest.get_team_file(team).decode()))
+    numbers = {int(row["candidate"]) for row in own_rows}
+    return [
+        number in numbers
+        for number in range(1, len(list_rows(membership_contest.public_original.candidates)) + 1)
+    ]
 
 
 ATTACKS: dict[str, Callable[[plain.Rows, plain.Rows], list[float]]] = {
@@ -70,33 +77,45 @@ ATTACKS: dict[str, Callable[[plain.Rows, plain.Rows], list[float]]] = {
     "closest_ratio": plain.closest_ratio,
     "exact_copy": plain.exact_copy,
 }
-"""As many as a team has guesses."""
+"""One attack for each guess that a team may send."""
 
 
 def test_attackers_and_guesses_at_members_come_to_what_an_independent_program_computes(
-    played: Played,
+    membership_contest: MembershipContest,
 ) -> None:
-    members, candidates = members_of(played, "blue"), rows_of(played.public.candidates)
+    members, candidates = (
+        read_membership(membership_contest, "blue"),
+        list_rows(membership_contest.public_original.candidates),
+    )
     assert 2 * sum(members) == len(members)
-    release, _ = TRACK.parse_release({"released": played.released["blue"]}, played.public, played.rules)
-    released = rows_of(release.only(*played.public.candidates.schema.names))
+    release, _ = TRACK.parse_release(
+        {"released": membership_contest.releases["blue"]},
+        membership_contest.public_original,
+        membership_contest.rules,
+    )
+    released = list_rows(release.select_columns(*membership_contest.public_original.candidates.schema.names))
     scores = {name: attack(candidates, released) for name, attack in ATTACKS.items()}
     expected = {
         name: {
-            "tpr": float(plain.tpr(each, members)),
-            "auc": float(plain.auc(each, members)),
-            "accuracy": float(plain.accuracy(each, members)),
+            "tpr": float(plain.tpr(attack_scores, members)),
+            "auc": float(plain.auc(attack_scores, members)),
+            "accuracy": float(plain.accuracy(attack_scores, members)),
         }
-        for name, each in scores.items()
+        for name, attack_scores in scores.items()
     }
-    found = played.arena.submission(played.submissions["blue"], "blue")["result"]["attackers"]
-    contents = [("score\n" + "".join(f"{score!r}\n" for score in each)).encode() for each in scores.values()]
-    outcomes = guess_in_full(played, "blue", "membership", *contents)
+    results = membership_contest.arena.get_submission(membership_contest.submissions["blue"], "blue")[
+        "result"
+    ]["attackers"]
+    contents = [
+        ("score\n" + "".join(f"{score!r}\n" for score in attack_scores)).encode()
+        for attack_scores in scores.values()
+    ]
+    outcomes = judge_guesses(membership_contest, "blue", "membership", *contents)
     for (name, values), outcome in zip(expected.items(), outcomes, strict=True):
-        assert found[name]["rate"] == values["tpr"] == outcome["value"]
-        assert found[name]["details"] == outcome["details"]
-        assert {key: found[name]["details"][key] for key in values} == values
-        assert (found[name]["baseline"], found[name]["interval"]) == (
+        assert results[name]["rate"] == values["tpr"] == outcome["value"]
+        assert results[name]["details"] == outcome["details"]
+        assert {key: results[name]["details"][key] for key in values} == values
+        assert (results[name]["baseline"], results[name]["interval"]) == (
             outcome["baseline"],
             outcome["interval"],
         )
@@ -104,37 +123,45 @@ def test_attackers_and_guesses_at_members_come_to_what_an_independent_program_co
     assert all(0 < values["auc"] < 1 for values in expected.values())
 
 
-def test_an_attacker_and_a_guess_of_the_same_content_come_to_the_same(played: Played) -> None:
-    shown = played.arena.submission(played.submissions["red"], "red")
-    assert shown["status"] == "SCORED", shown
-    rate = shown["result"]["attackers"]["looked_up"]
-    release, _ = TRACK.parse_release({"released": played.released["red"]}, played.public, played.rules)
-    said = looked_up(TRACK.target_of(played.public, release))
-    (outcome,) = guess_in_full(played, "red", "attribute", written(said))
-    assert rate["rate"] == outcome["value"] > 0.5
-    assert (rate["correct"], rate["trials"]) == (outcome["correct"], outcome["trials"])
-    assert (rate["interval"], rate["details"]) == (outcome["interval"], outcome["details"])
-    assert rate["rate"] == float(expected_beyond(played, said))
+def test_an_attacker_and_a_guess_of_the_same_content_come_to_the_same(
+    membership_contest: MembershipContest,
+) -> None:
+    submission = membership_contest.arena.get_submission(membership_contest.submissions["red"], "red")
+    assert submission["status"] == "SCORED", submission
+    result = submission["result"]["attackers"]["looked_up"]
+    release, _ = TRACK.parse_release(
+        {"released": membership_contest.releases["red"]},
+        membership_contest.public_original,
+        membership_contest.rules,
+    )
+    guess = look_up_hidden_column(TRACK.attack_view(membership_contest.public_original, release))
+    (outcome,) = judge_guesses(membership_contest, "red", "attribute", write_table(guess))
+    assert result["rate"] == outcome["value"] > 0.5
+    assert (result["correct"], result["trials"]) == (outcome["correct"], outcome["trials"])
+    assert (result["interval"], result["details"]) == (outcome["interval"], outcome["details"])
+    assert result["rate"] == float(compute_expected_value(membership_contest, guess))
 
 
-def expected_beyond(played: Played, said: Table) -> Fraction:
-    """Compute the value of a guess at the hidden column by an independent program."""
-    among, whole = members_of(played, "red"), played.whole
-    names = list(played.public.candidates.schema.names)
+def compute_expected_value(membership_contest: MembershipContest, guess: TypedTable) -> Fraction:
+    """Compute the value of a guess at the hidden column with an independent program."""
+    is_member, whole = read_membership(membership_contest, "red"), membership_contest.full_original
+    names = list(membership_contest.public_original.candidates.schema.names)
     assert whole.background is not None
-    categories = next(one.values for one in whole.candidates.only(HIDDEN).schema.categorical)
+    categories = next(
+        column.values for column in whole.candidates.select_columns(HIDDEN_COLUMN).schema.categorical
+    )
 
-    def cells(table: Table) -> list[plain.Cell]:
-        return [row[0] for row in rows_of(table)]
+    def list_cells(table: TypedTable) -> list[plain.Cell]:
+        return [row[0] for row in list_rows(table)]
 
-    def of_members(rows: list[Any]) -> list[Any]:
-        return [row for row, member in zip(rows, among, strict=True) if member]
+    def select_members(rows: list[Any]) -> list[Any]:
+        return [row for row, member in zip(rows, is_member, strict=True) if member]
 
-    reference = plain.imputed(
-        rows_of(whole.background.only(*names)),
-        cells(whole.background.only(HIDDEN)),
-        of_members(rows_of(played.public.candidates)),
+    reference = plain.impute(
+        list_rows(whole.background.select_columns(*names)),
+        list_cells(whole.background.select_columns(HIDDEN_COLUMN)),
+        select_members(list_rows(membership_contest.public_original.candidates)),
         categories,
     )
-    truth = of_members(cells(whole.candidates.only(HIDDEN)))
-    return plain.beyond(of_members(cells(said)), truth, reference, 0.0)
+    truth = select_members(list_cells(whole.candidates.select_columns(HIDDEN_COLUMN)))
+    return plain.attribute_gain(select_members(list_cells(guess)), truth, reference, 0.0)

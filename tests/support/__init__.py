@@ -1,1 +1,1 @@
-"""What several tests share: contests, people, servers, clients and reference tables."""
+"""Contests, accounts, servers, clients and reference tables that several tests use."""

@@ -1,4 +1,4 @@
-"""People who sign up, sign in and do things at the same time."""
+"""Sign-up, sign-in and parallel requests of test accounts."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,89 +14,89 @@ from app.db import now
 from app.db.models import AuditEntry, Base, Invite
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from tests.support.arena import API, PASSWORD, Arena, numbers
+from tests.support.arena import API, PASSWORD, Arena, serial_numbers
 
-AT_ONCE = 10
+PARALLEL_CALLS = 10
 
 
-def invite(arena: Arena, *, uses: int = 1) -> str:
-    answer = arena.post(f"/competitions/{arena.slug}/invites", json={"uses": uses})
-    assert answer.status_code == 201, answer.text
-    return str(answer.json()["code"])
+def create_invite(arena: Arena, *, uses: int = 1) -> str:
+    response = arena.post(f"/competitions/{arena.slug}/invites", json={"uses": uses})
+    assert response.status_code == 201, response.text
+    return str(response.json()["code"])
 
 
 def sign_up(client: TestClient, code: str, **fields: Any) -> Response:
-    number = next(numbers)
+    number = next(serial_numbers)
     body = {"invite": code, "team": f"team {number}", "name": f"person {number}", "password": PASSWORD}
-    answer: Response = client.post(f"{API}/signup", json=body | fields)
-    return answer
+    response: Response = client.post(f"{API}/signup", json=body | fields)
+    return response
 
 
-def at_once(call: Callable[[int], Response]) -> list[Response]:
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        return list(pool.map(call, range(AT_ONCE)))
+def call_in_parallel(call: Callable[[int], Response]) -> list[Response]:
+    with ThreadPoolExecutor(PARALLEL_CALLS) as pool:
+        return list(pool.map(call, range(PARALLEL_CALLS)))
 
 
-def counted(model: type[Base]) -> int:
+def count_rows(model: type[Base]) -> int:
     with transaction() as session:
         return session.scalars(select(func.count()).select_from(model)).one()
 
 
-def uses_left() -> list[int]:
+def list_uses_left() -> list[int]:
     with transaction() as session:
         return list(session.scalars(select(Invite.uses_left)))
 
 
-def token_for(client: TestClient, **fields: Any) -> Response:
-    answer: Response = client.post(f"{API}/tokens", json=fields)
-    return answer
+def request_token(client: TestClient, **fields: Any) -> Response:
+    response: Response = client.post(f"{API}/tokens", json=fields)
+    return response
 
 
-def database_time() -> datetime:
-    """By the one clock that counts."""
+def read_database_time() -> datetime:
+    """Return the time of the database, which decides all deadlines."""
     with transaction() as session:
-        return now.clock(session)
+        return now.read_clock(session)
 
 
-def me(client: TestClient, token: str) -> Response:
-    answer: Response = client.get(f"{API}/me", headers={"Authorization": f"Bearer {token}"})
-    return answer
+def get_me(client: TestClient, token: str) -> Response:
+    response: Response = client.get(f"{API}/me", headers={"Authorization": f"Bearer {token}"})
+    return response
 
 
-def person(name: str, role: Role = Role.PARTICIPANT) -> None:
+def create_person(name: str, role: Role = Role.PARTICIPANT) -> None:
     with transaction() as session:
         accounts.create_user(session, name=name, password=PASSWORD, role=role)
 
 
-def member(arena: Arena, code: str, **fields: Any) -> dict[str, Any]:
-    """Somebody who signed up with a team's invite."""
-    answer = sign_up(arena.client, code, **({"team": None} | fields))
-    assert answer.status_code == 201, answer.text
-    made: dict[str, Any] = answer.json()
-    return made
+def sign_up_member(arena: Arena, code: str, **fields: Any) -> dict[str, Any]:
+    """Sign up with a team's invite. Return the new member."""
+    response = sign_up(arena.client, code, **({"team": None} | fields))
+    assert response.status_code == 201, response.text
+    user: dict[str, Any] = response.json()
+    return user
 
 
-def team_invite(arena: Arena, team: str, *, uses: int = 1) -> str:
-    """A code of the team's first member."""
+def create_team_invite(arena: Arena, team: str, *, uses: int = 1) -> str:
+    """Return an invite code that the team's first member creates."""
     path = f"/competitions/{arena.slug}/team/invites"
-    answer = arena.post(path, token=arena.team(team), json={"uses": uses})
-    assert answer.status_code == 201, answer.text
-    return str(answer.json()["code"])
+    response = arena.post(path, token=arena.get_team_token(team), json={"uses": uses})
+    assert response.status_code == 201, response.text
+    return str(response.json()["code"])
 
 
-def signed_in(client: TestClient, name: str, role: Role = Role.PARTICIPANT) -> str:
-    """The token of a new person."""
-    person(name, role)
-    return str(token_for(client, name=name, password=PASSWORD).json()["token"])
+def sign_in_new_person(client: TestClient, name: str, role: Role = Role.PARTICIPANT) -> str:
+    """Create a person and return their token."""
+    create_person(name, role)
+    return str(request_token(client, name=name, password=PASSWORD).json()["token"])
 
 
-def told(answer: Response) -> tuple[int, str]:
-    """The status and the code of a refusal."""
-    return answer.status_code, answer.json()["code"]
+def read_refusal(response: Response) -> tuple[int, str]:
+    """Return the status and the error code of a refusal."""
+    return response.status_code, response.json()["code"]
 
 
-def acts() -> list[tuple[str, str, str]]:
-    """What the audit log holds: who, what, to whom."""
+def list_audit_entries() -> list[tuple[str, str, str]]:
+    """Return the entries of the audit log as (actor, action, subject), oldest first."""
     with transaction() as session:
         rows = session.scalars(select(AuditEntry).order_by(AuditEntry.number))
         return [(row.actor, row.action, row.subject) for row in rows]

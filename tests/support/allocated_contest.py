@@ -1,4 +1,4 @@
-"""A contest that allocates a secret to each team."""
+"""A contest in which the service allocates a secret to each team."""
 
 from typing import Any
 
@@ -6,50 +6,52 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
-from anoncup.tables.csv_text import table_csv
-from anoncup.tracks.linkage.permutation import source_from_secret
-from anoncup.tracks.model import Draw
-from app.db.models import AuditEntry, Drawn
+from anoncup.tables.csv_text import write_csv
+from anoncup.tracks.linkage.permutation import parse_secret
+from anoncup.tracks.model import Allocation
+from app.db.models import AllocatedFiles, AuditEntry
 from app.db.transaction import transaction
-from tests.support.allocation_track import draws, labels
+from tests.support.allocation_track import build_label_file, install_allocation
 from tests.support.arena import ROWS, Arena
 from tests.support.contest import Contest
 
 PATH = "/competitions/small"
 
 
-def opened(client: TestClient, patch: pytest.MonkeyPatch, draw: Draw, *, more: str = "") -> Contest:
-    draws(patch, draw)
-    return Contest.opened(client, more=more)
+def create_contest(
+    client: TestClient, patch: pytest.MonkeyPatch, allocation: Allocation, *, extra_toml: str = ""
+) -> Contest:
+    install_allocation(patch, allocation)
+    return Contest.create(client, extra_toml=extra_toml)
 
 
-def given(arena: Arena, content: bytes | None = None, *, file: str = "hidden.csv") -> Any:
-    return arena.put(f"{PATH}/truth/{file}", content=labels(ROWS) if content is None else content)
+def upload_organizer_file(arena: Arena, content: bytes | None = None, *, file: str = "hidden.csv") -> Any:
+    return arena.put(f"{PATH}/truth/{file}", content=build_label_file(ROWS) if content is None else content)
 
 
-def own(arena: Arena, team: str, file: str = "") -> Any:
-    return arena.get(f"{PATH}/own{file and '/' + file}", token=arena.team(team))
+def get_team_file(arena: Arena, team: str, file: str = "") -> Any:
+    return arena.get(f"{PATH}/own{file and '/' + file}", token=arena.get_team_token(team))
 
 
-def rows() -> dict[str, Drawn]:
+def load_allocations() -> dict[str, AllocatedFiles]:
     with transaction() as session:
-        return {one.team: one for one in session.scalars(select(Drawn))}
+        return {row.team: row for row in session.scalars(select(AllocatedFiles))}
 
 
-def acts(action: str) -> list[AuditEntry]:
+def load_audit_entries(action: str) -> list[AuditEntry]:
     with transaction() as session:
         query = select(AuditEntry).where(AuditEntry.action == action).order_by(AuditEntry.number)
         return list(session.scalars(query))
 
 
-def release(contest: Contest, team: str) -> bytes:
-    """The rows in the order that was drawn for the team."""
-    secret = own(contest.arena, team, "secret.csv").content
-    order = source_from_secret(secret, originals=ROWS, anonymized=ROWS)
-    return table_csv(contest.arena.table.iloc[order].reset_index(drop=True))
+def build_release(contest: Contest, team: str) -> bytes:
+    """Return the original's rows in the order that was allocated to the team."""
+    secret = get_team_file(contest.arena, team, "secret.csv").content
+    order = parse_secret(secret, originals=ROWS, anonymized=ROWS)
+    return write_csv(contest.arena.table.iloc[order].reset_index(drop=True))
 
 
-def submit(contest: Contest, team: str) -> Any:
-    path, token = f"{PATH}/submissions", contest.arena.team(team)
-    content = release(contest, team)
+def submit_release(contest: Contest, team: str) -> Any:
+    path, token = f"{PATH}/submissions", contest.arena.get_team_token(team)
+    content = build_release(contest, team)
     return contest.arena.post(path, token=token, files={"anonymized": ("a.csv", content)})

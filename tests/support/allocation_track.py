@@ -1,7 +1,8 @@
-"""Tracks of which the service draws something; their child's work is done here, where they are known.
+"""Variants of the microdata track for which the service allocates files.
 
-The usual track, but that a team is told which row of the original each of its own comes from, with labels
-that the organizers hold; or that everybody is given hints, which the organizers may upload.
+``TEAM_ALLOCATION`` gives each team a permutation of the rows and the labels that the organizers uploaded.
+``SHARED_ALLOCATION`` gives hints to everybody, which the organizers may upload themselves. Jobs run in
+this process, since scoring children do not know these tracks.
 """
 
 import json
@@ -13,32 +14,34 @@ import numpy as np
 import pytest
 from numpy.random import Generator
 
-from anoncup.errors import InvalidUpload, Problem
+from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.messages import Message
 from anoncup.plugins import BUILT_IN, TRACKS
 from anoncup.rules.model import Rules
 from anoncup.tracks.files import FileSpec
 from anoncup.tracks.linkage.permutation import secret_csv
-from anoncup.tracks.model import Draw, Track
+from anoncup.tracks.model import Allocation, Track
 from app.config import Settings
-from app.storage import store
+from app.storage import get_store
 from workers import child_manager, scorer
-from workers.child_manager import Step, Verdict
-from workers.jobs import Work
-from workers.original_cache import originals
+from workers.child_manager import JobResult, ProgressStep
+from workers.jobs import Job
+from workers.original_cache import make_original_loader
 
-Drawer = Callable[[str], Generator]
+GeneratorByPurpose = Callable[[str], Generator]
 MICRODATA = BUILT_IN["microdata"]
 
 
-def numbers_of(generator: Generator, count: int) -> "np.ndarray[Any, np.dtype[np.uint64]]":
+def generate_numbers(generator: Generator, count: int) -> "np.ndarray[Any, np.dtype[np.uint64]]":
     return np.asarray(generator.bit_generator.random_raw(count))
 
 
-def own_order(original: Any, truth: Mapping[str, bytes], _: Rules, generator: Drawer) -> dict[str, bytes]:
-    """A permutation as the team's answer, and the label of each of its rows."""
-    order = np.argsort(numbers_of(generator("secret"), len(original)), kind="stable")
-    labels = truth["hidden"].decode().splitlines()[1:]
+def allocate_order(
+    original: Any, organizer_files: Mapping[str, bytes], _: Rules, generator: GeneratorByPurpose
+) -> dict[str, bytes]:
+    """Return a permutation as the team's answer, and the label of each of its rows."""
+    order = np.argsort(generate_numbers(generator("secret"), len(original)), kind="stable")
+    labels = organizer_files["hidden"].decode().splitlines()[1:]
     return {
         "secret": secret_csv(order),
         "labels": "".join(f"{labels[row]}\n" for row in order).encode(),
@@ -46,66 +49,70 @@ def own_order(original: Any, truth: Mapping[str, bytes], _: Rules, generator: Dr
     }
 
 
-def rotations(times: int) -> Callable[..., dict[str, bytes]]:
-    """One of so few answers that teams soon draw the same."""
+def make_rotation_allocator(count: int) -> Callable[..., dict[str, bytes]]:
+    """Return an allocator with ``count`` possible answers: with few of them, teams soon get equal ones."""
 
-    def drawn(original: Any, _: Mapping[str, bytes], __: Rules, generator: Drawer) -> dict[str, bytes]:
-        by = int(numbers_of(generator("secret"), 1)[0] % times)
-        return {"secret": secret_csv(np.roll(np.arange(len(original)), by))}
+    def allocate_rotation(
+        original: Any, _: Mapping[str, bytes], __: Rules, generator: GeneratorByPurpose
+    ) -> dict[str, bytes]:
+        shift = int(generate_numbers(generator("secret"), 1)[0] % count)
+        return {"secret": secret_csv(np.roll(np.arange(len(original)), shift))}
 
-    return drawn
+    return allocate_rotation
 
 
-def hints(original: Any, _: Mapping[str, bytes], __: Rules, generator: Drawer) -> dict[str, bytes]:
-    drawn = numbers_of(generator("hints"), 1)[0]
-    return {"hints": f"rows,number\n{len(original)},{drawn}\n".encode()}
+def allocate_hints(
+    original: Any, _: Mapping[str, bytes], __: Rules, generator: GeneratorByPurpose
+) -> dict[str, bytes]:
+    number = generate_numbers(generator("hints"), 1)[0]
+    return {"hints": f"rows,number\n{len(original)},{number}\n".encode()}
 
 
 def check_labels(name: str, content: bytes, original: Any, _: Rules) -> None:
-    """A label for each row."""
+    """Raise ``InvalidUpload`` unless there is one label per row."""
     if content.count(b"\n") != len(original) + 1:
         message = Message("{rows} lines are needed", rows=len(original) + 1)
-        raise InvalidUpload([Problem(name, None, None, "rows", message)])
+        raise InvalidUpload([FileProblem(name, None, None, "rows", message)])
 
 
-OWN = Draw(
+TEAM_ALLOCATION = Allocation(
     files=(FileSpec("secret"), FileSpec("labels")),
-    each_team=True,
-    make=own_order,
-    truth=(FileSpec("hidden"),),
-    check_truth=check_labels,
+    per_team=True,
+    make_files=allocate_order,
+    organizer_files=(FileSpec("hidden"),),
+    check_organizer_file=check_labels,
 )
-HINTS = Draw(files=(FileSpec("hints"),), each_team=False, make=hints)
+SHARED_ALLOCATION = Allocation(files=(FileSpec("hints"),), per_team=False, make_files=allocate_hints)
 
 
-def drawing_track(draw: Draw) -> Track:
-    if draw.each_team:
-        return replace(MICRODATA, draw=draw)
-    optional = tuple(replace(file, required=False) for file in draw.files)
-    return replace(MICRODATA, draw=draw, original=(*MICRODATA.original, *optional))
+def build_track(allocation: Allocation) -> Track:
+    if allocation.per_team:
+        return replace(MICRODATA, allocation=allocation)
+    optional = tuple(replace(file, required=False) for file in allocation.files)
+    return replace(MICRODATA, allocation=allocation, original_files=(*MICRODATA.original_files, *optional))
 
 
-def draws(patch: pytest.MonkeyPatch, draw: Draw) -> None:
-    """From now on the usual track draws, and what a child would do is done here."""
-    patch.setitem(TRACKS, "microdata", drawing_track(draw))
-    patch.setattr(child_manager, "evaluate", evaluated_here)
+def install_allocation(patch: pytest.MonkeyPatch, allocation: Allocation) -> None:
+    """Give the microdata track this allocation and run jobs in this process."""
+    patch.setitem(TRACKS, "microdata", build_track(allocation))
+    patch.setattr(child_manager, "run", evaluate_in_process)
 
 
-def evaluated_here(
-    work: Work, _: Settings, *, on_step: Callable[[Step], None] = lambda _: None, warm: bool = True
-) -> Verdict:
-    """What passes the pipes passes as JSON here too, and nothing is fetched that the work does not name."""
-    request = json.loads(json.dumps({"kind": type(work).__name__, **asdict(work)}))
+def evaluate_in_process(
+    job: Job, _: Settings, *, on_step: Callable[[ProgressStep], None] = lambda _: None, warm: bool = True
+) -> JobResult:
+    """Run a job with the JSON round trips of a child, and refuse files that the job does not name."""
+    request = json.loads(json.dumps({"kind": type(job).__name__, **asdict(job)}))
 
     def fetch(digest: str) -> bytes:
-        assert digest in work.fetched
-        return store().get(digest)
+        assert digest in job.fetchable_digests
+        return get_store().get(digest)
 
-    desk = scorer.Desk(fetch, originals(fetch))
-    found = json.loads(json.dumps(scorer.WORK[request["kind"]](request, desk, lambda *_: None)))
-    assert work.admits(found)
-    return Verdict(found, scorer.SCORER)
+    context = scorer.JobContext(fetch, make_original_loader(fetch))
+    result = json.loads(json.dumps(scorer.HANDLERS[request["kind"]](request, context, lambda *_: None)))
+    assert job.validates(result)
+    return JobResult(result, scorer.SCORER_VERSION)
 
 
-def labels(rows: int) -> bytes:
+def build_label_file(rows: int) -> bytes:
     return ("label\n" + "".join(f"label {row}\n" for row in range(rows))).encode()

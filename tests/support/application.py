@@ -1,24 +1,24 @@
-"""Applications for tests: new ones, with the routes of the first."""
+"""New applications for tests, which share prepared routes."""
 
 from functools import cache
 
 from fastapi import FastAPI
 
 from app.main import create_app
-from tests.support.role_session import AsWeb
+from tests.support.role_session import WebRoleMiddleware
 
 
 @cache
-def first() -> FastAPI:
-    """Its routes prepare at their first request what costs as much as ten, and know nothing of any."""
+def build_shared_application() -> FastAPI:
+    """Return the application whose routes all others use: a route's first request costs as much as ten."""
     return create_app()
 
 
-def application() -> FastAPI:
-    made = create_app()
-    made.router.routes = first().router.routes
-    # Where its routes look: empty, as of a new application.
-    made.dependency_overrides = first().dependency_overrides
-    made.dependency_overrides.clear()
-    made.add_middleware(AsWeb)
-    return made
+def build_application() -> FastAPI:
+    app = create_app()
+    app.router.routes = build_shared_application().router.routes
+    # The shared routes read the overrides of the first application.
+    app.dependency_overrides = build_shared_application().dependency_overrides
+    app.dependency_overrides.clear()
+    app.add_middleware(WebRoleMiddleware)
+    return app

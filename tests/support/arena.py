@@ -1,4 +1,4 @@
-"""A small contest to test in: an organizer, teams, a table, releases."""
+"""A small competition with an organizer, teams, a table and releases."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from anoncup.schemas.roles import Role
-from anoncup.tables.csv_text import table_csv
+from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import secret_csv
 from app.db.models import TokenKind, User
 from app.db.transaction import transaction
@@ -22,9 +22,9 @@ from app.services.accounts import accounts
 API = "/api/v1"
 ROWS = 40
 PASSWORD = "correct horse"
-numbers = count()
+serial_numbers = count()
 
-FILE = """
+COMPETITION_TEMPLATE = """
 format = 1
 slug = "{slug}"
 title = {{ en = "Small cup", ja = "小さな杯" }}
@@ -49,32 +49,36 @@ end = {end}
 """
 
 
-def competition_file(
+def build_competition_toml(
     slug: str = "small",
     *,
     threshold: float = 0.2,
-    more: str = "",
+    extra_toml: str = "",
     opens: float = -1,
     closes: float = 1,
-    notice: int | None = None,
+    notice_hours: int | None = None,
 ) -> str:
-    """The file of a competition that is open from ``opens`` to ``closes`` days from now.
+    """Return the file of a competition that is open from ``opens`` to ``closes`` days from now.
 
-    ``notice``: the hours that a reveal waits for an end that was moved nearer.
+    ``notice_hours`` is how long a reveal waits after a deadline was moved nearer.
     """
-    more = more if notice is None else with_notice(more, notice)
+    extra_toml = extra_toml if notice_hours is None else add_reveal_notice(extra_toml, notice_hours)
     now = datetime.now(UTC)
     start, end = ((now + timedelta(days=days)).isoformat() for days in (opens, closes))
-    return FILE.format(slug=slug, threshold=threshold, more=more, start=start, end=end)
+    return COMPETITION_TEMPLATE.format(slug=slug, threshold=threshold, more=extra_toml, start=start, end=end)
 
 
-def with_notice(more: str, hours: int) -> str:
-    """What is added to a competition's file, with that notice in its ``[publication]``."""
-    told = f"[publication]\nreveal_notice_hours = {hours}\n"
-    return more.replace("[publication]\n", told) if "[publication]" in more else f"{more}\n{told}"
+def add_reveal_notice(extra_toml: str, hours: int) -> str:
+    """Return the extra TOML with that notice in its ``[publication]`` table."""
+    section = f"[publication]\nreveal_notice_hours = {hours}\n"
+    return (
+        extra_toml.replace("[publication]\n", section)
+        if "[publication]" in extra_toml
+        else f"{extra_toml}\n{section}"
+    )
 
 
-def original_table(rows: int = ROWS) -> pd.DataFrame:
+def build_original_table(rows: int = ROWS) -> pd.DataFrame:
     rng = np.random.default_rng(7)
     return pd.DataFrame(
         {
@@ -86,21 +90,21 @@ def original_table(rows: int = ROWS) -> pd.DataFrame:
     )
 
 
-def noisy_release(seed: int, table: pd.DataFrame) -> tuple[bytes, bytes]:
-    """A shuffled copy with a little noise, and its secret."""
+def build_noisy_release(seed: int, table: pd.DataFrame) -> tuple[bytes, bytes]:
+    """Return a shuffled copy with a little noise, and its secret."""
     rng = np.random.default_rng(seed)
     source = rng.permutation(len(table))
     released = table.iloc[source].reset_index(drop=True)
     released["income"] += rng.integers(-20, 21, len(table))
-    return table_csv(released), secret_csv(source)
+    return write_csv(released), secret_csv(source)
 
 
-def session_of(token: str) -> str:
-    """A browser's new session of whoever has that API token, with its rights: the value of the cookie."""
+def create_browser_session(token: str) -> str:
+    """Create a browser session with the rights of an API token. Return the cookie's value."""
     with transaction() as session:
-        person = accounts.authenticate(session, token)
-        user = session.get_one(User, person.user_id)
-        scopes = tuple(person.scopes)
+        principal = accounts.authenticate(session, token)
+        user = session.get_one(User, principal.user_id)
+        scopes = tuple(principal.scopes)
         return accounts.issue_token(
             session, user, name=accounts.SESSION_NAME, scopes=scopes, kind=TokenKind.SESSION
         )
@@ -116,7 +120,7 @@ class Arena:
     sessions: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def opened(
+    def create(
         cls,
         client: TestClient,
         *,
@@ -125,24 +129,24 @@ class Arena:
         original: Mapping[str, bytes] | None = None,
     ) -> "Arena":
         """Create the organizer, the competition and its data through the API."""
-        name = f"organizer {next(numbers)}"
+        name = f"organizer {next(serial_numbers)}"
         with transaction() as session:
             user = accounts.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
             token = accounts.issue_token(session, user, name="arena")
-        arena = cls(client, token, slug, original_table())
-        answer = arena.post("/competitions", content=file or competition_file(slug))
-        assert answer.status_code == 201, answer.text
-        for part, content in (original or {"original": table_csv(arena.table)}).items():
-            answer = arena.put(f"/competitions/{slug}/original/{part}.csv", content=content)
-            assert answer.status_code == 200, answer.text
+        arena = cls(client, token, slug, build_original_table())
+        response = arena.post("/competitions", content=file or build_competition_toml(slug))
+        assert response.status_code == 201, response.text
+        for part, content in (original or {"original": write_csv(arena.table)}).items():
+            response = arena.put(f"/competitions/{slug}/original/{part}.csv", content=content)
+            assert response.status_code == 200, response.text
         return arena
 
     def call(self, method: str, path: str, *, token: str | None = None, **content: Any) -> Response:
         headers = {"Authorization": f"Bearer {token or self.organizer}"}
         if method != "GET":
             headers["X-Confirm-Password"] = quote(PASSWORD)
-        answer: Response = self.client.request(method, API + path, headers=headers, **content)
-        return answer
+        response: Response = self.client.request(method, API + path, headers=headers, **content)
+        return response
 
     def get(self, path: str, *, token: str | None = None) -> Response:
         return self.call("GET", path, token=token)
@@ -153,36 +157,45 @@ class Arena:
     def put(self, path: str, *, token: str | None = None, **content: Any) -> Response:
         return self.call("PUT", path, token=token, **content)
 
-    def team(self, name: str) -> str:
-        """The token of a team's member, signed up by invite on first use."""
+    def get_team_token(self, name: str) -> str:
+        """Return the token of a team's member, who is signed up by invite on first use."""
         if name not in self.tokens:
             code = self.post(f"/competitions/{self.slug}/invites", json={}).json()["code"]
-            body = {"invite": code, "team": name, "name": f"member {next(numbers)}", "password": PASSWORD}
-            answer = self.client.post(f"{API}/signup", json=body)
-            assert answer.status_code == 201, answer.text
-            self.tokens[name] = answer.json()["token"]
+            body = {
+                "invite": code,
+                "team": name,
+                "name": f"member {next(serial_numbers)}",
+                "password": PASSWORD,
+            }
+            response = self.client.post(f"{API}/signup", json=body)
+            assert response.status_code == 201, response.text
+            self.tokens[name] = response.json()["token"]
         return self.tokens[name]
 
-    def session(self, token: str) -> str:
-        """The session in a browser of whoever has that token, with its rights, begun on first use."""
+    def get_session(self, token: str) -> str:
+        """Return the browser session for a token, created on first use."""
         if token not in self.sessions:
-            self.sessions[token] = session_of(token)
+            self.sessions[token] = create_browser_session(token)
         return self.sessions[token]
 
     def submit(
         self, team: str, *, anonymized: bytes | None = None, secret: bytes | None = None, seed: int = 1
     ) -> Response:
-        good = noisy_release(seed, self.table)
+        release = build_noisy_release(seed, self.table)
         files = {
-            "anonymized": ("a.csv", good[0] if anonymized is None else anonymized),
-            "secret": ("s.csv", good[1] if secret is None else secret),
+            "anonymized": ("a.csv", release[0] if anonymized is None else anonymized),
+            "secret": ("s.csv", release[1] if secret is None else secret),
         }
-        return self.post(f"/competitions/{self.slug}/submissions", token=self.team(team), files=files)
+        return self.post(
+            f"/competitions/{self.slug}/submissions", token=self.get_team_token(team), files=files
+        )
 
-    def submission(self, identifier: str, team: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.get(f"/submissions/{identifier}", token=self.team(team)).json()
-        return found
+    def get_submission(self, identifier: str, team: str) -> dict[str, Any]:
+        submission: dict[str, Any] = self.get(
+            f"/submissions/{identifier}", token=self.get_team_token(team)
+        ).json()
+        return submission
 
-    def board(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.client.get(f"{API}/competitions/{self.slug}/boards/anonymization").json()
-        return found
+    def get_board(self) -> dict[str, Any]:
+        board: dict[str, Any] = self.client.get(f"{API}/competitions/{self.slug}/boards/anonymization").json()
+        return board

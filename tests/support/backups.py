@@ -1,4 +1,4 @@
-"""Backups for tests: one of a contest, a database to restore it into, and what either holds."""
+"""A backup of a contest, a database to restore it into, and readers of both."""
 
 import os
 import subprocess
@@ -12,21 +12,21 @@ from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, select
 
 from app.cli.backup import service
-from app.cli.backup.keys import Places
+from app.cli.backup.keys import KeyPaths
 from app.config import Settings, get_settings
 from app.db import engine
 from app.db.models import Base
-from app.storage import Store, opened, store
+from app.storage import Store, get_store, open_store
 from tests.support import cli_zygote
-from tests.support.application import application
+from tests.support.application import build_application
 from tests.support.arena import Arena
 from tests.support.uploads import score_everything
 from workers import child_manager
 
 
 @pytest.fixture
-def target(settings: Settings) -> Iterator[str]:
-    """The URL of another, new database on the same server."""
+def restore_url(settings: Settings) -> Iterator[str]:
+    """The URL of another, empty database on the same server."""
     admin = create_engine(settings.database_url, isolation_level="AUTOCOMMIT")
     with admin.connect() as connection:
         connection.exec_driver_sql("DROP DATABASE IF EXISTS another WITH (FORCE)")
@@ -38,29 +38,31 @@ def target(settings: Settings) -> Iterator[str]:
 
 
 @pytest.fixture
-def made(arena: Arena, settings: Settings, tmp_path: Path) -> Path:
+def backup_file(arena: Arena, settings: Settings, tmp_path: Path) -> Path:
     """A backup of a contest with a scored and a queued submission."""
     arena.submit("red", seed=1)
     score_everything()
     arena.submit("blue", seed=2)
-    service.backup(settings.database_url, store(), tmp_path / "made.tar")
+    service.backup(settings.database_url, get_store(), tmp_path / "made.tar")
     return tmp_path / "made.tar"
 
 
-def restore(path: Path, url: str, data: Path, *, into: Store | None = None) -> None:
-    with service.opened(path) as (found, contents):
-        places = Places(data / "keys" / "sealing.pub", data / "keys" / "private")
-        service.restore(found, contents, url=url, store=into or opened(str(data)), places=places)
+def restore(path: Path, url: str, data: Path, *, target_store: Store | None = None) -> None:
+    with service.open_backup(path) as (backup, contents):
+        places = KeyPaths(data / "keys" / "sealing.pub", data / "keys" / "private")
+        service.restore(
+            backup, contents, url=url, store=target_store or open_store(str(data)), key_paths=places
+        )
 
 
-def command(*words: str | Path) -> "subprocess.CompletedProcess[str]":
-    """``anoncup`` without any environment, as on a new machine."""
-    return cli_zygote.run(words, cwd=Path.cwd(), env={"PATH": os.defpath})
+def run_command(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
+    """Run ``anoncup`` with an empty environment, as on a new machine."""
+    return cli_zygote.run(arguments, cwd=Path.cwd(), env={"PATH": os.defpath})
 
 
 @contextmanager
-def living_on(monkeypatch: pytest.MonkeyPatch, url: str, data: Path) -> Iterator[TestClient]:
-    """This process's web application and tasks, on another database and folder."""
+def open_restored_client(monkeypatch: pytest.MonkeyPatch, url: str, data: Path) -> Iterator[TestClient]:
+    """Yield a client of an application on another database and data folder; tasks use them, too."""
     with monkeypatch.context() as environment:
         for name, value in {
             "DATABASE_URL": url,
@@ -69,46 +71,46 @@ def living_on(monkeypatch: pytest.MonkeyPatch, url: str, data: Path) -> Iterator
             "ANONCUP_OPENING_KEYS_DIR": str(data / "keys" / "private"),
         }.items():
             environment.setenv(name, value)
-        forget()
-        with TestClient(application(), base_url="http://localhost") as client:
+        clear_caches()
+        with TestClient(build_application(), base_url="http://localhost") as client:
             yield client
-    forget()
+    clear_caches()
 
 
-def forget() -> None:
-    child_manager.keeper.discard()
+def clear_caches() -> None:
+    child_manager.manager.discard()
     engine.get_engine().dispose()
-    for kept in (get_settings, engine.get_engine, engine.session_factory):
-        kept.cache_clear()
+    for cached_function in (get_settings, engine.get_engine, engine.get_session_factory):
+        cached_function.cache_clear()
 
 
-def everything(url: str) -> dict[str, list[Any]]:
-    """All rows of all tables of a database, in an order of their own."""
-    made = create_engine(url)
-    with made.connect() as connection:
+def read_database(url: str) -> dict[str, list[Any]]:
+    """Return the sorted rows of all tables of a database."""
+    db_engine = create_engine(url)
+    with db_engine.connect() as connection:
         connection.exec_driver_sql("SET timezone = 'UTC'")
-        found = {
+        rows = {
             table.name: sorted(map(repr, connection.execute(select(table))))
             for table in Base.metadata.sorted_tables
         }
-    made.dispose()
-    return found
+    db_engine.dispose()
+    return rows
 
 
-def blobs(data: Path) -> set[str]:
+def list_blobs(data: Path) -> set[str]:
     return {path.name for path in (data / "blobs").rglob("*") if path.is_file()}
 
 
-def read(path: Path) -> list[tuple[str, bytes]]:
-    """All rows and files of a backup."""
-    with service.opened(path) as (found, _):
+def read_backup(path: Path) -> list[tuple[str, bytes]]:
+    """Return the name and content of every table and blob of a backup."""
+    with service.open_backup(path) as (backup, _):
         return [
             (name, content.read())
             for folder in ("tables", "blobs")
-            for name, content in found.members(folder)
+            for name, content in backup.members(folder)
         ]
 
 
-def blobs_in(path: Path) -> list[tuple[str, bytes]]:
-    with service.opened(path) as (found, _):
-        return [(name, content.read()) for name, content in found.members("blobs")]
+def read_blobs(path: Path) -> list[tuple[str, bytes]]:
+    with service.open_backup(path) as (backup, _):
+        return [(name, content.read()) for name, content in backup.members("blobs")]

@@ -1,4 +1,4 @@
-"""The boards a second time: plain Python over a list of facts, as slow and as obvious as can be."""
+"""A second implementation of the boards: slow, plain Python over a list of facts."""
 
 import unicodedata
 from dataclasses import dataclass, field
@@ -10,17 +10,17 @@ ORGANIZER = "(organizer)"
 VISITOR = "(visitor)"
 NEVER = datetime.max.replace(tzinfo=UTC)
 ZONE = ZoneInfo("Asia/Tokyo")
-WEIGHING = ("mean_mae", "cross_count", "information_loss")
-ROUNDING = {"mean_mae": 1e-3}
-"""In data units: not 1e-9, as for the others."""
+WEIGHTED_MEASURES = ("mean_mae", "cross_count", "information_loss")
+MEASURE_ROUNDING = {"mean_mae": 1e-3}
+"""In data units. The other measures round at 1e-9."""
 
 
 @dataclass
-class Judged:
-    """One scoring of a submission, as it ended. ``since``: from when on it is the one that counts."""
+class EvaluationFact:
+    """One finished evaluation of a submission; ``effective_from`` is when it became the current one."""
 
-    since: datetime
-    ended: datetime
+    effective_from: datetime
+    ended_at: datetime
     state: str
     measures: dict[str, float]
     attackers: dict[str, float]
@@ -29,47 +29,47 @@ class Judged:
 
 
 @dataclass
-class Sent:
-    """A submission. ``judged``: in the order in which they came to count; ``target``: if it became one."""
+class SubmissionFact:
+    """A submission. ``evaluations`` are in the order in which they became current."""
 
     id: str
     team: str
-    at: datetime
-    judged: list[Judged]
-    marked: bool = False
-    barred: bool = False
-    target: str | None = None
+    received_at: datetime
+    evaluations: list[EvaluationFact]
+    is_marked_final: bool = False
+    is_disqualified: bool = False
+    target_name: str | None = None
 
     @property
-    def now(self) -> Judged:
-        return self.judged[-1]
+    def latest(self) -> EvaluationFact:
+        return self.evaluations[-1]
 
     @property
     def state(self) -> str:
-        return self.now.state
+        return self.latest.state
 
-    def seen_at(self, moment: datetime) -> Judged | None:
-        """What one saw of it just before the moment."""
-        counted = [judged for judged in self.judged if judged.since < moment]
-        return counted[-1] if counted and counted[-1].ended < moment else None
+    def find_visible(self, moment: datetime) -> EvaluationFact | None:
+        """Return the finished evaluation that was current just before the moment, if there is one."""
+        effective = [evaluation for evaluation in self.evaluations if evaluation.effective_from < moment]
+        return effective[-1] if effective and effective[-1].ended_at < moment else None
 
 
 @dataclass
-class Guessed:
+class GuessFact:
     team: str
-    victim: Sent
-    at: datetime
-    ended: datetime
+    victim: SubmissionFact
+    received_at: datetime
+    ended_at: datetime
     state: str
     correct: int
 
 
-DIGITS = {"overall": 4, "utility": 2, "security": 2}
+PUBLISHED_DIGITS = {"overall": 4, "utility": 2, "security": 2}
 
 
 @dataclass
-class Facts:
-    """A contest as it stands; ``teams`` in the order in which they were founded."""
+class BoardFacts:
+    """The present state of a contest; ``teams`` are in order of creation."""
 
     teams: list[str]
     rule: str
@@ -78,243 +78,298 @@ class Facts:
     frozen_from: datetime | None
     rows: int
     attackers: tuple[str, ...]
-    sent: list[Sent] = field(default_factory=list)
-    guessed: list[Guessed] = field(default_factory=list)
-    barred: set[str] = field(default_factory=set)
+    submissions: list[SubmissionFact] = field(default_factory=list)
+    guesses: list[GuessFact] = field(default_factory=list)
+    disqualified_teams: set[str] = field(default_factory=set)
     published_at: datetime | None = None
-    closed: bool = False
-    revealed: bool = False
-    weighing: list[tuple[datetime, tuple[str, ...]]] = field(
-        default_factory=lambda: [(datetime.min.replace(tzinfo=UTC), WEIGHING)]
+    is_closed: bool = False
+    is_revealed: bool = False
+    weight_periods: list[tuple[datetime, tuple[str, ...]]] = field(
+        default_factory=lambda: [(datetime.min.replace(tzinfo=UTC), WEIGHTED_MEASURES)]
     )
-    """The measures that weigh, and since when."""
+    """Start times and the measures that have a weight from then on."""
 
-    def weighing_for(self, viewer: str) -> tuple[str, ...]:
-        return [names for since, names in self.weighing if since < self.cut(viewer)][-1]
+    def weighted_measures_for(self, viewer: str) -> tuple[str, ...]:
+        return [names for start, names in self.weight_periods if start < self.visible_until(viewer)][-1]
 
-    def cut(self, viewer: str) -> datetime:
-        """What happened from then on is not seen."""
-        frozen = self.frozen_from
-        if frozen is None or frozen > datetime.now(UTC) or self.closed or viewer == ORGANIZER:
+    def visible_until(self, viewer: str) -> datetime:
+        """Return the time from which on events are hidden from the viewer."""
+        frozen_from = self.frozen_from
+        if frozen_from is None or frozen_from > datetime.now(UTC) or self.is_closed or viewer == ORGANIZER:
             return NEVER
-        return frozen
+        return frozen_from
 
     def shows_finals(self, viewer: str) -> bool:
-        return self.published_at is not None and self.published_at < self.cut(viewer)
+        return self.published_at is not None and self.published_at < self.visible_until(viewer)
 
-    def shown(self, viewer: str, line: dict[str, Any]) -> dict[str, Any]:
-        """A row's scores as everybody but the organizers sees them before the reveal."""
-        if self.revealed or viewer == ORGANIZER or line["overall"] is None:
-            return line
-        coarse = {name: round(line[name], digits) for name, digits in DIGITS.items()}
-        return line | coarse | {"rivals": None, "rank_sum": None, "measures": {}, "attackers": {}}
+    def round_scores(self, viewer: str, row: dict[str, Any]) -> dict[str, Any]:
+        """Round a row's scores as everybody but the organizers sees them before the reveal."""
+        if self.is_revealed or viewer == ORGANIZER or row["overall"] is None:
+            return row
+        rounded = {name: round(row[name], digits) for name, digits in PUBLISHED_DIGITS.items()}
+        return row | rounded | {"rivals": None, "rank_sum": None, "measures": {}, "attackers": {}}
 
-    def line_for(self, viewer: str, line: dict[str, Any]) -> dict[str, Any]:
-        return line if line["own"] else self.shown(viewer, line)
+    def row_for(self, viewer: str, row: dict[str, Any]) -> dict[str, Any]:
+        return row if row["own"] else self.round_scores(viewer, row)
 
-    def visible_guesses(self, viewer: str) -> list[Guessed]:
-        return [guess for guess in self.guessed if self.sees(viewer, guess) and self.counts(viewer, guess)]
+    def list_visible_guesses(self, viewer: str) -> list[GuessFact]:
+        return [
+            guess for guess in self.guesses if self.can_see(viewer, guess) and self.is_counted(viewer, guess)
+        ]
 
-    def sees(self, viewer: str, guess: Guessed) -> bool:
-        if guess.at >= self.cut(viewer):
+    def can_see(self, viewer: str, guess: GuessFact) -> bool:
+        if guess.received_at >= self.visible_until(viewer):
             return False
-        if viewer == ORGANIZER or self.closed or self.feedback == "immediate":
+        if viewer == ORGANIZER or self.is_closed or self.feedback == "immediate":
             return True
-        moment = min(datetime.now(ZONE), self.cut(viewer)).astimezone(ZONE)
+        moment = min(datetime.now(ZONE), self.visible_until(viewer)).astimezone(ZONE)
         midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
-        return self.feedback == "daily" and guess.at < midnight
+        return self.feedback == "daily" and guess.received_at < midnight
 
-    def counts(self, viewer: str, guess: Guessed) -> bool:
-        judged = guess.state == "SCORED" and guess.ended < self.cut(viewer)
-        return judged and guess.team not in self.barred and self.is_target(guess.victim, viewer)
-
-    def is_target(self, sent: Sent, viewer: str = ORGANIZER) -> bool:
-        barred = sent.barred or sent.team in self.barred
-        judged = sent.seen_at(self.cut(viewer))
-        return sent.target is not None and judged is not None and judged.state == "SCORED" and not barred
-
-    def chosen_finals(self) -> list[Sent]:
-        found = []
-        for team in self.teams:
-            valid = [sent for sent in self.sent if sent.team == team and sent.state == "SCORED"]
-            marked = [sent for sent in valid if sent.marked]
-            unmarked = [sent for sent in valid if not sent.barred]
-            best = sorted(
-                marked or unmarked, key=lambda one: (one.now.utility + one.now.security, one.at, one.id)
-            )
-            found += best[: self.finals]
-        return found
-
-
-def anonymization(facts: Facts, viewer: str) -> list[dict[str, Any]]:
-    lines = []
-    for team in facts.teams:
-        line = anonymization_line(facts, viewer, team)
-        if line is not None:
-            lines.append(line)
-    accepted = [line for line in lines if line["overall"] is not None]
-    for line in accepted:
-        if facts.rule == "rank_sum":
-            compared = [*facts.weighing_for(viewer), "security"]
-            line["rank_sum"] = float(sum(place_among_measured(line, accepted, name) for name in compared))
-    score = "rank_sum" if facts.rule == "rank_sum" else "overall"
-    for line in accepted:
-        line["rank"] = place(line, accepted, score)
-        line["on_front"] = not any(
-            beats(facts.shown(viewer, other), facts.shown(viewer, line)) for other in accepted
+    def is_counted(self, viewer: str, guess: GuessFact) -> bool:
+        is_judged = guess.state == "SCORED" and guess.ended_at < self.visible_until(viewer)
+        return (
+            is_judged and guess.team not in self.disqualified_teams and self.is_target(guess.victim, viewer)
         )
-    accepted.sort(key=lambda line: (line[score], line["at"], line["id"]))
-    others = sorted(
-        (line for line in lines if line["overall"] is None), key=lambda one: (one["at"], one["id"])
+
+    def is_target(self, submission: SubmissionFact, viewer: str = ORGANIZER) -> bool:
+        is_disqualified = submission.is_disqualified or submission.team in self.disqualified_teams
+        evaluation = submission.find_visible(self.visible_until(viewer))
+        return (
+            submission.target_name is not None
+            and evaluation is not None
+            and evaluation.state == "SCORED"
+            and not is_disqualified
+        )
+
+    def choose_finals(self) -> list[SubmissionFact]:
+        finals = []
+        for team in self.teams:
+            valid_submissions = [
+                submission
+                for submission in self.submissions
+                if submission.team == team and submission.state == "SCORED"
+            ]
+            marked = [submission for submission in valid_submissions if submission.is_marked_final]
+            unmarked = [submission for submission in valid_submissions if not submission.is_disqualified]
+            best = sorted(
+                marked or unmarked,
+                key=lambda final: (final.latest.utility + final.latest.security, final.received_at, final.id),
+            )
+            finals += best[: self.finals]
+        return finals
+
+
+def build_anonymization_rows(facts: BoardFacts, viewer: str) -> list[dict[str, Any]]:
+    rows = []
+    for team in facts.teams:
+        row = build_anonymization_row(facts, viewer, team)
+        if row is not None:
+            rows.append(row)
+    accepted = [row for row in rows if row["overall"] is not None]
+    for row in accepted:
+        if facts.rule == "rank_sum":
+            compared_values = [*facts.weighted_measures_for(viewer), "security"]
+            row["rank_sum"] = float(
+                sum(compute_tolerant_rank(row, accepted, name) for name in compared_values)
+            )
+    score = "rank_sum" if facts.rule == "rank_sum" else "overall"
+    for row in accepted:
+        row["rank"] = compute_rank(row, accepted, score)
+        row["on_front"] = not any(
+            dominates(facts.round_scores(viewer, rival), facts.round_scores(viewer, row))
+            for rival in accepted
+        )
+    accepted.sort(key=lambda row: (row[score], row["at"], row["id"]))
+    unscored = sorted(
+        (row for row in rows if row["overall"] is None),
+        key=lambda unscored_row: (unscored_row["at"], unscored_row["id"]),
     )
-    return [without_keys(facts.line_for(viewer, line)) for line in (*accepted, *others)]
+    return [drop_sort_keys(facts.row_for(viewer, row)) for row in (*accepted, *unscored)]
 
 
-def anonymization_line(facts: Facts, viewer: str, team: str) -> dict[str, Any] | None:
-    if team in facts.barred:
+def build_anonymization_row(facts: BoardFacts, viewer: str, team: str) -> dict[str, Any] | None:
+    if team in facts.disqualified_teams:
         return None
-    found = [sent for sent in facts.sent if sent.team == team and not sent.barred]
-    verdicts = {sent.id: sent.seen_at(facts.cut(viewer)) for sent in found}
-    judged = {name: one for name, one in verdicts.items() if one and one.state in ("SCORED", "REJECTED")}
-    seen = [sent for sent in found if sent.id in judged]
-    if not seen:
+    submissions = [
+        submission
+        for submission in facts.submissions
+        if submission.team == team and not submission.is_disqualified
+    ]
+    evaluations = {
+        submission.id: submission.find_visible(facts.visible_until(viewer)) for submission in submissions
+    }
+    finished = {
+        name: evaluation
+        for name, evaluation in evaluations.items()
+        if evaluation and evaluation.state in ("SCORED", "REJECTED")
+    }
+    visible = [submission for submission in submissions if submission.id in finished]
+    if not visible:
         return None
-    line: dict[str, Any] = {
+    row: dict[str, Any] = {
         "rank": None,
         "team": team,
         "own": viewer == team,
         "baseline": False,
-        "entries": len(seen),
+        "entries": len(visible),
     }
-    line |= dict.fromkeys(("overall", "utility", "security", "rivals", "rank_sum", "received_at"))
-    line |= {"on_front": False, "baseline": False, "measures": {}, "attackers": {}}
-    standing = [sent for sent in seen if judged[sent.id].state == "SCORED"]
+    row |= dict.fromkeys(("overall", "utility", "security", "rivals", "rank_sum", "received_at"))
+    row |= {"on_front": False, "baseline": False, "measures": {}, "attackers": {}}
+    eligible = [submission for submission in visible if finished[submission.id].state == "SCORED"]
     if facts.shows_finals(viewer):
-        standing = [sent for sent in standing if sent.target is not None]
-    if not standing:
-        first = min(seen, key=lambda sent: (sent.at, sent.id))
-        return line | {"at": first.at, "id": first.id}
-    rivals = {sent.id: against(facts, viewer, sent) for sent in standing}
-    losses = {sent.id: max(judged[sent.id].security, rivals[sent.id] or 0.0) for sent in standing}
-    overall = {sent.id: (judged[sent.id].utility + losses[sent.id]) / 2 for sent in standing}
-    best = min(standing, key=lambda sent: (overall[sent.id], sent.at, sent.id))
-    return line | {
-        "at": best.at,
+        eligible = [submission for submission in eligible if submission.target_name is not None]
+    if not eligible:
+        earliest = min(visible, key=lambda submission: (submission.received_at, submission.id))
+        return row | {"at": earliest.received_at, "id": earliest.id}
+    rivals = {submission.id: find_rival_risk(facts, viewer, submission) for submission in eligible}
+    losses = {
+        submission.id: max(finished[submission.id].security, rivals[submission.id] or 0.0)
+        for submission in eligible
+    }
+    overall = {
+        submission.id: (finished[submission.id].utility + losses[submission.id]) / 2
+        for submission in eligible
+    }
+    best = min(
+        eligible, key=lambda submission: (overall[submission.id], submission.received_at, submission.id)
+    )
+    return row | {
+        "at": best.received_at,
         "id": best.id,
-        "utility": judged[best.id].utility,
+        "utility": finished[best.id].utility,
         "security": losses[best.id],
         "overall": overall[best.id],
         "rivals": rivals[best.id],
-        "received_at": best.at.astimezone(UTC),
-        "measures": judged[best.id].measures,
-        "attackers": judged[best.id].attackers,
+        "received_at": best.received_at.astimezone(UTC),
+        "measures": finished[best.id].measures,
+        "attackers": finished[best.id].attackers,
     }
 
 
-def against(facts: Facts, viewer: str, sent: Sent) -> float | None:
-    hits = [guess.correct for guess in facts.visible_guesses(viewer) if guess.victim is sent]
+def find_rival_risk(facts: BoardFacts, viewer: str, submission: SubmissionFact) -> float | None:
+    hits = [guess.correct for guess in facts.list_visible_guesses(viewer) if guess.victim is submission]
     return max(hits) / facts.rows if hits else None
 
 
-def place(line: dict[str, Any], lines: list[dict[str, Any]], name: str) -> int:
-    """One more than there are better ones."""
+def compute_rank(row: dict[str, Any], rows: list[dict[str, Any]], name: str) -> int:
+    """Return 1 plus the number of rows with a smaller value."""
 
-    def value(one: dict[str, Any]) -> float:
-        return float(one["measures"][name] if name in WEIGHING else one[name])
+    def read_value(row: dict[str, Any]) -> float:
+        return float(row["measures"][name] if name in WEIGHTED_MEASURES else row[name])
 
-    return 1 + sum(value(other) < value(line) for other in lines)
-
-
-def place_among_measured(line: dict[str, Any], lines: list[dict[str, Any]], name: str) -> int:
-    """The same where less than ``tiny`` tells no values apart: those drawn lie either nearer or far wider."""
-    tiny = ROUNDING.get(name, 1e-9)
-
-    def value(one: dict[str, Any]) -> float:
-        return float(one["measures"][name] if name in WEIGHING else one[name])
-
-    return 1 + sum(value(line) - value(other) >= tiny for other in lines)
+    return 1 + sum(read_value(rival) < read_value(row) for rival in rows)
 
 
-def beats(other: dict[str, Any], line: dict[str, Any]) -> bool:
-    mine, its = ((one["utility"], one["security"]) for one in (line, other))
-    return its != mine and its[0] <= mine[0] and its[1] <= mine[1]
+def compute_tolerant_rank(row: dict[str, Any], rows: list[dict[str, Any]], name: str) -> int:
+    """Return the rank where differences below ``tolerance`` are ties. Other random values differ far more."""
+    tolerance = MEASURE_ROUNDING.get(name, 1e-9)
+
+    def read_value(row: dict[str, Any]) -> float:
+        return float(row["measures"][name] if name in WEIGHTED_MEASURES else row[name])
+
+    return 1 + sum(read_value(row) - read_value(rival) >= tolerance for rival in rows)
 
 
-def without_keys(line: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in line.items() if name not in ("at", "id")}
+def dominates(rival: dict[str, Any], row: dict[str, Any]) -> bool:
+    row_scores, rival_scores = ((scores["utility"], scores["security"]) for scores in (row, rival))
+    return (
+        rival_scores != row_scores and rival_scores[0] <= row_scores[0] and rival_scores[1] <= row_scores[1]
+    )
 
 
-def reidentification(facts: Facts, viewer: str) -> list[dict[str, Any]]:
-    lines = []
+def drop_sort_keys(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in ("at", "id")}
+
+
+def build_reidentification_rows(facts: BoardFacts, viewer: str) -> list[dict[str, Any]]:
+    rows = []
     for team in facts.teams:
-        if team in facts.barred:
+        if team in facts.disqualified_teams:
             continue
-        line: dict[str, Any] = {"rank": None, "team": team, "own": viewer == team, "first": None}
-        line |= dict.fromkeys(("identified", "tried", "rate", "targets"))
-        mine = [guess for guess in facts.visible_guesses(viewer) if guess.team == team]
-        if mine:
-            victims = {guess.victim.id for guess in mine}
-            hits = [max(guess.correct for guess in mine if guess.victim.id == one) for one in victims]
+        row: dict[str, Any] = {"rank": None, "team": team, "own": viewer == team, "first": None}
+        row |= dict.fromkeys(("identified", "tried", "rate", "targets"))
+        team_guesses = [guess for guess in facts.list_visible_guesses(viewer) if guess.team == team]
+        if team_guesses:
+            victims = {guess.victim.id for guess in team_guesses}
+            hits = [
+                max(guess.correct for guess in team_guesses if guess.victim.id == victim_id)
+                for victim_id in victims
+            ]
             tried = facts.rows * len(victims)
-            line |= {"identified": sum(hits), "tried": tried, "targets": len(victims)}
-            line |= {"rate": sum(hits) / tried, "first": min(guess.at for guess in mine)}
-        lines.append(line)
-    attackers = [line for line in lines if line["identified"] is not None]
-    for line in attackers:
-        line["rank"] = 1 + sum(other["identified"] > line["identified"] for other in attackers)
-    attackers.sort(key=lambda line: (-line["identified"], line["first"], facts.teams.index(line["team"])))
-    listed = attackers + [line for line in lines if line["identified"] is None]
-    return [{name: value for name, value in line.items() if name != "first"} for line in listed]
+            row |= {"identified": sum(hits), "tried": tried, "targets": len(victims)}
+            row |= {"rate": sum(hits) / tried, "first": min(guess.received_at for guess in team_guesses)}
+        rows.append(row)
+    attackers = [row for row in rows if row["identified"] is not None]
+    for row in attackers:
+        row["rank"] = 1 + sum(rival["identified"] > row["identified"] for rival in attackers)
+    attackers.sort(key=lambda row: (-row["identified"], row["first"], facts.teams.index(row["team"])))
+    ordered = attackers + [row for row in rows if row["identified"] is None]
+    return [{name: value for name, value in row.items() if name != "first"} for row in ordered]
 
 
-def matrix(facts: Facts, viewer: str) -> dict[str, Any]:
-    """Columns and rows."""
-    targets = [sent for sent in facts.sent if facts.is_target(sent, viewer)]
-    shown = sorted(targets, key=lambda sent: str(sent.target))
+def build_matrix(facts: BoardFacts, viewer: str) -> dict[str, Any]:
+    targets = [submission for submission in facts.submissions if facts.is_target(submission, viewer)]
+    shown_targets = sorted(targets, key=lambda submission: str(submission.target_name))
     if not facts.shows_finals(viewer):
-        shown = []
+        shown_targets = []
     columns = [
         {
-            "target": sent.target,
+            "target": submission.target_name,
             "rows": facts.rows,
-            "own": sent.team == viewer,
-            "team": sent.team,
+            "own": submission.team == viewer,
+            "team": submission.team,
         }
-        for sent in shown
+        for submission in shown_targets
     ]
-    guesses = facts.visible_guesses(viewer)
-    attackers = sorted({guess.team for guess in guesses}, key=key_of)
+    guesses = facts.list_visible_guesses(viewer)
+    attackers = sorted({guess.team for guess in guesses}, key=normalize_name)
     rows = [
         {
             "attacker": team,
             "built_in": False,
             "own": team == viewer,
             "cells": [
-                cell(facts, [g for g in guesses if g.team == team and g.victim is one]) for one in shown
+                build_cell(
+                    facts,
+                    [
+                        team_guess
+                        for team_guess in guesses
+                        if team_guess.team == team and team_guess.victim is shown_target
+                    ],
+                )
+                for shown_target in shown_targets
             ],
         }
         for team in attackers
     ]
-    names = facts.attackers if viewer == ORGANIZER or facts.revealed else ()
-    return {"targets": columns, "rows": [*rows, *(built_in(facts, name, shown) for name in names)]}
+    names = facts.attackers if viewer == ORGANIZER or facts.is_revealed else ()
+    return {
+        "targets": columns,
+        "rows": [*rows, *(build_attacker_row(facts, name, shown_targets) for name in names)],
+    }
 
 
-def cell(facts: Facts, tried: list[Guessed]) -> dict[str, Any] | None:
-    if not tried:
+def build_cell(facts: BoardFacts, guesses: list[GuessFact]) -> dict[str, Any] | None:
+    if not guesses:
         return None
-    most = max(guess.correct for guess in tried)
-    return {"correct": most, "rate": most / facts.rows, "trials": len(tried)}
+    best = max(guess.correct for guess in guesses)
+    return {"correct": best, "rate": best / facts.rows, "trials": len(guesses)}
 
 
-def built_in(facts: Facts, name: str, shown: list[Sent]) -> dict[str, Any]:
+def build_attacker_row(facts: BoardFacts, name: str, targets: list[SubmissionFact]) -> dict[str, Any]:
     cells = [
-        {"correct": sent.now.attackers[name] * facts.rows, "rate": sent.now.attackers[name], "trials": 1}
-        for sent in shown
+        {
+            "correct": submission.latest.attackers[name] * facts.rows,
+            "rate": submission.latest.attackers[name],
+            "trials": 1,
+        }
+        for submission in targets
     ]
     return {"attacker": name, "built_in": True, "own": False, "cells": cells}
 
 
-def key_of(team: str) -> str:
+def normalize_name(team: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", team).casefold())
 
 

@@ -1,4 +1,4 @@
-"""Leaders of a board at any time."""
+"""The leaders of a board at a moment of its timeline."""
 
 from datetime import datetime
 from typing import Any
@@ -6,13 +6,15 @@ from typing import Any
 from app.db.models import Competition, Evaluation, Submission
 
 
-def leaders_at(told: dict[str, Any], moment: datetime) -> list[tuple[str, int]]:
-    past = [one for one in told["leaders"] if datetime.fromisoformat(one["at"]) <= moment]
-    names = [team["team"] for team in told["teams"]]
-    return [(names[one["team"]], one["rank"]) for one in past[-1]["first"]] if past else []
+def find_leaders(timeline: dict[str, Any], moment: datetime) -> list[tuple[str, int]]:
+    past_entries = [entry for entry in timeline["leaders"] if datetime.fromisoformat(entry["at"]) <= moment]
+    names = [team["team"] for team in timeline["teams"]]
+    return (
+        [(names[entry["team"]], entry["rank"]) for entry in past_entries[-1]["first"]] if past_entries else []
+    )
 
 
-TIMES: dict[Any, tuple[str, ...]] = {
+TIME_COLUMNS: dict[Any, tuple[str, ...]] = {
     Competition: ("created_at",),
     Submission: ("received_at",),
     Evaluation: ("created_at", "finished_at"),

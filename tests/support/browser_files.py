@@ -1,7 +1,7 @@
-"""Files for forms of a browser."""
+"""Files for browser forms."""
 
 from playwright.sync_api import FilePayload
 
 
-def csv(content: bytes) -> FilePayload:
+def build_csv_payload(content: bytes) -> FilePayload:
     return {"name": "file.csv", "mimeType": "text/csv", "buffer": content}

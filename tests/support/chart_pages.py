@@ -1,8 +1,8 @@
-"""Pages with charts."""
+"""Constants for pages with charts in a browser."""
 
 SITE = "https://charts.test"
-SHEETS = "".join(
+STYLESHEET_LINKS = "".join(
     f'<link rel="stylesheet" href="/static/{name}.css">'
     for name in ("tokens", "site", "parts", "charts", "matrix")
 )
-KINDS = {"css": "text/css", "js": "text/javascript", "woff2": "font/woff2"}
+CONTENT_TYPES = {"css": "text/css", "js": "text/javascript", "woff2": "font/woff2"}

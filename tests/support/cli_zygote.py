@@ -1,4 +1,4 @@
-"""The command line in a process of its own, forked from one that has imported it: importing takes seconds."""
+"""The command line in a process of its own, forked from one with loaded modules: loading takes seconds."""
 
 import atexit
 import json
@@ -13,34 +13,36 @@ from pathlib import Path
 from pkgutil import walk_packages
 
 ROOT = Path(__file__).parents[2]
-SERVE = "from tests.support.cli_zygote import serve; serve()"
-NO_LINES_S = 3600.0
-"""Between lines of progress: a command must not say more where the machine is busier."""
+SERVE_CODE = "from tests.support.cli_zygote import serve; serve()"
+PROGRESS_INTERVAL_S = 3600.0
+"""Between lines of progress: the output of a command must not depend on how busy the machine is."""
 
 
-def run(words: Sequence[str | Path], *, cwd: Path, env: dict[str, str]) -> "subprocess.CompletedProcess[str]":
-    """``anoncup`` with these words, as ``subprocess.run`` would tell of it."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        asked = {"words": [str(word) for word in words], "cwd": str(cwd), "env": env}
+def run(
+    arguments: Sequence[str | Path], *, cwd: Path, env: dict[str, str]
+) -> "subprocess.CompletedProcess[str]":
+    """Run ``anoncup`` with these arguments. Return what ``subprocess.run`` would."""
+    with tempfile.TemporaryFile() as out_file, tempfile.TemporaryFile() as err_file:
+        request = {"words": [str(word) for word in arguments], "cwd": str(cwd), "env": env}
         files = {
-            "out": f"/proc/{os.getpid()}/fd/{out.fileno()}",
-            "err": f"/proc/{os.getpid()}/fd/{err.fileno()}",
+            "out": f"/proc/{os.getpid()}/fd/{out_file.fileno()}",
+            "err": f"/proc/{os.getpid()}/fd/{err_file.fileno()}",
         }
-        process = imported()
+        process = get_zygote()
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(json.dumps(asked | files) + "\n")
+        process.stdin.write(json.dumps(request | files) + "\n")
         process.stdin.flush()
         status = int(process.stdout.readline())
-        texts = [(file.seek(0), file.read().decode("utf-8"))[1] for file in (out, err)]
-    return subprocess.CompletedProcess(["anoncup", *words], status, *texts)
+        texts = [(file.seek(0), file.read().decode("utf-8"))[1] for file in (out_file, err_file)]
+    return subprocess.CompletedProcess(["anoncup", *arguments], status, *texts)
 
 
 @cache
-def imported() -> "subprocess.Popen[str]":
-    """The process that all are forked from; it ends with its standard input."""
+def get_zygote() -> "subprocess.Popen[str]":
+    """Return the process that all commands are forked from. It ends with its standard input."""
     process = subprocess.Popen(
-        [sys.executable, "-c", SERVE],
+        [sys.executable, "-c", SERVE_CODE],
         cwd=ROOT,
         env={"PATH": os.defpath},
         stdin=subprocess.PIPE,
@@ -52,7 +54,7 @@ def imported() -> "subprocess.Popen[str]":
 
 
 def serve() -> None:
-    """A child for every line of standard input, one after the other; its exit status is the answer."""
+    """Fork a child for every line of standard input and print its exit status, one after the other."""
     import anoncup
     import app.cli
     from anoncup.cli import terminal
@@ -62,35 +64,35 @@ def serve() -> None:
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__"):
                 import_module(module.name)
-    terminal.LINE_EVERY_S = NO_LINES_S
-    kernels.warm()
+    terminal.LINE_EVERY_S = PROGRESS_INTERVAL_S
+    kernels.warm_scoring()
     kernels.warm_bounds()
-    answers = os.fdopen(os.dup(1), "w")
+    responses = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
-        asked = json.loads(line)
+        request = json.loads(line)
         child = os.fork()
         if child == 0:
-            become(asked)
+            run_request(request)
         _, status = os.waitpid(child, 0)
-        answers.write(f"{os.waitstatus_to_exitcode(status)}\n")
-        answers.flush()
+        responses.write(f"{os.waitstatus_to_exitcode(status)}\n")
+        responses.flush()
 
 
-def become(asked: dict[str, object]) -> None:
+def run_request(request: dict[str, object]) -> None:
     from anoncup.cli.main import main
 
     for fd, name in ((1, "out"), (2, "err")):
-        os.dup2(os.open(str(asked[name]), os.O_WRONLY), fd)
+        os.dup2(os.open(str(request[name]), os.O_WRONLY), fd)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.chdir(str(asked["cwd"]))
+    os.chdir(str(request["cwd"]))
     os.environ.clear()
-    os.environ.update(asked["env"])  # type: ignore[call-overload]
-    sys.argv = ["anoncup", *asked["words"]]  # type: ignore[misc]
+    os.environ.update(request["env"])  # type: ignore[call-overload]
+    sys.argv = ["anoncup", *request["words"]]  # type: ignore[misc]
     status: object = 0
     try:
         main()
-    except SystemExit as ended:
-        status = ended.code
+    except SystemExit as exit_error:
+        status = exit_error.code
     finally:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""The command line, called in a process of its own."""
+"""Results of commands, and a worker that runs beside them."""
 
 import json
 import threading
@@ -9,34 +9,34 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """What a command left behind."""
+class CliResult:
+    """The exit status and output of a command."""
 
     status: int
-    out: str
-    err: str
+    stdout: str
+    stderr: str
 
     @property
     def json(self) -> Any:
-        return json.loads(self.out)
+        return json.loads(self.stdout)
 
 
-Anoncup = Callable[..., Ran]
+CommandRunner = Callable[..., CliResult]
 
 
 @contextmanager
-def working(job: Callable[[], object]) -> Iterator[None]:
-    """A worker that does the job again and again for as long as the context lasts."""
-    over = threading.Event()
+def run_worker(job: Callable[[], object]) -> Iterator[None]:
+    """Run the job repeatedly in a thread for as long as the context lasts."""
+    stopped = threading.Event()
 
-    def work() -> None:
-        while not over.wait(0.1):
+    def run_jobs() -> None:
+        while not stopped.wait(0.1):
             job()
 
-    thread = threading.Thread(target=work)
+    thread = threading.Thread(target=run_jobs)
     thread.start()
     try:
         yield
     finally:
-        over.set()
+        stopped.set()
         thread.join()

@@ -1,13 +1,13 @@
-"""Competition files and original data that an organizer uploads."""
+"""Upload of competition files and original data as an organizer."""
 
 from httpx2 import Response
 
 from tests.support.arena import Arena
 
 
-def put_file(arena: Arena, content: str | bytes) -> Response:
+def upload_competition_file(arena: Arena, content: str | bytes) -> Response:
     return arena.put(f"/competitions/{arena.slug}/competition.toml", content=content)
 
 
-def put_original(arena: Arena, content: bytes) -> Response:
+def upload_original(arena: Arena, content: bytes) -> Response:
     return arena.put(f"/competitions/{arena.slug}/original/original.csv", content=content)

@@ -1,23 +1,23 @@
-"""Forms that ask for the password again."""
+"""Checks of forms that require step-up authentication."""
 
 from tests.support.contest import Contest
-from tests.support.step_up import SAID, Form, state
-from tests.web.reader import page, send
-from tests.web.spoken import refused as refused_in_words
+from tests.support.step_up import PROBLEM_MESSAGES, PasswordForm, read_state
+from tests.web.reader import get_page, post_form
+from tests.web.spoken import translate_problem as refused_in_words
 
 
-def refusals(contest: Contest, form: Form, *, field: str) -> list[tuple[str, str]]:
-    """The form has the field and does nothing without the password; what each refusal is to say, its page."""
-    where, path, fields = form
-    shown = page(contest.arena, where, organizer=True).text
-    assert field in shown.split(f'action="{path}"')[1].split("</form>")[0]
-    before, found = state(), []
+def collect_refusals(contest: Contest, form: PasswordForm, *, field: str) -> list[tuple[str, str]]:
+    """Assert that a form does nothing without the password. Return each expected message with its page."""
+    page_path, path, fields = form
+    html = get_page(contest.arena, page_path, organizer=True).text
+    assert field in html.split(f'action="{path}"')[1].split("</form>")[0]
+    state_before, refusals = read_state(), []
     for password, status, language in (("", 403, "en"), ("wrong", 422, "ja")):
-        sent = fields | {"password": password}
-        answer = send(contest.arena, path, sent, organizer=True, language=language)
-        assert (answer.status_code, state()) == (status, before)
-        assert 'value="wrong"' not in answer.text
-        found.append((refused_in_words(SAID[status], language), answer.text))
-    assert send(contest.arena, path, fields, organizer=True).status_code in {200, 201, 303}
-    assert state() != before
-    return found
+        values = fields | {"password": password}
+        response = post_form(contest.arena, path, values, organizer=True, language=language)
+        assert (response.status_code, read_state()) == (status, state_before)
+        assert 'value="wrong"' not in response.text
+        refusals.append((refused_in_words(PROBLEM_MESSAGES[status], language), response.text))
+    assert post_form(contest.arena, path, fields, organizer=True).status_code in {200, 201, 303}
+    assert read_state() != state_before
+    return refusals

@@ -1,4 +1,4 @@
-"""A contest of both phases to test in: its clock is moved through the competition's own file."""
+"""A contest with both phases. Tests move its phases by rewriting the competition file."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,18 +14,18 @@ from sqlalchemy import ColumnElement, select, update
 
 from anoncup.competition.parser import parse_competition
 from anoncup.geometry.arrays import IntArray
-from anoncup.rules.rounds import with_phases
+from anoncup.rules.rounds import replace_phases
 from anoncup.rules.settings import Phase
-from anoncup.tracks.linkage.permutation import guess_csv, source_from_secret
+from anoncup.tracks.linkage.permutation import guess_csv, parse_secret
 from anoncup.tracks.outcomes import Outcome
 from app.config import get_settings
 from app.db.models import Competition, Evaluation, Guess, State, Submission
 from app.db.transaction import transaction
-from tests.support.arena import ROWS, Arena, competition_file, noisy_release
+from tests.support.arena import ROWS, Arena, build_competition_toml, build_noisy_release
 from tests.support.uploads import score_everything
 from workers import clock, judge, lifecycle
 
-SECOND = """
+SECOND_PHASE = """
 [[phases]]
 name = "reidentification"
 start = {start}
@@ -34,179 +34,195 @@ end = {end}
 
 
 @contextmanager
-def held(others: ColumnElement[bool]) -> Iterator[None]:
-    """While it lasts no worker takes these evaluations: somebody else is just about to."""
+def hold_evaluations(condition: ColumnElement[bool]) -> Iterator[None]:
+    """Lock these evaluations for as long as the context lasts, so that no worker claims them."""
     with transaction() as session:
-        session.scalars(select(Evaluation.id).where(others).with_for_update()).all()
+        session.scalars(select(Evaluation.id).where(condition).with_for_update()).all()
         yield
 
 
-def two_phase_file(slug: str = "small", *, more: str = "", notice: int = 0) -> str:
-    """Open for a day, then a day of pause, then a day of attacks; a reveal waits for no notice."""
+def build_two_phase_toml(slug: str = "small", *, extra_toml: str = "", notice_hours: int = 0) -> str:
+    """Return a file with a day to submit, a day of pause and a day of attacks."""
     now = datetime.now(UTC)
     start, end = ((now + timedelta(days=days)).isoformat() for days in (2, 3))
-    return competition_file(slug, more=more, notice=notice) + SECOND.format(start=start, end=end)
+    return build_competition_toml(
+        slug, extra_toml=extra_toml, notice_hours=notice_hours
+    ) + SECOND_PHASE.format(start=start, end=end)
 
 
 @dataclass
 class Contest:
-    """An arena with a second phase; ``secrets`` are the source indices by submission."""
+    """An arena with a second phase; ``secrets`` are the source row indices by submission."""
 
     arena: Arena
     secrets: dict[str, IntArray] = field(default_factory=dict)
     seeds: int = 0
 
     @classmethod
-    def opened(cls, client: TestClient, *, slug: str = "small", more: str = "", notice: int = 0) -> "Contest":
-        return cls(Arena.opened(client, slug=slug, file=two_phase_file(slug, more=more, notice=notice)))
+    def create(
+        cls, client: TestClient, *, slug: str = "small", extra_toml: str = "", notice_hours: int = 0
+    ) -> "Contest":
+        return cls(
+            Arena.create(
+                client,
+                slug=slug,
+                file=build_two_phase_toml(slug, extra_toml=extra_toml, notice_hours=notice_hours),
+            )
+        )
 
     @property
     def path(self) -> str:
         return f"/competitions/{self.arena.slug}"
 
-    def submit(self, team: str, *, scored: bool = True) -> str:
-        """The identifier of a new valid submission."""
+    def submit(self, team: str, *, score: bool = True) -> str:
+        """Submit a valid release. Return its identifier."""
         self.seeds += 1
-        table, secret = noisy_release(self.seeds, self.arena.table)
-        answer = self.arena.submit(team, anonymized=table, secret=secret)
-        assert answer.status_code == 202, answer.text
-        identifier = str(answer.json()["id"])
-        self.secrets[identifier] = source_from_secret(secret, originals=ROWS, anonymized=ROWS)
-        if scored:
+        table, secret = build_noisy_release(self.seeds, self.arena.table)
+        response = self.arena.submit(team, anonymized=table, secret=secret)
+        assert response.status_code == 202, response.text
+        identifier = str(response.json()["id"])
+        self.secrets[identifier] = parse_secret(secret, originals=ROWS, anonymized=ROWS)
+        if score:
             score_everything()
         return identifier
 
-    def move(self, **hours: Sequence[float]) -> None:
-        """Give the phases windows, in hours from now."""
+    def move_phases(self, **hours: Sequence[float]) -> None:
+        """Set the windows of the phases, in hours from now."""
         now = datetime.now(UTC)
         with transaction() as session:
             row = session.scalars(select(Competition).where(Competition.slug == self.arena.slug)).one()
             windows = [
-                Phase(phase.name, *(now + timedelta(hours=at) for at in hours.get(phase.name, ())))
+                Phase(phase.name, *(now + timedelta(hours=offset) for offset in hours.get(phase.name, ())))
                 if phase.name in hours
                 else phase
                 for phase in parse_competition(row.file).phases
             ]
-            row.file = with_phases(row.file, windows)
+            row.file = replace_phases(row.file, windows)
 
-    def between(self) -> None:
-        self.move(anonymization=(-3, -2), reidentification=(1, 2))
-        turn()
+    def start_pause(self) -> None:
+        self.move_phases(anonymization=(-3, -2), reidentification=(1, 2))
+        run_clock()
 
-    def attack(self) -> None:
-        """Into the second phase, by way of the clock."""
-        self.move(anonymization=(-3, -2), reidentification=(-1, 1))
-        turn()
+    def open_attacks(self) -> None:
+        """Move into the second phase and let the clock run."""
+        self.move_phases(anonymization=(-3, -2), reidentification=(-1, 1))
+        run_clock()
 
-    def close(self) -> None:
-        self.move(reidentification=(-1, -0.5))
+    def close_attacks(self) -> None:
+        self.move_phases(reidentification=(-1, -0.5))
         judge_everything()
-        turn()
+        run_clock()
 
-    def targets(self, team: str) -> list[dict[str, Any]]:
-        answer = self.arena.get(f"{self.path}/targets", token=self.arena.team(team))
-        assert answer.status_code == 200, answer.text
-        found: list[dict[str, Any]] = answer.json()
-        return found
+    def list_targets(self, team: str) -> list[dict[str, Any]]:
+        response = self.arena.get(f"{self.path}/targets", token=self.arena.get_team_token(team))
+        assert response.status_code == 200, response.text
+        targets: list[dict[str, Any]] = response.json()
+        return targets
 
-    def target_of(self, submission: str) -> dict[str, Any]:
-        """The target that a submission became, as organizers see it."""
-        owner = self.arena.get(f"/submissions/{submission}").json()["commitment"]
-        listed: list[dict[str, Any]] = self.arena.get(f"{self.path}/targets").json()
-        return next(target for target in listed if target["commitment"] == owner)
+    def find_target(self, submission: str) -> dict[str, Any]:
+        """Return the target of a submission, as organizers see it."""
+        commitment = self.arena.get(f"/submissions/{submission}").json()["commitment"]
+        targets: list[dict[str, Any]] = self.arena.get(f"{self.path}/targets").json()
+        return next(target for target in targets if target["commitment"] == commitment)
 
-    def guess(self, team: str, target: str, content: bytes, *, key: str | None = None) -> Response:
-        headers = {"Authorization": f"Bearer {self.arena.team(team)}"}
+    def submit_guess(self, team: str, target: str, content: bytes, *, key: str | None = None) -> Response:
+        headers = {"Authorization": f"Bearer {self.arena.get_team_token(team)}"}
         headers |= {"Idempotency-Key": key} if key else {}
-        answer: Response = self.arena.client.post(
+        response: Response = self.arena.client.post(
             f"/api/v1/targets/{target}/guesses", headers=headers, files={"guess": ("g.csv", content)}
         )
-        return answer
+        return response
 
-    def right_on(self, submission: str, rows: int) -> bytes:
-        """A guess that is right on the first ``rows`` rows and abstains on the others."""
+    def build_guess(self, submission: str, rows: int) -> bytes:
+        """Return a guess that is right on the first ``rows`` rows and abstains on the others."""
         guess = np.full(ROWS, -1)
         guess[:rows] = self.secrets[submission][:rows]
         return guess_csv(guess)
 
-    def guessed(self, team: str, submission: str, rows: int) -> str:
-        """The identifier of a judged guess that identifies ``rows`` rows."""
-        target = self.target_of(submission)["id"]
-        answer = self.guess(team, target, self.right_on(submission, rows))
-        assert answer.status_code == 202, answer.text
+    def submit_correct_guess(self, team: str, submission: str, rows: int) -> str:
+        """Submit and judge a guess that identifies ``rows`` rows. Return its identifier."""
+        target = self.find_target(submission)["id"]
+        response = self.submit_guess(team, target, self.build_guess(submission, rows))
+        assert response.status_code == 202, response.text
         judge_everything()
-        return str(answer.json()["id"])
+        return str(response.json()["id"])
 
-    def board(self, which: str = "anonymization", *, team: str | None = None, organizer: bool = False) -> Any:
-        """A board as a visitor, a team or the organizer gets it."""
-        path = f"/api/v1{self.path}/boards/{which}"
-        token = self.arena.organizer if organizer else self.arena.team(team) if team else None
+    def get_board(
+        self, board: str = "anonymization", *, team: str | None = None, organizer: bool = False
+    ) -> Any:
+        """Return a board as a visitor, a team or the organizer sees it."""
+        path = f"/api/v1{self.path}/boards/{board}"
+        token = self.arena.organizer if organizer else self.arena.get_team_token(team) if team else None
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        answer = self.arena.client.get(path, headers=headers)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
+        response = self.arena.client.get(path, headers=headers)
+        assert response.status_code == 200, response.text
+        return response.json()
 
-    def boards(self) -> dict[str, Any]:
-        """All three as a visitor gets them."""
-        return {which: self.board(which) for which in ("anonymization", "reidentification", "matrix")}
+    def get_boards(self) -> dict[str, Any]:
+        """Return all three boards as a visitor sees them."""
+        return {board: self.get_board(board) for board in ("anonymization", "reidentification", "matrix")}
 
-    def organize(self, path: str, **body: Any) -> Response:
+    def post_as_organizer(self, path: str, **body: Any) -> Response:
         return self.arena.post(path, json=body or None)
 
-    def state(self) -> str:
+    def get_state(self) -> str:
         return str(self.arena.client.get(f"/api/v1{self.path}").json()["state"])
 
 
-class Here:
-    """The long work of a turn, done in this process."""
+class InProcessTransitions:
+    """A transition runner that does the long work in this process."""
 
-    def send(self, competition_id: UUID) -> None:
-        lifecycle.work(competition_id)
+    def submit(self, competition_id: UUID) -> None:
+        lifecycle.run_long_work(competition_id)
 
-    def failed(self) -> list[UUID]:
+    def pop_failed(self) -> list[UUID]:
         return []
 
-    def dismiss(self) -> None:
+    def stop(self) -> None:
         pass
 
 
-def turn() -> None:
-    """Rounds of the clock until nothing more is due: freeze and write; publish, close and open; reveal."""
-    hands = clock.Clock(get_settings(), Here())
+def run_clock() -> None:
+    """Run the clock three times: freeze and write files; publish, close and open; reveal."""
+    round_clock = clock.Clock(get_settings(), InProcessTransitions())
     for _ in range(3):
-        hands.turn_all()
+        round_clock.advance_due_competitions()
 
 
 def judge_everything() -> None:
     with transaction() as session:
-        waiting = list(session.scalars(select(Guess.id).where(Guess.state == State.QUEUED)))
-    for identifier in waiting:
+        queued = list(session.scalars(select(Guess.id).where(Guess.state == State.QUEUED)))
+    for identifier in queued:
         judge.judge(str(identifier))
 
 
-def dated(submission: str, received: datetime, *, ended: datetime | None = None) -> None:
-    """Let a scored submission have arrived then, and its first scoring have ended then or a second later."""
-    identifier, ended = UUID(submission), ended or received + timedelta(seconds=1)
-    first = Evaluation.submission_id == identifier, Evaluation.rescore_id.is_(None)
+def set_times(submission: str, received_at: datetime, *, finished_at: datetime | None = None) -> None:
+    """Set when a submission arrived and when its first evaluation ended (default: a second later)."""
+    identifier, finished_at = UUID(submission), finished_at or received_at + timedelta(seconds=1)
+    first_evaluation = Evaluation.submission_id == identifier, Evaluation.rescore_id.is_(None)
     with transaction() as session:
-        session.execute(update(Submission).where(Submission.id == identifier).values(received_at=received))
-        session.execute(update(Evaluation).where(*first).values(created_at=received, finished_at=ended))
+        session.execute(update(Submission).where(Submission.id == identifier).values(received_at=received_at))
+        session.execute(
+            update(Evaluation)
+            .where(*first_evaluation)
+            .values(created_at=received_at, finished_at=finished_at)
+        )
 
 
-def competition_row(slug: str = "small") -> Competition:
+def load_competition(slug: str = "small") -> Competition:
     with transaction() as session:
         return session.scalars(select(Competition).where(Competition.slug == slug)).one()
 
 
-def competition_id(slug: str = "small") -> UUID:
-    return competition_row(slug).id
+def load_competition_id(slug: str = "small") -> UUID:
+    return load_competition(slug).id
 
 
-def data() -> Any:
+def get_data_folder() -> Any:
     return get_settings().data
 
 
-def linked(correct: int, rows: int = ROWS) -> dict[str, Any]:
-    """What a guess came to that is right on so many rows, as a worker records it."""
+def build_outcome(correct: int, rows: int = ROWS) -> dict[str, Any]:
+    """Return the outcome of a guess with so many right rows, as a worker records it."""
     outcome = Outcome(correct / rows, correct=correct, trials=rows)
     return {name: value for name, value in asdict(outcome).items() if value is not None}

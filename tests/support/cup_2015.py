@@ -1,7 +1,7 @@
-"""A whole contest with many teams, played through the API: real releases, their scores, and real guesses.
+"""A whole contest with many teams, played through the API with real releases, scores and guesses.
 
-Teams mix the sample methods, timidly at first and better from day to day; in the second phase they attack as
-the built-in attackers do. Only when each release and guess came is made up: the contest took weeks.
+Teams combine the sample methods and improve from day to day. In the second phase they use the built-in
+attackers. Only the times of releases and guesses are made up.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,31 +18,32 @@ from sqlalchemy import select, update
 from anoncup.competition.templates import template
 from anoncup.geometry.arrays import IntArray
 from anoncup.plugins import TRACKS
-from anoncup.rules.toml_text import with_tables
-from anoncup.tables.csv_text import table_csv
+from anoncup.rules.toml_text import replace_tables
+from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import guess_csv, secret_csv
-from anoncup.tracks.linkage.question import LINK
+from anoncup.tracks.linkage.question import LINK_QUESTION
 from anoncup.tracks.microdata.example import QUASI_IDENTIFIERS, household_table
 from app.db.models import Competition, Guess
 from app.db.transaction import transaction
-from app.services.contests.contest import parsed
+from app.services.contests.contest import parse_rules
 from tests.support.arena import API, PASSWORD, Arena
-from tests.support.contest import Contest, dated, judge_everything, turn, two_phase_file
+from tests.support.contest import Contest, build_two_phase_toml, judge_everything, run_clock, set_times
 from tests.support.uploads import score_everything
 from workers import advise
 
 SLUG, ROWS = "cup-2026", 300
 TITLES = {"en": "Household cup 2026", "ja": "家計データ杯 2026"}
 THRESHOLD = 0.2
-"""Of the distance: what the methods need, and less than that of a cheat, who keeps every cell."""
+"""Above the distance that honest methods need, below that of a cheat who permutes whole records."""
 TRACK = TRACKS["microdata"]
 DAY = timedelta(days=1)
-FIRST, PAUSE, SECOND = 14.0, 1.0, 10.0
-"""Days that the phases last, and the pause between them."""
-OURS = "データ忍者"
+FIRST_PHASE_DAYS, PAUSE_DAYS, SECOND_PHASE_DAYS = 14.0, 1.0, 10.0
+"""Days that the phases and the pause between them last."""
+OUR_TEAM = "データ忍者"
 """The team whose pages are shown."""
 TEAMS = (
-    OURS, "Swap & Sons", "平均の会", "Mean Machine", "Серый шум", "霧の中", "Red Herrings", "名無しの権兵衛",
+    OUR_TEAM, "Swap & Sons", "平均の会", "Mean Machine", "Серый шум", "霧の中", "Red Herrings",
+    "名無しの権兵衛",
     "Quasi Modo", "ノイズ工房", "Nullspace", "Ανώνυμοι", "Bucket Brigade", "秘密結社モザイク", "Data Fog",
     "入れ替え屋本舗", "Shell Game", "Маскарад", "Team Laplace", "ぼかし職人", "Forget-me-now", "五人囃子",
     "Off by One", "多摩川プライバシー研究会", "Jane Doe et al.", "総当たり同好会", "Tiny Buckets",
@@ -52,207 +53,246 @@ TEAMS = (
     "みんな平均", "Anonymous & Co.", "京都マイクロデータ部", "Les Amis", "Шум и ярость", "まぜるな危険",
     "Team Kanagawa", "Odd One Out", "鏡の国の調査員", "Die Unsichtbaren", "Κρυφοί", "丸め誤差", "Sum of None",
 )  # fmt: skip
-LAST_DAY = {
+ANNOUNCEMENT = {
     "en": "The last day: mark the release that is to stand for your team, or your best one will.",
     "ja": "最終日です。最終提出を選んでください。選ばないときは、最良の提出が使われます。",
 }
 QUESTION = {"groups": ["S1_Sex", "S1_Age"], "draws": 500}
-TOLD = (
+METHOD_DESCRIPTION = (
     "職業などの列をそろえて同じ群を大きくし、その中で金額を平均しました。\n"
     "平均する割合は、攻撃者の再識別率を見ながら少しずつ上げています。"
 )
-ATTACKS = (
+ATTACKERS = (
     "sa_nearest", "id_sa", "sa_rank", "euc1", "gower", "euc2", "euc2_assignment", "aya", "gower_assignment",
 )  # fmt: skip
-"""What the teams attack with, the weakest first."""
+"""The attackers that teams use, weakest first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
-    """A sample method, and of the table the share of rows that it is used on."""
+class MethodUse:
+    """A sample method and the share of rows that it is applied to."""
 
     method: str
     share: float = 1.0
     parameters: Mapping[str, object] = field(default_factory=dict)
 
 
-Style = Callable[[float, Generator], list[Move]]
-"""The moves of a way to anonymize, from no effort (0) to all that is needed (1)."""
+MoveBuilder = Callable[[float, Generator], list[MethodUse]]
+"""Returns the methods to use for an effort from 0 (none) to 1 (enough)."""
 
 
-def noise(effort: float, rng: Generator) -> list[Move]:
-    return [Move("add_noise", parameters={"strength": 0.05 + 0.8 * effort}), blended(0.2 + 0.5 * effort, rng)]
+def build_noise_moves(effort: float, rng: Generator) -> list[MethodUse]:
+    return [
+        MethodUse("add_noise", parameters={"strength": 0.05 + 0.8 * effort}),
+        build_blend_move(0.2 + 0.5 * effort, rng),
+    ]
 
 
-def classes(effort: float, rng: Generator) -> list[Move]:
-    return [Move("k_anonymize", parameters={"k": 2 + int(6 * effort)}), blended(0.25 + 0.7 * effort, rng)]
+def build_class_moves(effort: float, rng: Generator) -> list[MethodUse]:
+    return [
+        MethodUse("k_anonymize", parameters={"k": 2 + int(6 * effort)}),
+        build_blend_move(0.25 + 0.7 * effort, rng),
+    ]
 
 
-def columns(effort: float, rng: Generator) -> list[Move]:
-    last = QUASI_IDENTIFIERS[-(5 + int(rng.integers(0, 3))) :]
-    return [Move("unify_columns", parameters={"columns": last}), blended(0.3 + 0.7 * effort, rng)]
+def build_column_moves(effort: float, rng: Generator) -> list[MethodUse]:
+    unified = QUASI_IDENTIFIERS[-(5 + int(rng.integers(0, 3))) :]
+    return [
+        MethodUse("unify_columns", parameters={"columns": unified}),
+        build_blend_move(0.3 + 0.7 * effort, rng),
+    ]
 
 
-def both(effort: float, rng: Generator) -> list[Move]:
-    k = Move("k_anonymize", 0.3 + 0.4 * effort, {"k": 2})
-    return [*columns(effort, rng)[:1], k, blended(0.4 + 0.6 * effort, rng)]
+def build_combined_moves(effort: float, rng: Generator) -> list[MethodUse]:
+    k = MethodUse("k_anonymize", 0.3 + 0.4 * effort, {"k": 2})
+    return [*build_column_moves(effort, rng)[:1], k, build_blend_move(0.4 + 0.6 * effort, rng)]
 
 
-def blended(share: float, rng: Generator) -> Move:
-    """Numbers of the same class averaged, or exchanged."""
-    return Move(str(rng.choice(["microaggregate", "swap_within_classes"])), min(share, 1.0))
+def build_blend_move(share: float, rng: Generator) -> MethodUse:
+    """Return a method that averages or swaps numbers within classes."""
+    return MethodUse(str(rng.choice(["microaggregate", "swap_within_classes"])), min(share, 1.0))
 
 
-STYLES: Sequence[Style] = (columns, classes, both, noise, classes, columns)
-EVERYTHING = [Move("unify_columns", parameters={"columns": QUASI_IDENTIFIERS[-7:]}), Move("microaggregate")]
-"""Draws no lots: teams that find it share a point."""
-CHEAT = [Move("group_permutation", parameters={"columns": QUASI_IDENTIFIERS[:2]})]
+STYLES: Sequence[MoveBuilder] = (
+    build_column_moves,
+    build_class_moves,
+    build_combined_moves,
+    build_noise_moves,
+    build_class_moves,
+    build_column_moves,
+)
+IDENTICAL_MOVES = [
+    MethodUse("unify_columns", parameters={"columns": QUASI_IDENTIFIERS[-7:]}),
+    MethodUse("microaggregate"),
+]
+"""Methods without randomness: teams that use them have the same point in the chart."""
+CHEATING_MOVES = [MethodUse("group_permutation", parameters={"columns": QUASI_IDENTIFIERS[:2]})]
 
 
 @dataclass
-class Cup:
-    """``sent``: when each release came, in shares of the first phase."""
+class PlayedCup:
+    """``arrival_shares``: when each release came, as a share of the first phase."""
 
     contest: Contest
-    sent: dict[str, float] = field(default_factory=dict)
+    arrival_shares: dict[str, float] = field(default_factory=dict)
 
     @classmethod
-    def opened(cls, client: TestClient) -> "Cup":
-        """In its first phase, when all but its last day is over."""
+    def create(cls, client: TestClient) -> "PlayedCup":
+        """Create the contest on the last day of its first phase."""
         table = household_table(ROWS, seed=2026)
         contest = Contest(
-            Arena.opened(client, slug=SLUG, file=file(), original={"original": table_csv(table)})
+            Arena.create(client, slug=SLUG, file=build_rules_file(), original={"original": write_csv(table)})
         )
         contest.arena.table = table
         cup, rng = cls(contest), np.random.default_rng(2026)
-        signed_up(contest.arena, OURS, "Hanako")
-        for place, team in enumerate(TEAMS):
-            for share, moves in plan(place, rng):
-                cup.sent[released(contest, team, moves, rng)] = share
+        sign_up_team(contest.arena, OUR_TEAM, "Hanako")
+        for index, team in enumerate(TEAMS):
+            for share, moves in plan_submissions(index, rng):
+                cup.arrival_shares[submit_release(contest, team, moves, rng)] = share
         score_everything()
-        cup.date(begun=13.0)
-        contest.arena.post(f"/competitions/{SLUG}/announcements", json={"text": LAST_DAY})
+        cup.move_dates(days_since_start=13.0)
+        contest.arena.post(f"/competitions/{SLUG}/announcements", json={"text": ANNOUNCEMENT})
         report = contest.arena.post(f"/competitions/{SLUG}/threshold-reports", json=QUESTION).json()["id"]
         advise.advise(report)
         return cup
 
-    def date(self, *, begun: float) -> None:
-        """The first phase began so many days ago, and the releases came in it."""
-        windows = np.array([0, FIRST, FIRST + PAUSE, FIRST + PAUSE + SECOND]) - begun
-        first, second = (24 * windows).reshape(2, 2).tolist()
-        self.contest.move(anonymization=first, reidentification=second)
-        start = datetime.now(UTC) - begun * DAY
-        for submission, share in self.sent.items():
-            dated(submission, start + share * min(begun, FIRST) * DAY)
+    def move_dates(self, *, days_since_start: float) -> None:
+        """Let the first phase have begun so many days ago, and set the times of the releases."""
+        windows = (
+            np.array(
+                [
+                    0,
+                    FIRST_PHASE_DAYS,
+                    FIRST_PHASE_DAYS + PAUSE_DAYS,
+                    FIRST_PHASE_DAYS + PAUSE_DAYS + SECOND_PHASE_DAYS,
+                ]
+            )
+            - days_since_start
+        )
+        first_window, second_window = (24 * windows).reshape(2, 2).tolist()
+        self.contest.move_phases(anonymization=first_window, reidentification=second_window)
+        start = datetime.now(UTC) - days_since_start * DAY
+        for submission, share in self.arrival_shares.items():
+            set_times(submission, start + share * min(days_since_start, FIRST_PHASE_DAYS) * DAY)
 
-    def attack(self) -> None:
-        """Into the second phase, and to the end of its eighth day."""
+    def play_attacks(self) -> None:
+        """Play the second phase up to the end of its eighth day."""
         rng = np.random.default_rng(7)
-        self.date(begun=FIRST + PAUSE + 8)
-        turn()
+        self.move_dates(days_since_start=FIRST_PHASE_DAYS + PAUSE_DAYS + 8)
+        run_clock()
         published = datetime.now(UTC) - 8 * DAY
         with transaction() as session:
             session.execute(
-                update(Competition).values(frozen_at=published - PAUSE * DAY, published_at=published)
+                update(Competition).values(frozen_at=published - PAUSE_DAYS * DAY, published_at=published)
             )
         for target in self.contest.arena.get(f"/competitions/{SLUG}/targets").json():
-            said = answers(self.contest.arena, target, rng)
-            for place, team in enumerate(TEAMS):
-                for guess in guesses(place, said, rng):
-                    answer = self.contest.guess(team, target["id"], guess)
-                    assert answer.status_code in {202, 403}, answer.text  # 403: the team's own
+            built_in_guesses = run_attackers(self.contest.arena, target, rng)
+            for index, team in enumerate(TEAMS):
+                for guess in build_guesses(index, built_in_guesses, rng):
+                    response = self.contest.submit_guess(team, target["id"], guess)
+                    assert response.status_code in {202, 403}, response.text  # 403: the team's own
         judge_everything()
-        spread(published, 8 * DAY, rng)
+        spread_guess_times(published, 8 * DAY, rng)
 
-    def close(self) -> None:
-        """To the end, where everything is revealed, and our team tells how it did it."""
-        self.date(begun=FIRST + PAUSE + SECOND + 0.01)
-        turn()
+    def close_cup(self) -> None:
+        """Play to the reveal, and publish the method description of ``OUR_TEAM``."""
+        self.move_dates(days_since_start=FIRST_PHASE_DAYS + PAUSE_DAYS + SECOND_PHASE_DAYS + 0.01)
+        run_clock()
         arena = self.contest.arena
         arena.call(
-            "PUT", f"/competitions/{SLUG}/team/approach", token=arena.team(OURS), json={"approach": TOLD}
+            "PUT",
+            f"/competitions/{SLUG}/team/approach",
+            token=arena.get_team_token(OUR_TEAM),
+            json={"approach": METHOD_DESCRIPTION},
         )
 
 
-def signed_up(arena: Arena, team: str, person: str) -> None:
+def sign_up_team(arena: Arena, team: str, person: str) -> None:
     code = arena.post(f"/competitions/{SLUG}/invites", json={}).json()["code"]
     body = {"invite": code, "team": team, "name": person, "password": PASSWORD}
     arena.tokens[team] = arena.client.post(f"{API}/signup", json=body).json()["token"]
 
 
-def file() -> str:
-    """The rules of 2015 on a smaller table, with boards that show guesses at once."""
+def build_rules_file() -> str:
+    """Return the rules of 2015 for a smaller table, with boards that show guesses at once."""
     text = template(2015).replace('slug = "cup-2015"', f'slug = "{SLUG}"').replace("finals = 2", "finals = 1")
     titles = ", ".join(f'{language} = "{title}"' for language, title in TITLES.items())
     lines = [f"title = {{ {titles} }}" if line.startswith("title") else line for line in text.splitlines()]
-    text = with_tables("\n".join(lines) + "\n", "excessive", f"[excessive]\nthreshold = {THRESHOLD}")
-    shown = '[publication]\nfeedback = "immediate"\nreveal_notice_hours = 0'
-    text = with_tables(text, "publication", shown)
-    phases = two_phase_file().split("[[phases]]", 1)[1]
-    return with_tables(text, "phases", f"[[phases]]{phases}")
+    text = replace_tables("\n".join(lines) + "\n", "excessive", f"[excessive]\nthreshold = {THRESHOLD}")
+    publication = '[publication]\nfeedback = "immediate"\nreveal_notice_hours = 0'
+    text = replace_tables(text, "publication", publication)
+    phases = build_two_phase_toml().split("[[phases]]", 1)[1]
+    return replace_tables(text, "phases", f"[[phases]]{phases}")
 
 
-def plan(place: int, rng: Generator) -> list[tuple[float, list[Move]]]:
-    """When a team sends what, in shares of the phase."""
-    style = STYLES[place % len(STYLES)]
-    skill, entries = (0.93, 7) if TEAMS[place] == OURS else (rng.beta(2.6, 1.4), int(rng.integers(2, 6)))
+def plan_submissions(index: int, rng: Generator) -> list[tuple[float, list[MethodUse]]]:
+    """Return the times, in shares of the phase, and the methods of a team's submissions."""
+    style = STYLES[index % len(STYLES)]
+    skill, entries = (0.93, 7) if TEAMS[index] == OUR_TEAM else (rng.beta(2.6, 1.4), int(rng.integers(2, 6)))
     times = sorted(rng.beta(1.6, 1.1, entries) * 0.97 + 0.01)
     efforts = np.linspace(0.1 * rng.random(), skill, entries) + 0.06 * rng.standard_normal(entries)
-    sent = [(at, style(float(np.clip(one, 0, 1)), rng)) for at, one in zip(times, efforts, strict=True)]
-    if place % 16 == 7:
-        sent[0] = (sent[0][0], CHEAT)
-    if place % 12 == 3:
-        sent[-1] = (sent[-1][0], EVERYTHING)
-    return sent
+    submissions = [
+        (time, style(float(np.clip(effort, 0, 1)), rng)) for time, effort in zip(times, efforts, strict=True)
+    ]
+    if index % 16 == 7:
+        submissions[0] = (submissions[0][0], CHEATING_MOVES)
+    if index % 12 == 3:
+        submissions[-1] = (submissions[-1][0], IDENTICAL_MOVES)
+    return submissions
 
 
-def released(contest: Contest, team: str, moves: Sequence[Move], rng: Generator) -> str:
-    """The identifier of the team's new submission."""
-    arena, rules = contest.arena, parsed(file())
+def submit_release(contest: Contest, team: str, moves: Sequence[MethodUse], rng: Generator) -> str:
+    """Submit a release made with these methods. Return its identifier."""
+    arena, rules = contest.arena, parse_rules(build_rules_file())
     table, source = arena.table, np.arange(len(arena.table))
     for move in moves:
-        made, claims = TRACK.anonymize(TRACK.methods[move.method], table, rules, rng, dict(move.parameters))
-        chosen = rng.random(len(table)) < move.share
-        table, source = made.where(pd.Series(chosen), table, axis=0), source[claims]
+        anonymized, claims = TRACK.anonymize(
+            TRACK.methods[move.method], table, rules, rng, dict(move.parameters)
+        )
+        is_changed = rng.random(len(table)) < move.share
+        table, source = anonymized.where(pd.Series(is_changed), table, axis=0), source[claims]
     table, source = TRACK.shuffle(table, source, rng=rng)
-    files = {"anonymized": ("a.csv", table_csv(table)), "secret": ("s.csv", secret_csv(source))}
-    answer = arena.post(f"/competitions/{SLUG}/submissions", token=arena.team(team), files=files)
-    assert answer.status_code == 202, answer.text
-    return str(answer.json()["id"])
+    files = {"anonymized": ("a.csv", write_csv(table)), "secret": ("s.csv", secret_csv(source))}
+    response = arena.post(f"/competitions/{SLUG}/submissions", token=arena.get_team_token(team), files=files)
+    assert response.status_code == 202, response.text
+    return str(response.json()["id"])
 
 
-def answers(arena: Arena, target: Mapping[str, Any], rng: Generator) -> dict[str, IntArray]:
-    """What the built-in attackers say of a target, by name."""
-    rules = parsed(file())
+def run_attackers(arena: Arena, target: Mapping[str, Any], rng: Generator) -> dict[str, IntArray]:
+    """Return the guesses of the built-in attackers on a target, by attacker."""
+    rules = parse_rules(build_rules_file())
     data = arena.get(f"/targets/{target['id']}/data/anonymized.csv").content
-    seen = TRACK.target_of(
+    attack_view = TRACK.attack_view(
         TRACK.prepare(arena.table, rules), TRACK.read_target({"anonymized": data}, arena.table, rules)
     )
-    said = {name: TRACK.attackers[name].attack(seen, **rules.attacker(name).parameters) for name in ATTACKS}
-    found = {name: LINK.guess_of(one, rng) for name, one in said.items()}
-    return {name: guess for name, guess in found.items() if guess is not None}
+    answers = {
+        name: TRACK.attackers[name].attack(attack_view, **rules.attacker_settings(name).parameters)
+        for name in ATTACKERS
+    }
+    guesses_by_name = {name: LINK_QUESTION.resolve_guess(answer, rng) for name, answer in answers.items()}
+    return {name: guess for name, guess in guesses_by_name.items() if guess is not None}
 
 
-def guesses(place: int, said: Mapping[str, IntArray], rng: Generator) -> list[bytes]:
-    """What a team sends: some few and timid guesses, others those of the best attackers on most targets."""
-    strength = (0.85 + place * 0.618) % 1
+def build_guesses(index: int, built_in_guesses: Mapping[str, IntArray], rng: Generator) -> list[bytes]:
+    """Return a team's guesses on a target: weak teams rarely guess, strong ones use the best attackers."""
+    strength = (0.85 + index * 0.618) % 1
     if rng.random() > 0.15 + 0.75 * strength:
         return []
-    name = ATTACKS[max(0, round(strength * (len(ATTACKS) - 1)) - int(rng.integers(0, 3)))]
-    abstains = rng.random(len(said[name])) > 0.6 + 0.4 * strength
-    return [guess_csv(np.where(abstains, -1, said[name]))]
+    name = ATTACKERS[max(0, round(strength * (len(ATTACKERS) - 1)) - int(rng.integers(0, 3)))]
+    abstains = rng.random(len(built_in_guesses[name])) > 0.6 + 0.4 * strength
+    return [guess_csv(np.where(abstains, -1, built_in_guesses[name]))]
 
 
-def spread(start: datetime, lasted: timedelta, rng: Generator) -> None:
-    """Let the guesses have come while the phase lasted, each team's in their order."""
+def spread_guess_times(start: datetime, duration: timedelta, rng: Generator) -> None:
+    """Spread the guesses' times over the phase and keep the order of each team's guesses."""
     with transaction() as session:
-        sent = session.scalars(select(Guess).order_by(Guess.team_id, Guess.received_at)).all()
-        shares = rng.beta(1.2, 1.4, len(sent))
-        teams = [one.team_id for one in sent]
-        order = sorted(range(len(sent)), key=lambda at: (str(teams[at]), shares[at]))
-        for one, at in zip(
-            sorted(sent, key=lambda one: (str(one.team_id), one.received_at)), order, strict=True
+        guess_rows = session.scalars(select(Guess).order_by(Guess.team_id, Guess.received_at)).all()
+        shares = rng.beta(1.2, 1.4, len(guess_rows))
+        teams = [guess.team_id for guess in guess_rows]
+        order = sorted(range(len(guess_rows)), key=lambda index: (str(teams[index]), shares[index]))
+        for guess, index in zip(
+            sorted(guess_rows, key=lambda guess: (str(guess.team_id), guess.received_at)), order, strict=True
         ):
-            moment = start + shares[at] * lasted
-            one.received_at = one.created_at = moment
-            one.finished_at = moment + timedelta(seconds=2)
+            moment = start + shares[index] * duration
+            guess.received_at = guess.created_at = moment
+            guess.finished_at = moment + timedelta(seconds=2)

@@ -1,23 +1,23 @@
-"""Data folders for tests: used before, and at rest."""
+"""Data folders of a service that has run before and is stopped."""
 
 import shutil
 from pathlib import Path
 
 import pytest
 
-from app.processes.embedded_servers import embedded_services
+from app.processes.embedded_servers import run_embedded_services
 
 
 @pytest.fixture(scope="module")
-def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder that was used before and rests now."""
+def used_data_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the data folder of a service that has run and is stopped."""
     data = tmp_path_factory.mktemp("data")
-    with embedded_services(data):
+    with run_embedded_services(data):
         pass
     return data
 
 
 @pytest.fixture
-def data(made_once: Path, tmp_path: Path) -> Path:
-    """A copy of it, for tests that break something."""
-    return Path(shutil.copytree(made_once, tmp_path / "data"))
+def data(used_data_folder: Path, tmp_path: Path) -> Path:
+    """Return a copy of ``used_data_folder``, for tests that damage it."""
+    return Path(shutil.copytree(used_data_folder, tmp_path / "data"))

@@ -1,9 +1,9 @@
-"""The pages that disqualify a team."""
+"""Submissions and paths for tests of the disqualification pages."""
 
 from tests.support.arena import Arena
 
-DESK = "/competitions/small/organize"
+ORGANIZE_PATH = "/competitions/small/organize"
 
 
-def sent(arena: Arena, team: str, seed: int = 1) -> str:
+def submit_release(arena: Arena, team: str, seed: int = 1) -> str:
     return str(arena.submit(team, seed=seed).json()["id"])

@@ -1,4 +1,4 @@
-"""The example package in an environment of its own: built, installed, upgraded, taken away."""
+"""A virtual environment in which tests build, install, upgrade and uninstall the example packages."""
 
 import json
 import os
@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-EXAMPLE, TRACK = EXAMPLES / "plugin", EXAMPLES / "track"
-NAME = "anoncup-example"
+EXAMPLE_PACKAGE, EXAMPLE_TRACK = EXAMPLES / "plugin", EXAMPLES / "track"
+PACKAGE_NAME = "anoncup-example"
 
 
 @dataclass(frozen=True)
-class Environment:
-    """anoncup's own packages as they are here, and what is installed besides."""
+class PackageEnvironment:
+    """A virtual environment with this checkout's packages and others that are installed into it."""
 
     folder: Path
 
@@ -29,40 +29,40 @@ class Environment:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Of a program that runs there: nothing of this process's but where programs are."""
+        """The environment variables of a program in it: only the paths of this process."""
         return {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
 
-    def run(self, *words: str | Path, cwd: Path) -> "subprocess.CompletedProcess[str]":
-        program = [self.python, "-P", *words]
+    def run(self, *arguments: str | Path, cwd: Path) -> "subprocess.CompletedProcess[str]":
+        program = [self.python, "-P", *arguments]
         return subprocess.run(
             program, cwd=cwd, env={}, capture_output=True, encoding="utf-8", check=False, timeout=120
         )
 
-    def anoncup(self, *words: str, cwd: Path) -> Any:
-        """What a command answers in JSON."""
-        done = self.run("-m", "anoncup.cli", *words, "--json", cwd=cwd)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return json.loads(done.stdout)
+    def run_anoncup(self, *arguments: str, cwd: Path) -> Any:
+        """Run a command and return its JSON output."""
+        completed = self.run("-m", "anoncup.cli", *arguments, "--json", cwd=cwd)
+        assert completed.returncode == 0, completed.stdout + completed.stderr
+        return json.loads(completed.stdout)
 
     def install(self, example: Path, wheels: Path) -> None:
-        """Built from its folder, and installed as an organizer would, without a network."""
+        """Build a wheel from the folder and install it without a network."""
         shutil.rmtree(wheels, ignore_errors=True)
         build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(wheels)]
         subprocess.run(build, cwd=example, check=True, capture_output=True)
-        self.pip("install", "--no-deps", "--no-index", *wheels.glob("*.whl"))
+        self.run_pip("install", "--no-deps", "--no-index", *wheels.glob("*.whl"))
 
     def upgrade(self, example: Path, wheels: Path, version: str) -> None:
-        """To the same package under another number."""
+        """Install the same package with another version number."""
         project = example / "pyproject.toml"
         lines = project.read_text().splitlines()
-        told = [f'version = "{version}"' if line.startswith("version = ") else line for line in lines]
-        project.write_text("\n".join(told) + "\n")
+        new_lines = [f'version = "{version}"' if line.startswith("version = ") else line for line in lines]
+        project.write_text("\n".join(new_lines) + "\n")
         self.install(example, wheels)
 
     def uninstall(self) -> None:
-        self.pip("uninstall", "-y", NAME)
+        self.run_pip("uninstall", "-y", PACKAGE_NAME)
 
-    def pip(self, *words: str | Path) -> None:
+    def run_pip(self, *arguments: str | Path) -> None:
         pip: list[str | Path] = [
             sys.executable,
             "-m",
@@ -72,20 +72,20 @@ class Environment:
             "-q",
             "--disable-pip-version-check",
         ]
-        subprocess.run([*pip, *words], check=True, capture_output=True)
+        subprocess.run([*pip, *arguments], check=True, capture_output=True)
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> Environment:
+def environment(tmp_path: Path) -> PackageEnvironment:
     folder = tmp_path / "environment"
     venv.create(folder, symlinks=True)
-    made = Environment(folder)
+    new_environment = PackageEnvironment(folder)
     (packages,) = folder.glob("lib/python*/site-packages")
-    ours = Path(pytest.__file__).parents[1]
-    (packages / "beside.pth").write_text(f"import site; site.addsitedir({str(ours)!r})\n")
-    return made
+    site_packages = Path(pytest.__file__).parents[1]
+    (packages / "beside.pth").write_text(f"import site; site.addsitedir({str(site_packages)!r})\n")
+    return new_environment
 
 
 @pytest.fixture
 def example(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(EXAMPLE, tmp_path / "example"))
+    return Path(shutil.copytree(EXAMPLE_PACKAGE, tmp_path / "example"))

@@ -1,4 +1,4 @@
-"""Evaluations as the tables have them."""
+"""Evaluations in the database."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -8,29 +8,31 @@ from sqlalchemy import select
 from app.db.models import Evaluation
 from app.db.transaction import transaction
 from app.services.submissions import evaluations
-from app.services.submissions.evaluations import Claim
+from app.services.submissions.evaluations import EvaluationClaim
 from tests.support.arena import Arena
 
 LEASE = timedelta(seconds=30)
 
 
-def submitted(arena: Arena, *, seed: int = 1) -> UUID:
-    """The identifier of a queued evaluation."""
-    answer = arena.submit("red", seed=seed)
+def submit_evaluation(arena: Arena, *, seed: int = 1) -> UUID:
+    """Submit a release. Return the identifier of its queued evaluation."""
+    response = arena.submit("red", seed=seed)
     with transaction() as session:
-        found = session.scalars(
-            select(Evaluation.id).where(Evaluation.submission_id == UUID(answer.json()["id"]))
+        evaluation_ids = session.scalars(
+            select(Evaluation.id).where(Evaluation.submission_id == UUID(response.json()["id"]))
         )
-        return found.one()
+        return evaluation_ids.one()
 
 
-def claim(identifier: UUID, *, lease: timedelta = LEASE, attempts: int = 3) -> Claim | None:
+def claim_evaluation(
+    identifier: UUID, *, lease: timedelta = LEASE, attempts: int = 3
+) -> EvaluationClaim | None:
     with transaction() as session:
-        found = evaluations.claim_next(session, lease=lease, attempts=attempts)
-    assert found is None or found.evaluation_id == identifier
-    return found
+        evaluation_claim = evaluations.claim_next(session, lease=lease, attempts=attempts)
+    assert evaluation_claim is None or evaluation_claim.evaluation_id == identifier
+    return evaluation_claim
 
 
-def row(identifier: UUID) -> Evaluation:
+def load_evaluation(identifier: UUID) -> Evaluation:
     with transaction() as session:
         return session.get_one(Evaluation, identifier)

@@ -1,4 +1,4 @@
-"""What code that has taken over a process tries. Each deed raises OSError or ValueError if it is denied."""
+"""Actions that code in a compromised process would try. Each raises OSError or ValueError if it is denied."""
 
 import ctypes
 import fcntl
@@ -19,11 +19,11 @@ BUFFER = ctypes.create_string_buffer(4096)
 
 
 def call_kernel(name: str, *arguments: int | ctypes.Array[ctypes.c_char] | None) -> int:
-    return kernel.call(NUMBERS[name], *arguments)
+    return kernel.syscall(NUMBERS[name], *arguments)
 
 
 NUMBERS = {
-    # On x86_64; those from 424 are the same everywhere.
+    # On x86_64. Numbers from 424 on are the same on all architectures.
     "ptrace": 101,
     "mount": 165,
     "chroot": 161,
@@ -64,15 +64,15 @@ def append(path: str) -> int:
 
 
 def truncate(path: str) -> None:
-    """A file that one may read is opened so that it is empty afterwards."""
+    """Open a readable file with O_TRUNC, which empties it."""
     os.close(os.open(path, os.O_RDONLY | os.O_TRUNC))
 
 
 def connect(family: int, kind: int, address: Any) -> None:
-    with socket.socket(family, kind) as made:
-        made.settimeout(2)
-        made.connect(tuple(address) if isinstance(address, list) else address)
-        made.send(b"PING\r\n")
+    with socket.socket(family, kind) as connection:
+        connection.settimeout(2)
+        connection.connect(tuple(address) if isinstance(address, list) else address)
+        connection.send(b"PING\r\n")
 
 
 def start_program(program: str) -> int:
@@ -91,29 +91,29 @@ def fork() -> int:
 
 
 def fork_often() -> int:
-    """As many processes as it gets, each for a moment."""
+    """Start 100 short processes. Return how many succeeded."""
     return sum(1 for _ in range(100) if fork() == 0)
 
 
 def outlive() -> int:
-    """Not to end with the parent."""
+    """Undo the parent-death signal, so that this process outlives its parent."""
     if LIBC.prctl(1, 0, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl")
     return 0
 
 
 def map_memory() -> int:
-    """More than there is, without a word to Python's memory."""
+    """Map 1 TiB, more than there is, without Python's allocator."""
     return len(mmap.mmap(-1, 2**40))
 
 
 def open_pipes(count: int) -> int:
-    """As many descriptors, each of which others could be made to watch."""
+    """Open ``count`` pipes, so that descriptors run out."""
     return len([os.pipe() for _ in range(count)])
 
 
 def reserve_disk(path: str) -> None:
-    """Space on the disk, which takes no time where nothing is written."""
+    """Reserve 1 MiB on the disk without writing it."""
     with open(path, "wb") as file:
         os.posix_fallocate(file.fileno(), 0, 2**20)
 
@@ -124,14 +124,14 @@ def fill_file(path: str, size: int) -> int:
 
 
 def create_files(folder: str) -> int:
-    """As many files as there may be."""
+    """Create 10,000 files."""
     for number in range(10_000):
         os.close(os.open(f"{folder}/{number}", os.O_CREAT | os.O_WRONLY))
     return 0
 
 
 def lock_file(path: str) -> None:
-    """What others wait for, or read as a sign."""
+    """Lock a file that other processes may wait for."""
     with open(path, "rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
 
@@ -144,26 +144,25 @@ def read_limit_of(pid: int) -> Any:
     return resource.prlimit(pid, resource.RLIMIT_NOFILE)
 
 
-def signals_by_a_pipe(pid: int) -> None:
-    """Have the kernel send a signal to another process when something can be read."""
-    there, _ = os.pipe()
-    fcntl.fcntl(there, fcntl.F_SETOWN, pid)
+def signal_through_pipe(pid: int) -> None:
+    """Make the kernel signal another process when a pipe becomes readable."""
+    read_end, _ = os.pipe()
+    fcntl.fcntl(read_end, fcntl.F_SETOWN, pid)
 
 
 def type_into_terminal() -> None:
-    """Type into the operator's terminal."""
     fcntl.ioctl(2, termios.TIOCSTI, b"x")
 
 
 def take_memory() -> None:
-    """All the memory that there is, by and by."""
-    kept = []
+    """Allocate memory until there is none left."""
+    blocks = []
     while True:
-        kept.append(bytearray(2**24))
+        blocks.append(bytearray(2**24))
 
 
 def run_endlessly() -> None:
-    """Deaf to whoever asks it to stop."""
+    """Loop forever and ignore the signals that would end the process."""
     import signal
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -172,21 +171,20 @@ def run_endlessly() -> None:
         pass
 
 
-def speak(text: str, times: int) -> None:
-    """Say something to the parent."""
+def write_to_parent(text: str, times: int) -> None:
     for _ in range(times):
         os.write(ANSWERS, text.encode())
 
 
-def speak_endlessly() -> None:
-    """A line that has no end, always more of it."""
+def write_endlessly() -> None:
+    """Write a line that never ends to the parent."""
     while True:
         os.write(ANSWERS, b"x")
 
 
 ANSWERS = 3
-"""The pipe: the first that is opened after the usual three, one of which is the requests'."""
-DEEDS: dict[str, Callable[..., Any]] = {
+"""Descriptor of the pipe for answers. Requests come through standard input."""
+ACTIONS: dict[str, Callable[..., Any]] = {
     "nothing": lambda: None,
     "read": read,
     "write": write,
@@ -214,30 +212,30 @@ DEEDS: dict[str, Callable[..., Any]] = {
     "lock_file": lock_file,
     "limits": raise_limit,
     "read_limit_of": read_limit_of,
-    "signals": signals_by_a_pipe,
+    "signals": signal_through_pipe,
     "type_into_terminal": type_into_terminal,
     "take_memory": take_memory,
     "run_endlessly": run_endlessly,
-    "speak": speak,
-    "speak_endlessly": speak_endlessly,
+    "speak": write_to_parent,
+    "speak_endlessly": write_endlessly,
     "call": call_kernel,
 }
 
 
-def tried(name: str, arguments: list[Any], *, apart: bool = False) -> dict[str, Any]:
-    """What came of it: ``done`` with what was found, or ``denied`` with the reason."""
-    found: dict[str, Any] = {}
+def try_action(name: str, arguments: list[Any], *, in_thread: bool = False) -> dict[str, Any]:
+    """Try an action. Return ``done`` with its result, or ``denied`` with the reason."""
+    result: dict[str, Any] = {}
 
     def act() -> None:
         try:
-            found["done"] = str(DEEDS[name](*arguments))
+            result["done"] = str(ACTIONS[name](*arguments))
         except (OSError, ValueError) as problem:
-            found["denied"] = str(problem)
+            result["denied"] = str(problem)
 
-    if apart:
+    if in_thread:
         thread = threading.Thread(target=act)
         thread.start()
         thread.join()
     else:
         act()
-    return found
+    return result

@@ -1,6 +1,6 @@
-"""A parser that was taken over: it is started as ``workers.parser`` is, and does what the tests ask of it.
+"""A compromised parser, started in place of ``workers.parser``, which does what the tests ask of it.
 
-Its deeds are functions like those that it parses with, and are called through the same pipe.
+Its deeds are called through the same pipe as the functions that parse.
 """
 
 import json
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from anoncup.errors import Conflict, InvalidUpload, Problem
+from anoncup.errors import Conflict, FileProblem, InvalidUpload
 from anoncup.messages import Message
 from anoncup.rules.settings import Columns
 from anoncup.tables.files import Remark
@@ -18,12 +18,12 @@ from tests.support import forbidden_actions
 from workers import parser
 
 PIPE = 3
-"""The descriptor of its answers."""
+"""Descriptor of the pipe for answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Values of all kinds that parsers return."""
+    """One value of each type that parsers return."""
 
     content: bytes
     numbers: dict[str, float]
@@ -41,18 +41,18 @@ def prepare(*, warm: bool) -> None:
 
 
 def try_deed(name: str, arguments: list[Any]) -> dict[str, str]:
-    """Do a deed of ``forbidden_actions``. Returns what was ``done``, or why it was ``denied``."""
-    return {key: str(value) for key, value in forbidden_actions.tried(name, arguments).items()}
+    """Try an action of ``forbidden_actions``. Return what was ``done``, or why it was ``denied``."""
+    return {key: str(value) for key, value in forbidden_actions.try_action(name, arguments).items()}
 
 
-def search_address(words: list[str]) -> list[str]:
-    """Return where one of the words stands in what the process knows of itself."""
+def find_words(words: list[str]) -> list[str]:
+    """Return which of the environment and the command line contain one of the words."""
     texts = {
         "os.environ": json.dumps(dict(os.environ)),
         "environ": read_or_nothing("/proc/self/environ"),
         "cmdline": read_or_nothing("/proc/self/cmdline"),
     }
-    return [place for place, text in texts.items() if any(word in text for word in words)]
+    return [source for source, text in texts.items() if any(word in text for word in words)]
 
 
 def read_or_nothing(path: str) -> str:
@@ -63,7 +63,7 @@ def read_or_nothing(path: str) -> str:
 
 
 def list_descriptors() -> list[str]:
-    """Return what the open descriptors are, by number."""
+    """Return the targets of the open descriptors, by number."""
     return [os.readlink(f"/proc/self/fd/{number}") for number in range(256) if is_open(number)]
 
 
@@ -76,9 +76,9 @@ def is_open(number: int) -> bool:
 
 
 def take_all_memory() -> int:
-    kept = []
+    blocks = []
     while True:
-        kept.append(bytearray(1 << 24))
+        blocks.append(bytearray(1 << 24))
 
 
 def loop() -> int:
@@ -92,7 +92,7 @@ def crash() -> int:
 
 
 def return_text() -> int:
-    """Return something else than it says."""
+    """Return a value of another type than annotated."""
     return "text"  # type: ignore[return-value]
 
 
@@ -100,30 +100,30 @@ def raise_bug() -> int:
     raise ZeroDivisionError("with a secret in its message")
 
 
-def say(line: str, content: str, times: int) -> int:
-    """Write to the parent what no parser says, and wait."""
+def write_unexpected_line(line: str, content: str, times: int) -> int:
+    """Write a line to the parent that no parser writes, and never return."""
     os.write(PIPE, line.encode() + b"\n" + content.encode() * times)
     return loop()
 
 
-def say_first(line: str, content: str) -> int:
-    """Answer twice: the second answer would be that to the next call."""
+def answer_twice(line: str, content: str) -> int:
+    """Answer twice: the second answer would be taken for that of the next call."""
     os.write(PIPE, line.encode() + b"\n" + content.encode())
     return 2
 
 
 def fetch(digest: str) -> bytes:
     """Ask for a file of the store."""
-    from app.storage import store
+    from app.storage import get_store
 
-    return store().get(digest)
+    return get_store().get(digest)
 
 
 def refuse(kind: str) -> int:
     """Refuse a file in the ways that parsers do."""
     if kind == "malformed":
         message = Message("row {row} is {{odd}}", row=3)
-        raise InvalidUpload([Problem("a.csv", 3, "age", "empty", message)], total=7)
+        raise InvalidUpload([FileProblem("a.csv", 3, "age", "empty", message)], total=7)
     raise Conflict("the columns of this file are fixed", code="fixed")
 
 
@@ -140,7 +140,7 @@ def make_results() -> Results:
     )
 
 
-def speak(text: str) -> int:
+def print_text(text: str) -> int:
     print(text)  # noqa: T201
     return 1
 
@@ -149,5 +149,5 @@ def return_unwritable() -> int:
     return cast("int", object())
 
 
-def identify() -> dict[str, int]:
+def list_process_ids() -> dict[str, int]:
     return {"pid": os.getpid(), "uid": os.getuid(), "gid": os.getgid()}

@@ -1,4 +1,4 @@
-"""As ``tests.support.hostile_parser``, on a machine whose interpreter and libraries everybody may read."""
+"""The same as ``tests.support.hostile_parser``, with an interpreter and libraries that everybody may read."""
 
 from tests.support import hostile_parser
 from workers.sandbox import privileges

@@ -1,6 +1,6 @@
-"""A scoring child that was taken over: it does what it is told, and one of its measures does it unasked.
+"""A compromised scoring child: it does the deeds that tests send, and one of its measures tries others.
 
-It is started as ``workers.scorer`` is, by ``workers.child_manager``, and is in the same sandbox.
+``workers.child_manager`` starts it in place of ``workers.scorer``, in the same sandbox.
 """
 
 import os
@@ -11,38 +11,38 @@ from typing import Any, cast
 
 from anoncup.plugins import TRACKS
 from anoncup.tracks.parts import Measure
-from tests.support.forbidden_actions import tried
+from tests.support.forbidden_actions import try_action
 from workers import scorer
-from workers.scorer import Desk
+from workers.scorer import JobContext
 
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What the child is to do, which is sent to it as other work is. ``apart``: in a thread of its own."""
+    """A job that makes the child try an action; ``apart`` runs it in a thread of its own."""
 
     name: str
     arguments: list[Any] = field(default_factory=list)
     apart: bool = False
 
     @property
-    def longest(self) -> int:
+    def max_answer_bytes(self) -> int:
         return 2**24
 
     @property
-    def fetched(self) -> Collection[str]:
+    def fetchable_digests(self) -> Collection[str]:
         return ()
 
-    def admits(self, content: dict[str, Any]) -> bool:
+    def validates(self, content: dict[str, Any]) -> bool:
         return len(content) == 1
 
 
-def deed(request: dict[str, Any], desk: Desk, _: Any) -> dict[str, Any]:
+def run_deed(request: dict[str, Any], context: JobContext, _: Any) -> dict[str, Any]:
     if request["name"] == "fetch":
-        return {"done": repr(desk.fetch(request["arguments"][0])[:16])}
-    return tried(request["name"], request["arguments"], apart=request["apart"])
+        return {"done": repr(context.fetch(request["arguments"][0])[:16])}
+    return try_action(request["name"], request["arguments"], in_thread=request["apart"])
 
 
-UNASKED: list[tuple[str, list[Any]]] = [
+MEASURE_DEEDS: list[tuple[str, list[Any]]] = [
     ("read", ["/etc/passwd"]),
     ("read", ["/etc/hostname"]),
     ("connect", [socket.AF_INET, socket.SOCK_STREAM, ["127.0.0.1", 9]]),
@@ -50,23 +50,23 @@ UNASKED: list[tuple[str, list[Any]]] = [
     ("start_program", ["/bin/true"]),
     ("kill", [os.getppid(), 0]),
 ]
-"""What the hostile measure tries on every release."""
+"""Actions that the hostile measure tries on every release."""
 
 
-def hostile(compute: Callable[..., float]) -> Callable[..., float]:
-    """The same number, and 1 more for everything that was not denied."""
+def make_hostile(compute: Callable[..., float]) -> Callable[..., float]:
+    """Return the measure with 1 added for every action that was not denied."""
 
-    def computed(*arguments: Any, **parameters: Any) -> float:
-        done = sum("done" in tried(name, with_) for name, with_ in UNASKED)
-        return compute(*arguments, **parameters) + done
+    def compute_with_deeds(*arguments: Any, **parameters: Any) -> float:
+        successes = sum("done" in try_action(name, deed_arguments) for name, deed_arguments in MEASURE_DEEDS)
+        return compute(*arguments, **parameters) + successes
 
-    return computed
+    return compute_with_deeds
 
 
 def prepare(*, warm: bool) -> None:
     measures = cast(dict[str, Measure], TRACKS["microdata"].measures)
-    measures["mean_mae"] = replace(measures["mean_mae"], compute=hostile(measures["mean_mae"].compute))
-    scorer.WORK = {**scorer.WORK, "Deed": deed}
+    measures["mean_mae"] = replace(measures["mean_mae"], compute=make_hostile(measures["mean_mae"].compute))
+    scorer.HANDLERS = {**scorer.HANDLERS, "Deed": run_deed}
     scorer.prepare(warm=warm)
 
 

@@ -1,24 +1,24 @@
-"""Transitions that are killed half-way."""
+"""Simulated kills of a process in the middle of a transition."""
 
 from collections.abc import Callable
 from typing import Any
 
 
-class Killed(BaseException):
-    """Like a process that is gone: nothing catches it."""
+class SimulatedKill(BaseException):
+    """Stands for the end of the process: nothing catches it."""
 
 
-def dying(call: Callable[..., Any], *, before: bool, on: int = 1) -> Callable[..., Any]:
-    """``call``, which is killed before or right after its work the ``on``-th time."""
+def kill_at_call(call: Callable[..., Any], *, kills_before: bool, call_number: int = 1) -> Callable[..., Any]:
+    """Return ``call``, which is killed before or right after its work on call ``call_number``."""
     calls = iter(range(1, 1000))
 
-    def killed(*arguments: Any, **named: Any) -> Any:
+    def call_or_die(*arguments: Any, **keywords: Any) -> Any:
         number = next(calls)
-        if before and number == on:
-            raise Killed
-        result = call(*arguments, **named)
-        if number == on:
-            raise Killed
+        if kills_before and number == call_number:
+            raise SimulatedKill
+        result = call(*arguments, **keywords)
+        if number == call_number:
+            raise SimulatedKill
         return result
 
-    return killed
+    return call_or_die

@@ -1,4 +1,4 @@
-"""A contest of membership to test in: its organizers hide a column, and two teams have sent a release."""
+"""A membership contest whose organizers hide a column and in which two teams have submitted."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -11,25 +11,25 @@ from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.rules.rounds import with_phases
+from anoncup.rules.rounds import replace_phases
 from anoncup.rules.settings import Phase
 from anoncup.tracks.membership.adapter import files_of
 from anoncup.tracks.membership.answer import Members
-from anoncup.tracks.membership.tables import Original, written
-from anoncup.tracks.model import About
-from tests.scoring.membership_cases import survey
+from anoncup.tracks.membership.tables import MembershipOriginal, write_table
+from anoncup.tracks.model import ReleaseContext
+from tests.scoring.membership_cases import build_survey
 from tests.support.arena import API, Arena
-from tests.support.contest import Contest, turn
+from tests.support.contest import Contest, run_clock
 from tests.support.uploads import score_everything
 
 TRACK = TRACKS["membership"]
 ROWS = 60
 PATH = "/competitions/small"
-HIDDEN = "disease"
+HIDDEN_COLUMN = "disease"
 
 
-def competition_file() -> str:
-    """The template, open now, with a hidden column."""
+def build_competition_toml() -> str:
+    """Return the template, open now, with a hidden column."""
     now = datetime.now(UTC)
     text = template("membership").replace('slug = "membership"', 'slug = "small"')
     text = text.replace("reveal_notice_hours = 24", "reveal_notice_hours = 0")
@@ -37,23 +37,23 @@ def competition_file() -> str:
         Phase("anonymization", now - timedelta(days=1), now + timedelta(days=1)),
         Phase("reidentification", now + timedelta(days=2), now + timedelta(days=3)),
     ]
-    return with_phases(text + f'\n[questions.attribute]\nhidden = "{HIDDEN}"\n', windows)
+    return replace_phases(text + f'\n[questions.attribute]\nhidden = "{HIDDEN_COLUMN}"\n', windows)
 
 
-def public_part(whole: Original) -> Original:
-    """Candidates without the hidden column; the background keeps it."""
-    names = [name for name in whole.candidates.schema.names if name != HIDDEN]
-    return Original(whole.candidates.only(*names), whole.background)
+def drop_hidden_column(full_original: MembershipOriginal) -> MembershipOriginal:
+    """Return the original without the hidden column of the candidates; the background keeps it."""
+    names = [name for name in full_original.candidates.schema.names if name != HIDDEN_COLUMN]
+    return MembershipOriginal(full_original.candidates.select_columns(*names), full_original.background)
 
 
 @dataclass
-class Played:
-    """The contest, and what its organizers hold: the candidates with all columns."""
+class MembershipContest:
+    """The contest and the organizers' data: the candidates with all columns."""
 
     contest: Contest
     rules: Rules
-    whole: Original
-    released: dict[str, bytes]
+    full_original: MembershipOriginal
+    releases: dict[str, bytes]
     submissions: dict[str, str]
 
     @property
@@ -61,65 +61,69 @@ class Played:
         return self.contest.arena
 
     @property
-    def public(self) -> Original:
-        return public_part(self.whole)
+    def public_original(self) -> MembershipOriginal:
+        return drop_hidden_column(self.full_original)
 
     @property
-    def truth(self) -> bytes:
-        return written(self.whole.candidates.only(HIDDEN))
+    def hidden_file(self) -> bytes:
+        return write_table(self.full_original.candidates.select_columns(HIDDEN_COLUMN))
 
-    def own(self, team: str) -> bytes:
-        answer = self.arena.get(f"{PATH}/own/members.csv", token=self.arena.team(team))
-        assert answer.status_code == 200, answer.text
-        return answer.content
+    def get_team_file(self, team: str) -> bytes:
+        response = self.arena.get(f"{PATH}/own/members.csv", token=self.arena.get_team_token(team))
+        assert response.status_code == 200, response.text
+        return response.content
 
-    def members(self, team: str) -> Members:
+    def get_members(self, team: str) -> Members:
         sizes = {"originals": ROWS, "rows": ROWS // 2}
-        about = About(self.rules, sizes, lambda: self.public, truth={"hidden": self.truth})
-        found: Members = TRACK.answers.read(self.own(team), about)
-        return found
+        context = ReleaseContext(
+            self.rules, sizes, lambda: self.public_original, organizer_files={"hidden": self.hidden_file}
+        )
+        members: Members = TRACK.answer_spec.read(self.get_team_file(team), context)
+        return members
 
-    def release(self, team: str, method: str) -> bytes:
-        made = TRACK.anonymize(
+    def build_release(self, team: str, method: str) -> bytes:
+        release = TRACK.anonymize(
             TRACK.methods[method],
-            self.public,
+            self.public_original,
             self.rules,
             np.random.default_rng(len(team)),
             {},
-            answer=self.members(team),
+            answer=self.get_members(team),
         )
-        return TRACK.files_of(made[0])["released"]
+        return TRACK.files_of(release[0])["released"]
 
-    def submit(self, team: str, content: bytes, **more: bytes) -> Any:
-        files = {"released": ("r.csv", content)} | {name: (name, each) for name, each in more.items()}
-        return self.arena.post(f"{PATH}/submissions", token=self.arena.team(team), files=files)
+    def submit_release(self, team: str, content: bytes, **other_files: bytes) -> Any:
+        files = {"released": ("r.csv", content)} | {
+            name: (name, file_content) for name, file_content in other_files.items()
+        }
+        return self.arena.post(f"{PATH}/submissions", token=self.arena.get_team_token(team), files=files)
 
-    def guess(self, team: str, of: str, question: str, content: bytes) -> Any:
-        target = self.contest.target_of(self.submissions[of])["id"]
+    def submit_guess(self, team: str, victim_team: str, question: str, content: bytes) -> Any:
+        target = self.contest.find_target(self.submissions[victim_team])["id"]
         return self.arena.client.post(
             f"{API}/targets/{target}/guesses",
-            headers={"Authorization": f"Bearer {self.arena.team(team)}"},
+            headers={"Authorization": f"Bearer {self.arena.get_team_token(team)}"},
             files={"guess": ("g.csv", content)},
             data={"question": question},
         )
 
 
-def opened(client: TestClient) -> Played:
-    """Two teams with their members drawn, and a release of each."""
-    text, whole = competition_file(), survey(ROWS)
+def create_contest(client: TestClient) -> MembershipContest:
+    """Create the contest with two teams, their allocated members and a scored release of each."""
+    text, full_original = build_competition_toml(), build_survey(ROWS)
     rules = parse_competition(text)
-    arena = Arena.opened(client, file=text, original=files_of(public_part(whole)))
-    made = Played(Contest(arena), rules, whole, {}, {})
-    held = made.arena.put(f"{PATH}/truth/hidden.csv", content=made.truth)
-    assert held.status_code == 200, held.text
-    early = made.submit("red", b"")
-    assert (early.status_code, early.json()["code"]) == (409, "not_drawn_yet")
-    made.arena.team("blue")
-    turn()
+    arena = Arena.create(client, file=text, original=files_of(drop_hidden_column(full_original)))
+    contest = MembershipContest(Contest(arena), rules, full_original, {}, {})
+    hidden_response = contest.arena.put(f"{PATH}/truth/hidden.csv", content=contest.hidden_file)
+    assert hidden_response.status_code == 200, hidden_response.text
+    early_response = contest.submit_release("red", b"")
+    assert (early_response.status_code, early_response.json()["code"]) == (409, "not_drawn_yet")
+    contest.arena.get_team_token("blue")
+    run_clock()
     for team, method in (("red", "copy"), ("blue", "independent")):
-        made.released[team] = made.release(team, method)
-        answer = made.submit(team, made.released[team])
-        assert answer.status_code == 202, answer.text
-        made.submissions[team] = answer.json()["id"]
+        contest.releases[team] = contest.build_release(team, method)
+        response = contest.submit_release(team, contest.releases[team])
+        assert response.status_code == 202, response.text
+        contest.submissions[team] = response.json()["id"]
     score_everything()
-    return made
+    return contest

@@ -1,4 +1,4 @@
-"""A contest of monthly pseudonyms."""
+"""A contest of the monthly track."""
 
 import hashlib
 from typing import Any
@@ -10,77 +10,81 @@ from numpy.random import PCG64, Generator
 from anoncup.competition.parser import parse_competition
 from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
-from anoncup.rules.toml_text import with_tables
-from anoncup.tracks.monthly.example import example_data
+from anoncup.rules.toml_text import replace_tables
+from anoncup.tracks.monthly.example import make_example_data
 from tests.support.arena import API, Arena
-from tests.support.contest import Contest, two_phase_file
+from tests.support.contest import Contest, build_two_phase_toml
 from tests.support.uploads import score_everything
 
 SLUG = "cup-2017"
 TRACK = TRACKS["monthly"]
-ORIGINAL = example_data(6)
+ORIGINAL = make_example_data(6)
 METHODS = {"red": "pseudonyms", "blue": "noisy_purchases"}
 
 
-def competition() -> str:
-    windows = two_phase_file()
-    text = with_tables(template(2017), "phases", windows[windows.index("[[phases]]") :])
-    shown = 'feedback = "immediate"\nreveal_notice_hours = 0'
-    return with_tables(text, "publication", f"[publication]\n{shown}")
+def build_competition_toml() -> str:
+    windows = build_two_phase_toml()
+    text = replace_tables(template(2017), "phases", windows[windows.index("[[phases]]") :])
+    publication = 'feedback = "immediate"\nreveal_notice_hours = 0'
+    return replace_tables(text, "publication", f"[publication]\n{publication}")
 
 
-def released(team: str) -> tuple[bytes, bytes]:
-    """A team's release and its answer."""
-    rules = parse_competition(competition())
+def build_release(team: str) -> tuple[bytes, bytes]:
+    """Return a team's release and its answer."""
+    rules = parse_competition(build_competition_toml())
     original, _ = TRACK.parse_original(ORIGINAL, rules)
     method = TRACK.methods[METHODS[team]]
     release, answer = TRACK.anonymize(method, original, rules, Generator(PCG64(len(team))), {})
-    return TRACK.files_of(release)["transactions"], TRACK.answers.write(answer)
+    return TRACK.files_of(release)["transactions"], TRACK.answer_spec.write(answer)
 
 
 @pytest.fixture
 def contest(client: TestClient, arena: Arena) -> Contest:
-    """The template with all of its data, which shows guesses at once."""
-    return opened(client, arena, *ORIGINAL)
+    """Return a contest of the 2017 template with all data, which shows guesses at once."""
+    return create_contest(client, arena, *ORIGINAL)
 
 
-def opened(client: TestClient, arena: Arena, *files: str) -> Contest:
-    assert arena.post("/competitions", content=competition()).status_code == 201
+def create_contest(client: TestClient, arena: Arena, *files: str) -> Contest:
+    assert arena.post("/competitions", content=build_competition_toml()).status_code == 201
     for name in files:
-        answer = arena.put(f"/competitions/{SLUG}/original/{name}.csv", content=ORIGINAL[name])
-        assert answer.status_code == 200, answer.text
-    assert answer.json()["original_rows"] == 6
+        response = arena.put(f"/competitions/{SLUG}/original/{name}.csv", content=ORIGINAL[name])
+        assert response.status_code == 200, response.text
+    assert response.json()["original_rows"] == 6
     return Contest(Arena(client, arena.organizer, SLUG, arena.table))
 
 
-def send(contest: Contest, team: str, **changed: bytes) -> Any:
-    release, secret = released(team)
-    parts = {"transactions": release, "secret": secret} | changed
+def submit_release(contest: Contest, team: str, **replaced_files: bytes) -> Any:
+    release, secret = build_release(team)
+    parts = {"transactions": release, "secret": secret} | replaced_files
     files = {name: (f"{name}.csv", content) for name, content in parts.items()}
-    return contest.arena.post(f"{contest.path}/submissions", token=contest.arena.team(team), files=files)
+    return contest.arena.post(
+        f"{contest.path}/submissions", token=contest.arena.get_team_token(team), files=files
+    )
 
 
-def scored(contest: Contest, team: str) -> str:
-    answer = send(contest, team)
-    assert answer.status_code == 202, answer.text
-    assert answer.json()["sha256"] == {"transactions.csv": hashlib.sha256(released(team)[0]).hexdigest()}
+def submit_and_score(contest: Contest, team: str) -> str:
+    response = submit_release(contest, team)
+    assert response.status_code == 202, response.text
+    assert response.json()["sha256"] == {
+        "transactions.csv": hashlib.sha256(build_release(team)[0]).hexdigest()
+    }
     score_everything()
-    return str(answer.json()["id"])
+    return str(response.json()["id"])
 
 
-def guess_with(answer: bytes, right: int) -> bytes:
-    """Right about the first customers, who are named in all months; wrong about the others."""
-    head, *lines = answer.decode().splitlines()
+def build_guess(answer: bytes, correct_count: int) -> bytes:
+    """Return a guess that is right in all months for the first ``correct_count`` customers only."""
+    header, *lines = answer.decode().splitlines()
     wrong = [",".join([line.split(",")[0], *("nobody" for _ in line.split(",")[1:])]) for line in lines]
-    return "\n".join([head, *lines[:right], *wrong[right:], ""]).encode()
+    return "\n".join([header, *lines[:correct_count], *wrong[correct_count:], ""]).encode()
 
 
-def guessed(contest: Contest, team: str, target: str, question: str, content: bytes) -> None:
-    headers = {"Authorization": f"Bearer {contest.arena.team(team)}"}
-    answer = contest.arena.client.post(
+def submit_guess(contest: Contest, team: str, target: str, question: str, content: bytes) -> None:
+    headers = {"Authorization": f"Bearer {contest.arena.get_team_token(team)}"}
+    response = contest.arena.client.post(
         f"{API}/targets/{target}/guesses",
         headers=headers,
         files={"guess": ("g.csv", content)},
         data={"question": question},
     )
-    assert answer.status_code == 202, answer.text
+    assert response.status_code == 202, response.text

@@ -1,4 +1,4 @@
-"""The OpenAPI document as a contract: every answer that a test receives is held against it."""
+"""A test client that checks every response against the OpenAPI document."""
 
 import re
 from collections.abc import Mapping
@@ -13,86 +13,102 @@ from app.main import create_app
 
 Json = dict[str, Any]
 PROBLEM = "application/problem+json"
-ANYWHERE = {"method_not_allowed", "not_found", "internal_error"}
-"""What the framework answers for paths and methods of no operation, and what must never be."""
+UNDOCUMENTED_CODES = {"method_not_allowed", "not_found", "internal_error"}
+"""Codes for paths and methods without an operation, and for internal errors."""
 
 
 @cache
-def document() -> Json:
+def load_document() -> Json:
     return create_app().openapi()
 
 
 @cache
-def validator(pointer: str) -> Draft202012Validator:
-    """A validator of a schema inside the document."""
-    return Draft202012Validator({"$ref": f"#{pointer}", **document()})
+def build_pointer_validator(pointer: str) -> Draft202012Validator:
+    """Return a validator of the schema at a pointer inside the document."""
+    return Draft202012Validator({"$ref": f"#{pointer}", **load_document()})
 
 
 @cache
-def templates() -> list[tuple[re.Pattern[str], str]]:
-    """Every path of the document as an expression; those that name more come first."""
-    paths = sorted(document()["paths"], key=lambda path: (path.count("{"), -len(path)))
+def list_path_patterns() -> list[tuple[re.Pattern[str], str]]:
+    """Return the paths of the document as patterns, the most specific first."""
+    paths = sorted(load_document()["paths"], key=lambda path: (path.count("{"), -len(path)))
     return [(re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(path))), path) for path in paths]
 
 
-def template_of(path: str) -> str | None:
-    return next((template for pattern, template in templates() if pattern.fullmatch(path)), None)
+def match_template(path: str) -> str | None:
+    return next((template for pattern, template in list_path_patterns() if pattern.fullmatch(path)), None)
 
 
-def breaches(method: str, path: str, status: int, headers: Mapping[str, str], content: bytes) -> list[str]:
-    """What of an answer the document does not say; HEAD is answered as GET, without the body."""
-    template = template_of(path)
+def find_breaches(
+    method: str, path: str, status: int, headers: Mapping[str, str], content: bytes
+) -> list[str]:
+    """Return how a response differs from the document. HEAD is documented as GET."""
+    template = match_template(path)
     if template is None:
         return []
-    operation = document()["paths"][template].get("get" if method == "HEAD" else method.lower())
+    operation = load_document()["paths"][template].get("get" if method == "HEAD" else method.lower())
     if operation is None:
-        known = {each.upper() for each in document()["paths"][template]}
-        right = status == 405 and is_problem(headers) and known <= set(re.split(", *", headers["allow"]))
-        return [] if right else [f"{method} {template} is no operation, yet answered {status}"]
-    answer = operation["responses"].get(str(status))
-    if answer is None:
+        methods = {method_name.upper() for method_name in load_document()["paths"][template]}
+        is_valid = status == 405 and is_problem(headers) and methods <= set(re.split(", *", headers["allow"]))
+        return [] if is_valid else [f"{method} {template} is no operation, yet answered {status}"]
+    documented_response = operation["responses"].get(str(status))
+    if documented_response is None:
         return [f"{method} {template} answered {status}: {content[:300]!r}"]
-    missing = [name for name in answer.get("headers", {}) if name != "Link" and name.lower() not in headers]
-    found = [f"{method} {template}, {status}: without the header {name}" for name in missing]
-    body = [] if method == "HEAD" and not content else of_body(answer, headers, content)
-    return found + [f"{method} {template}, {status}: {said}" for said in body]
+    missing = [
+        name
+        for name in documented_response.get("headers", {})
+        if name != "Link" and name.lower() not in headers
+    ]
+    problems = [f"{method} {template}, {status}: without the header {name}" for name in missing]
+    body_problems = (
+        [] if method == "HEAD" and not content else find_body_breaches(documented_response, headers, content)
+    )
+    return problems + [f"{method} {template}, {status}: {problem}" for problem in body_problems]
 
 
 def is_problem(headers: Mapping[str, str]) -> bool:
     return headers.get("content-type") == PROBLEM
 
 
-def of_body(answer: Json, headers: Mapping[str, str], content: bytes) -> list[str]:
-    known = answer.get("content", {})
-    if not known:
+def find_body_breaches(documented_response: Json, headers: Mapping[str, str], content: bytes) -> list[str]:
+    documented_content = documented_response.get("content", {})
+    if not documented_content:
         return ["it has a body"] if content else []
-    media = headers.get("content-type", "").partition(";")[0]
-    if media not in known:
-        return [f"its content is {media}"]
-    if "json" not in media:
+    media_type = headers.get("content-type", "").partition(";")[0]
+    if media_type not in documented_content:
+        return [f"its content is {media_type}"]
+    if "json" not in media_type:
         return []
     body = Response(200, content=content).json()
-    found = [error.message for error in schema_of(known[media]["schema"]).iter_errors(body)]
-    if media == PROBLEM and body.get("code") not in codes_of(known[media]):
-        found.append(f"the code {body.get('code')}")
-    return found
+    problems = [
+        error.message for error in build_validator(documented_content[media_type]["schema"]).iter_errors(body)
+    ]
+    if media_type == PROBLEM and body.get("code") not in list_codes(documented_content[media_type]):
+        problems.append(f"the code {body.get('code')}")
+    return problems
 
 
-def schema_of(schema: Json) -> Draft202012Validator:
-    return Draft202012Validator({**schema, "components": document()["components"]})
+def build_validator(schema: Json) -> Draft202012Validator:
+    return Draft202012Validator({**schema, "components": load_document()["components"]})
 
 
-def codes_of(content: Json) -> set[str]:
+def list_codes(content: Json) -> set[str]:
     return set(content["examples"])
 
 
 class CheckedClient(TestClient):
-    """A client of the application that takes no answer which the document does not describe."""
+    """A client that fails on responses that the document does not describe."""
 
-    def request(self, method: str, url: Any, **more: Any) -> Response:
-        answer: Response = super().request(method, url, **more)
-        sent = answer.history[0] if answer.history else answer
-        path = sent.request.url.path
-        found = breaches(sent.request.method, path, sent.status_code, sent.headers, sent.content)
-        assert not found, found
-        return answer
+    def request(self, method: str, url: Any, **options: Any) -> Response:
+        response: Response = super().request(method, url, **options)
+        first_response = response.history[0] if response.history else response
+        path = first_response.request.url.path
+        problems = find_breaches(
+            first_response.request.method,
+            path,
+            first_response.status_code,
+            first_response.headers,
+            first_response.content,
+        )
+        assert not problems, problems
+        return response

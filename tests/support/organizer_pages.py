@@ -1,4 +1,4 @@
-"""Pages of an organizer while a contest runs."""
+"""Pages for organizers while a contest runs."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -7,47 +7,47 @@ from html import unescape
 import pytest
 from fastapi.testclient import TestClient
 
-from anoncup.messages import Message, Statement
+from anoncup.messages import CodedMessage, Message
 from app.db.models import Evaluation, State
 from app.db.transaction import transaction
 from tests.support.arena import Arena
 from tests.support.contest import Contest
-from tests.web.reader import page
+from tests.web.reader import get_page
 
-DESK = "/competitions/small/organize"
+ORGANIZE_PATH = "/competitions/small/organize"
 
 
-def read(arena: Arena, path: str = "", *, language: str = "en", status: int = 200) -> str:
-    answer = page(arena, DESK + path, organizer=True, language=language)
-    assert answer.status_code == status, answer.text
-    return unescape(answer.text)
+def get_page_text(arena: Arena, path: str = "", *, language: str = "en", status: int = 200) -> str:
+    response = get_page(arena, ORGANIZE_PATH + path, organizer=True, language=language)
+    assert response.status_code == status, response.text
+    return unescape(response.text)
 
 
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
-    return Contest.opened(client)
+    return Contest.create(client)
 
 
-def failed(submission_id: str) -> None:
+def fail_evaluation(submission_id: str) -> None:
     with transaction() as session:
         evaluation = session.query(Evaluation).filter_by(submission_id=submission_id, current=True).one()
         evaluation.state, evaluation.failure = (
             State.ERROR,
-            Statement("scoring_failed", Message("the disk was full")),
+            CodedMessage("scoring_failed", Message("the disk was full")),
         )
 
 
-def later(days: float) -> str:
-    """A time on the competition's clock, as a field for date and time gives it."""
+def format_future_time(days: float) -> str:
+    """Return a time in the competition's zone, as a date and time field sends it."""
     moment = datetime.now(UTC) + timedelta(days=days, hours=9)
     return moment.strftime("%Y-%m-%dT%H:%M")
 
 
-def fields_of(shown: str) -> dict[str, str]:
-    """The hidden fields of a page's form."""
-    return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', shown))
+def extract_hidden_fields(html: str) -> dict[str, str]:
+    """Return the hidden fields of a page's form."""
+    return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', html))
 
 
-def extension(days: float, *, follow: bool = True) -> str:
-    more = "&move_following=true" if follow else ""
-    return f"/phases/anonymization/extend?end={later(days)}{more}"
+def build_extension_path(days: float, *, follow: bool = True) -> str:
+    suffix = "&move_following=true" if follow else ""
+    return f"/phases/anonymization/extend?end={format_future_time(days)}{suffix}"

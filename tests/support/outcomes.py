@@ -1,4 +1,4 @@
-"""A contest of a track with several questions that has been judged."""
+"""A contest of a track with several questions and random judged guesses."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,155 +18,178 @@ from anoncup.plugins import TRACKS
 from app.db.models import Guess, State, Submission, Target, Team
 from app.db.transaction import transaction
 from tests.support.arena import Arena
-from tests.support.contest import Contest, two_phase_file
-from tests.support.several_questions_track import ASKED, RIDDLES
-from tests.support.track_package import installed
+from tests.support.contest import Contest, build_two_phase_toml
+from tests.support.several_questions_track import QUESTIONS_TOML, SEVERAL_QUESTIONS_TRACK
+from tests.support.track_package import install_track
 
 TEAMS = ("red", "blue", "緑", "barred", "idle")
 QUESTIONS = ("link", "value")
-CHANCE = {"link": 0.0, "value": 0.5, "gone": 0.0}
-VALUES = (0.1, 0.2, 0.3, 0.5, 0.6, 0.75, 1.0)
-"""Few: ties everywhere, 0.1 + 0.2 against 0.3 among them."""
+BASELINES = {"link": 0.0, "value": 0.5, "gone": 0.0}
+GUESS_VALUES = (0.1, 0.2, 0.3, 0.5, 0.6, 0.75, 1.0)
+"""Few values, so that ties are frequent. 0.1 + 0.2 and 0.3 test rounding."""
 STATES = (State.SCORED, State.SCORED, State.SCORED, State.ERROR, State.QUEUED)
 MIDNIGHT = datetime.now(ZoneInfo("Asia/Tokyo")).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def mean_of_largest(found: Mapping[str, Sequence[float]]) -> float:
-    """As in contests by month; it needs all questions, and each from the largest on."""
-    assert tuple(found) == QUESTIONS
-    assert all(list(each) == sorted(each, reverse=True) for each in found.values())
-    return sum(each[0] if each else 0.0 for each in found.values()) / len(found)
+def mean_of_largest(risks: Mapping[str, Sequence[float]]) -> float:
+    """Return the mean of each question's largest risk. Requires all questions, each in descending order."""
+    assert tuple(risks) == QUESTIONS
+    assert all(
+        list(question_risks) == sorted(question_risks, reverse=True) for question_risks in risks.values()
+    )
+    return sum(question_risks[0] if question_risks else 0.0 for question_risks in risks.values()) / len(risks)
 
 
 @dataclass
-class Made:
-    """A guess; ``victim``: the submission behind its target."""
+class RandomGuess:
+    """A guess on the target of the submission ``victim``."""
 
     team: str
     victim: str
     question: str
     value: float
     state: State
-    at: datetime
+    received_at: datetime
 
     @property
     def risk(self) -> float:
-        chance = CHANCE[self.question]
-        return 0.0 if self.value <= chance else (self.value - chance) / (1 - chance)
+        baseline = BASELINES[self.question]
+        return 0.0 if self.value <= baseline else (self.value - baseline) / (1 - baseline)
 
 
 @dataclass
-class Played:
-    """``victims``: by submission its team, of those whose targets count."""
+class JudgedContest:
+    """The contest and its facts; ``team_by_submission`` has only submissions whose targets count."""
 
     contest: Contest
-    victims: dict[str, str]
-    made: list[Made]
+    team_by_submission: dict[str, str]
+    guesses: list[RandomGuess]
 
-    def seen(self, *, organizer: bool) -> list[Made]:
+    def list_visible_guesses(self, *, organizer: bool) -> list[RandomGuess]:
         return [
-            one
-            for one in self.made
-            if one.state == State.SCORED
-            and one.team != "barred"
-            and one.victim in self.victims
-            and one.question in QUESTIONS
-            and (organizer or one.at < MIDNIGHT)
+            guess
+            for guess in self.guesses
+            if guess.state == State.SCORED
+            and guess.team != "barred"
+            and guess.victim in self.team_by_submission
+            and guess.question in QUESTIONS
+            and (organizer or guess.received_at < MIDNIGHT)
         ]
 
-    def names(self) -> dict[str, str]:
-        """The submissions by their target's name, in its order."""
+    def map_target_names(self) -> dict[str, str]:
+        """Return the submissions by the name of their target, in the order of the names."""
         with transaction() as session:
-            found = session.execute(select(Target.name, Target.submission_id).order_by(Target.name))
-            return {name: str(submission) for name, submission in found if str(submission) in self.victims}
+            rows = session.execute(select(Target.name, Target.submission_id).order_by(Target.name))
+            return {
+                name: str(submission)
+                for name, submission in rows
+                if str(submission) in self.team_by_submission
+            }
 
 
-@pytest.fixture(params=[RIDDLES.rivals, mean_of_largest], ids=["largest", "mean_of_largest"])
-def played(request: pytest.FixtureRequest, client: TestClient, tmp_path: Path) -> Iterator[Played]:
-    """Every team but one that is idle has submitted; one is barred, and one of blue's targets withdrawn."""
-    with installed(replace(RIDDLES, rivals=request.param), "tests.support.several_questions_track", tmp_path):
-        more = f'{ASKED}\n[publication]\nfeedback = "daily"\n'
-        file = two_phase_file(more=more).replace('track = "microdata"', 'track = "riddles"')
-        contest = Contest(Arena.opened(client, file=file))
-        sent = {contest.submit(team): team for team in ("red", "blue", "blue", "緑", "barred")}
-        contest.arena.team("idle")
-        contest.attack()
-        withdrawn = next(one for one, team in sent.items() if team == "blue")
-        made = drawn(sent, np.random.default_rng(7))
-        store(contest, made)
-        assert contest.organize(f"/submissions/{withdrawn}/disqualify").status_code == 200
+@pytest.fixture(
+    params=[SEVERAL_QUESTIONS_TRACK.rival_risk, mean_of_largest], ids=["largest", "mean_of_largest"]
+)
+def judged_contest(
+    request: pytest.FixtureRequest, client: TestClient, tmp_path: Path
+) -> Iterator[JudgedContest]:
+    """A contest with an idle team, a disqualified team and a disqualified submission of blue."""
+    with install_track(
+        replace(SEVERAL_QUESTIONS_TRACK, rival_risk=request.param),
+        "tests.support.several_questions_track",
+        tmp_path,
+    ):
+        extra_toml = f'{QUESTIONS_TOML}\n[publication]\nfeedback = "daily"\n'
+        file = build_two_phase_toml(extra_toml=extra_toml).replace('track = "microdata"', 'track = "riddles"')
+        contest = Contest(Arena.create(client, file=file))
+        submissions = {contest.submit(team): team for team in ("red", "blue", "blue", "緑", "barred")}
+        contest.arena.get_team_token("idle")
+        contest.open_attacks()
+        withdrawn_id = next(submission_id for submission_id, team in submissions.items() if team == "blue")
+        guesses = generate_guesses(submissions, np.random.default_rng(7))
+        insert_guesses(contest, guesses)
+        assert contest.post_as_organizer(f"/submissions/{withdrawn_id}/disqualify").status_code == 200
         with transaction() as session:
-            barred = session.scalars(select(Team.id).where(Team.name == "barred")).one()
-        assert contest.organize(f"{contest.path}/teams/{barred}/disqualify").status_code == 200
-        victims = {one: team for one, team in sent.items() if one != withdrawn and team != "barred"}
-        yield Played(contest, victims, made)
+            barred_team_id = session.scalars(select(Team.id).where(Team.name == "barred")).one()
+        assert (
+            contest.post_as_organizer(f"{contest.path}/teams/{barred_team_id}/disqualify").status_code == 200
+        )
+        victims = {
+            submission_id: team
+            for submission_id, team in submissions.items()
+            if submission_id != withdrawn_id and team != "barred"
+        }
+        yield JudgedContest(contest, victims, guesses)
 
 
-def drawn(sent: Mapping[str, str], rng: np.random.Generator) -> list[Made]:
-    """Of every team on every target of others up to four guesses to each question, and to one not asked."""
+def generate_guesses(submissions: Mapping[str, str], rng: np.random.Generator) -> list[RandomGuess]:
+    """Return up to four guesses per team, foreign target and question, including one that is not asked."""
 
     def pick(choices: Sequence[Any]) -> Any:
         return choices[int(rng.integers(len(choices)))]
 
     return [
-        Made(
+        RandomGuess(
             team,
             victim,
             question,
-            pick(VALUES),
+            pick(GUESS_VALUES),
             pick(STATES),
             MIDNIGHT + timedelta(hours=pick((-30, -6, 1, 2))),
         )
-        for (victim, owner), team, question in product(sent.items(), TEAMS[:-1], CHANCE)
+        for (victim, owner), team, question in product(submissions.items(), TEAMS[:-1], BASELINES)
         if team != owner and not (team == "緑" and question == "value")
         for _ in range(int(rng.integers(0, 5)))
     ]
 
 
-def store(contest: Contest, made: Sequence[Made]) -> None:
-    """As judged by a worker."""
+def insert_guesses(contest: Contest, guesses: Sequence[RandomGuess]) -> None:
+    """Insert the guesses as a worker records them."""
     with transaction() as session:
-        targets = {str(one.submission_id): one for one in session.scalars(select(Target))}
+        targets = {str(guess.submission_id): guess for guess in session.scalars(select(Target))}
         teams = dict(iter(session.execute(select(Team.name, Team.id))))
-        someone = session.scalars(select(Submission.user_id).limit(1)).one()
-        for one in made:
-            judged = one.state == State.SCORED
-            outcome = {"value": one.value, "baseline": CHANCE[one.question], "details": {}}
+        user_id = session.scalars(select(Submission.user_id).limit(1)).one()
+        for guess in guesses:
+            is_judged = guess.state == State.SCORED
+            outcome = {"value": guess.value, "baseline": BASELINES[guess.question], "details": {}}
             session.add(
                 Guess(
-                    competition_id=targets[one.victim].competition_id,
-                    target_id=targets[one.victim].id,
-                    team_id=teams[one.team],
-                    user_id=someone,
-                    received_at=one.at,
-                    created_at=one.at,
-                    finished_at=one.at + timedelta(seconds=1) if one.state != State.QUEUED else None,
-                    question=one.question,
+                    competition_id=targets[guess.victim].competition_id,
+                    target_id=targets[guess.victim].id,
+                    team_id=teams[guess.team],
+                    user_id=user_id,
+                    received_at=guess.received_at,
+                    created_at=guess.received_at,
+                    finished_at=guess.received_at + timedelta(seconds=1)
+                    if guess.state != State.QUEUED
+                    else None,
+                    question=guess.question,
                     file="0" * 64,
                     answered=1,
                     guesses_left=0,
-                    state=one.state,
+                    state=guess.state,
                     attempt=1,
-                    outcome=outcome if judged else None,
-                    risk=one.risk if judged else None,
+                    outcome=outcome if is_judged else None,
+                    risk=guess.risk if is_judged else None,
                 )
             )
 
 
-def best(found: Sequence[Made], team: str, victim: str) -> dict[str, float]:
-    """The largest risk by question, of those that were answered."""
+def find_best_risks(guesses: Sequence[RandomGuess], team: str, victim: str) -> dict[str, float]:
+    """Return the largest risk of each answered question."""
     risks: dict[str, float] = {}
-    for one in found:
-        if (one.team, one.victim) == (team, victim):
-            risks[one.question] = max(risks.get(one.question, 0.0), one.risk)
+    for guess in guesses:
+        if (guess.team, guess.victim) == (team, victim):
+            risks[guess.question] = max(risks.get(guess.question, 0.0), guess.risk)
     return risks
 
 
-def together(risks: Sequence[Mapping[str, float]]) -> Fraction:
-    """Of each team's best: by both rules with loops and fractions of their own."""
+def combine_risks(risks: Sequence[Mapping[str, float]]) -> Fraction:
+    """Combine each team's best risks by the rule in force, with exact fractions."""
     largest = {
-        name: max((Fraction(one.get(name, 0.0)) for one in risks), default=Fraction(0)) for name in QUESTIONS
+        name: max((Fraction(team_risks.get(name, 0.0)) for team_risks in risks), default=Fraction(0))
+        for name in QUESTIONS
     }
-    if TRACKS["riddles"].rivals is RIDDLES.rivals:
+    if TRACKS["riddles"].rival_risk is SEVERAL_QUESTIONS_TRACK.rival_risk:
         return max(largest.values())
     return sum(largest.values(), Fraction(0)) / len(QUESTIONS)

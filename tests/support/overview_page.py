@@ -1,14 +1,14 @@
-"""The overview of a contest."""
+"""Boards for tests of the overview page."""
 
 from datetime import UTC, datetime
 from typing import Any
 
 from anoncup.competition.parser import parse_competition
 from anoncup.schemas import Board, BoardRow
-from tests.support.arena import competition_file
+from tests.support.arena import build_competition_toml
 
 
-def line(rank: int | None, **given: Any) -> BoardRow:
+def build_row(rank: int | None, **changes: Any) -> BoardRow:
     row = BoardRow(
         rank=rank,
         team=f"team {rank}",
@@ -25,10 +25,10 @@ def line(rank: int | None, **given: Any) -> BoardRow:
         measures={},
         attackers={"id_rand": 0.1, "euc1": 0.2, "gower": 0.2},
     )
-    return row.model_copy(update=given)
+    return row.model_copy(update=changes)
 
 
-def board_of(*rows: BoardRow, digits: int | None = None) -> Board:
+def build_board_from_rows(*rows: BoardRow, digits: int | None = None) -> Board:
     return Board(
         competition="small",
         title={},
@@ -41,4 +41,4 @@ def board_of(*rows: BoardRow, digits: int | None = None) -> Board:
     )
 
 
-RULES = parse_competition(competition_file())
+RULES = parse_competition(build_competition_toml())

@@ -1,4 +1,4 @@
-"""A service with installed packages."""
+"""A service in an environment with installed packages."""
 
 import signal
 import subprocess
@@ -9,18 +9,18 @@ from pathlib import Path
 from anoncup.client import Client
 from app.processes import child_process
 from app.processes.supervisor import wait_until_healthy
-from tests.e2e.stack import QUICK, check_runs, free_port
+from tests.e2e.stack import QUICK_SETTINGS, find_free_port, require_running
 from tests.support.arena import PASSWORD
-from tests.support.environments import Environment
-from tests.support.wait import PATIENCE_S
+from tests.support.environments import PackageEnvironment
+from tests.support.wait import TIMEOUT_S
 
 
 @contextmanager
-def serving(installed: Environment, data: Path, log: Path) -> Iterator[str]:
-    """All of a service, by the command that an organizer starts, with what is installed there."""
-    port = free_port()
+def run_service(environment: PackageEnvironment, data: Path, log: Path) -> Iterator[str]:
+    """Run ``anoncup serve`` in the environment. Yield its URL."""
+    port = find_free_port()
     command = [
-        str(installed.python),
+        str(environment.python),
         "-P",
         "-m",
         "anoncup.cli",
@@ -30,19 +30,30 @@ def serving(installed: Environment, data: Path, log: Path) -> Iterator[str]:
         "--data",
         str(data),
     ]
-    process = child_process.start(command, log=log, env=installed.variables | QUICK)
+    process = child_process.start(command, log=log, env=environment.variables | QUICK_SETTINGS)
     try:
         url = f"http://127.0.0.1:{port}"
-        wait_until_healthy(f"{url}/readyz", check=lambda: check_runs(process, log))
+        wait_until_healthy(f"{url}/readyz", check=lambda: require_running(process, log))
         yield url
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(PATIENCE_S)
+        process.wait(TIMEOUT_S)
 
 
-def organizer_at(installed: Environment, data: Path, url: str) -> str:
-    made = ("admin", "create-user", "Ada", "--role", "organizer", "--password-stdin", "--data", str(data))
-    program = [str(installed.python), "-P", "-m", "anoncup.cli", *made]
-    subprocess.run(program, env=installed.variables, input=PASSWORD.encode(), check=True, capture_output=True)
+def create_organizer(environment: PackageEnvironment, data: Path, url: str) -> str:
+    arguments = (
+        "admin",
+        "create-user",
+        "Ada",
+        "--role",
+        "organizer",
+        "--password-stdin",
+        "--data",
+        str(data),
+    )
+    program = [str(environment.python), "-P", "-m", "anoncup.cli", *arguments]
+    subprocess.run(
+        program, env=environment.variables, input=PASSWORD.encode(), check=True, capture_output=True
+    )
     with Client(url) as client:
-        return client.token("Ada", PASSWORD)
+        return client.create_token("Ada", PASSWORD)

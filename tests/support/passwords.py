@@ -1,4 +1,4 @@
-"""Passwords and codes that set them."""
+"""Passwords and the codes that set them."""
 
 from fastapi.testclient import TestClient
 from httpx2 import Response
@@ -6,25 +6,25 @@ from httpx2 import Response
 from app.http.authentication import COOKIE
 from tests.support.arena import API, PASSWORD, Arena
 
-NEW = "battery staple"
+NEW_PASSWORD = "battery staple"
 
 
-def link(arena: Arena, name: str, *, token: str | None = None) -> Response:
+def create_password_link(arena: Arena, name: str, *, token: str | None = None) -> Response:
     return arena.post("/users/password-links", token=token, json={"name": name})
 
 
-def code_for(arena: Arena, name: str) -> str:
-    answer = link(arena, name)
-    assert answer.status_code == 201, answer.text
-    return str(answer.json()["code"])
+def create_password_code(arena: Arena, name: str) -> str:
+    response = create_password_link(arena, name)
+    assert response.status_code == 201, response.text
+    return str(response.json()["code"])
 
 
-def set_by(client: TestClient, code: str, password: str = NEW) -> Response:
-    answer: Response = client.post(f"{API}/password", json={"code": code, "password": password})
-    return answer
+def set_password(client: TestClient, code: str, password: str = NEW_PASSWORD) -> Response:
+    response: Response = client.post(f"{API}/password", json={"code": code, "password": password})
+    return response
 
 
-def browser_session(client: TestClient, name: str) -> str:
+def sign_in_browser(client: TestClient, name: str) -> str:
     client.post(
         "/sign-in",
         data={"name": name, "password": PASSWORD},

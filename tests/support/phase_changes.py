@@ -1,4 +1,4 @@
-"""Contests whose phases change within moments."""
+"""Submissions and audit entries for tests of phase changes."""
 
 from uuid import UUID
 
@@ -10,47 +10,47 @@ from app.db.transaction import transaction
 from app.services.accounts import accounts
 from app.services.accounts.accounts import Principal
 from app.services.submissions import evaluations, submissions
-from app.services.submissions.uploads import Upload
+from app.services.submissions.uploads import PendingRelease
 from tests.support.arena import Arena
 from tests.support.claimed_jobs import claim_evaluation
 from tests.support.contest import Contest
 from workers import score as scoring
 
 
-def member(arena: Arena, team: str) -> Principal:
-    token = arena.team(team)
+def get_principal(arena: Arena, team: str) -> Principal:
+    token = arena.get_team_token(team)
     with transaction() as session:
         return accounts.authenticate(session, token)
 
 
-def accept(principal: Principal, upload: Upload, settings: Settings) -> str:
+def accept_upload(principal: Principal, upload: PendingRelease, settings: Settings) -> str:
     with transaction() as session:
-        made = submissions.accept(session, principal, upload, sealing_key=settings.sealing_key_file)
-    return str(made.submission.id)
+        accepted = submissions.accept(session, principal, upload, sealing_key=settings.sealing_key_file)
+    return str(accepted.submission.id)
 
 
-def targets() -> list[Target]:
+def list_targets() -> list[Target]:
     with transaction() as session:
         return list(session.scalars(select(Target).order_by(Target.name)))
 
 
-def acts() -> list[str]:
+def list_audit_actions() -> list[str]:
     with transaction() as session:
         return list(session.scalars(select(AuditEntry.action).order_by(AuditEntry.number)))
 
 
-def score(identifier: str) -> None:
+def score_submission(identifier: str) -> None:
     with transaction() as session:
         query = select(Evaluation.id).where(Evaluation.submission_id == UUID(identifier))
-        found = session.scalars(query).one()
-    scoring.score(str(found))
+        evaluation_id = session.scalars(query).one()
+    scoring.score(str(evaluation_id))
 
 
-def quick(contest: Contest, team: str) -> str:
-    """A submission with a verdict by hand."""
-    identifier = contest.submit(team, scored=False)
+def submit_with_verdict(contest: Contest, team: str) -> str:
+    """Submit a release and record a made-up verdict. Return its identifier."""
+    identifier = contest.submit(team, score=False)
     with transaction() as session:
-        session.execute(update(Competition).values(scored_by={}))  # which the verdict does not name
+        session.execute(update(Competition).values(scored_by={}))  # the verdict names no versions
         query = select(Evaluation.id).where(Evaluation.submission_id == UUID(identifier))
         claimed = claim_evaluation(session, session.scalars(query).one())
         verdict = {"verdict": "accepted", "overall": 0.5, "utility": 0.5, "security": 0.5}

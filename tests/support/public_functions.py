@@ -1,7 +1,7 @@
-"""Functions that the library makes public."""
+"""Public functions of a module."""
 
 
-def public_functions(module: object) -> set[str]:
+def list_public_functions(module: object) -> set[str]:
     return {
         name
         for name, value in vars(module).items()

@@ -1,4 +1,4 @@
-"""What is asked of the database, by listening to the connections of this process."""
+"""A log of the database queries of this process."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,17 +11,19 @@ from app.db import engine
 
 
 @dataclass
-class Asked:
-    """What went to the database and what came back."""
+class QueryLog:
+    """The statements sent to the database and the number of bytes received."""
 
     statements: list[str] = field(default_factory=list)
-    bytes: int = 0
+    bytes_read: int = 0
 
-    def note(self, _connection: Any, cursor: Any, statement: str, *_rest: Any) -> None:
+    def record(self, _connection: Any, cursor: Any, statement: str, *_rest: Any) -> None:
         self.statements.append(statement)
         result = cursor.pgresult
         for row in range(result.ntuples):
-            self.bytes += sum(len(result.get_value(row, column) or b"") for column in range(result.nfields))
+            self.bytes_read += sum(
+                len(result.get_value(row, column) or b"") for column in range(result.nfields)
+            )
 
     @property
     def reads_verdicts(self) -> bool:
@@ -29,10 +31,10 @@ class Asked:
 
 
 @contextmanager
-def asked() -> Iterator[Asked]:
-    noted = Asked()
-    event.listen(engine.get_engine(), "after_cursor_execute", noted.note)
+def log_queries() -> Iterator[QueryLog]:
+    query_log = QueryLog()
+    event.listen(engine.get_engine(), "after_cursor_execute", query_log.record)
     try:
-        yield noted
+        yield query_log
     finally:
-        event.remove(engine.get_engine(), "after_cursor_execute", noted.note)
+        event.remove(engine.get_engine(), "after_cursor_execute", query_log.record)

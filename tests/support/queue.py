@@ -1,4 +1,4 @@
-"""Jobs that wait in the queue."""
+"""Resets of the queue and of retry delays."""
 
 from sqlalchemy import text
 
@@ -7,13 +7,13 @@ from app.services.jobs import queue
 from workers import readiness
 
 
-def rested() -> None:
-    """The pause that follows a claim given back has passed, for the work and for this process as a worker."""
+def clear_retry_delays() -> None:
+    """End all retry delays, those of jobs and those of this process as a worker."""
     with engine.get_engine().begin() as connection:
         for table in ("evaluations", "guesses", "threshold_reports"):
             connection.execute(text(f"UPDATE {table} SET not_before = NULL"))
-    for worker in (readiness.FOR_SECRETS, readiness.FOR_REPORTS):
-        worker.reason, worker.believed_until, worker.resting_until = None, 0.0, 0.0
+    for worker in (readiness.SCORING_READINESS, readiness.REPORT_READINESS):
+        worker.reason, worker.valid_until, worker.backoff_until = None, 0.0, 0.0
 
 
 def empty_queue() -> None:

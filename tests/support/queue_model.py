@@ -1,4 +1,4 @@
-"""Competitions with queued and finished work, written straight into the tables."""
+"""Competitions with queued and finished jobs, inserted into the tables."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,62 +11,74 @@ from sqlalchemy import insert
 from anoncup.schemas.roles import Role
 from app.db.models import Competition, Evaluation, State, Submission, Team, ThresholdReport, User
 from app.db.transaction import transaction
-from app.services.accounts.names import columns
-from tests.support.arena import competition_file
+from app.services.accounts.names import build_key_columns
+from tests.support.arena import build_competition_toml
 
 NOON = datetime(2026, 1, 10, 12, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Contest:
+class QueueContest:
     competition: UUID
     user: UUID
     teams: Sequence[UUID]
 
 
-def contests(number: int, *, teams: int) -> list[Contest]:
-    made = [Contest(uuid4(), uuid4(), [uuid4() for _ in range(teams)]) for _ in range(number)]
+def create_contests(count: int, *, teams: int) -> list[QueueContest]:
+    new_contests = [QueueContest(uuid4(), uuid4(), [uuid4() for _ in range(teams)]) for _ in range(count)]
     with transaction() as session:
-        for place, one in enumerate(made):
-            slug, name = f"cup-{place}", f"organizer {one.user}"
-            file = competition_file(slug)
-            session.add(Competition(id=one.competition, slug=slug, file=file, scales={}, original={}))
-            known = {"id": one.user, "name": name, **columns(name)}
-            session.add(User(**known, password_hash="", role=Role.ORGANIZER))
+        for index, contest in enumerate(new_contests):
+            slug, name = f"cup-{index}", f"organizer {contest.user}"
+            file = build_competition_toml(slug)
+            session.add(Competition(id=contest.competition, slug=slug, file=file, scales={}, original={}))
+            names = {"id": contest.user, "name": name, **build_key_columns(name)}
+            session.add(User(**names, password_hash="", role=Role.ORGANIZER))
             session.flush()
             session.add_all(
-                Team(id=team, competition_id=one.competition, name=str(team), **columns(str(team)))
-                for team in one.teams
+                Team(
+                    id=team,
+                    competition_id=contest.competition,
+                    name=str(team),
+                    **build_key_columns(str(team)),
+                )
+                for team in contest.teams
             )
-    return made
+    return new_contests
 
 
 @dataclass(frozen=True)
-class Piece:
-    """An evaluation of a team, or of the ``party`` that scores its submission again; ``at``: seconds after
-    noon, when it was queued; ``begun``: when, or None."""
+class QueuedEvaluation:
+    """An evaluation of a team, or of the ``party`` of a rejudging.
 
-    contest: Contest
+    ``queued_s`` and ``started_s`` are seconds after noon; ``started_s`` is None before the start.
+    """
+
+    contest: QueueContest
     team: UUID
-    at: float
-    begun: float | None = None
+    queued_s: float
+    started_s: float | None = None
     state: State = State.QUEUED
     party: UUID | None = None
 
 
-def moment(seconds: float | None) -> datetime | None:
+def compute_time(seconds: float | None) -> datetime | None:
     return None if seconds is None else NOON + timedelta(seconds=seconds)
 
 
-def evaluations(pieces: Iterable[Piece]) -> list[UUID]:
+def insert_evaluations(queued_evaluations: Iterable[QueuedEvaluation]) -> list[UUID]:
     submissions: list[dict[str, Any]] = []
     rows: list[dict[str, Any]] = []
-    for piece in pieces:
-        submission, at = uuid4(), moment(piece.at)
-        shared: dict[str, Any] = {"competition_id": piece.contest.competition}
+    for evaluation in queued_evaluations:
+        submission_id, created_at = uuid4(), compute_time(evaluation.queued_s)
+        shared: dict[str, Any] = {"competition_id": evaluation.contest.competition}
         submissions.append(
             shared
-            | {"id": submission, "team_id": piece.team, "user_id": piece.contest.user, "received_at": at}
+            | {
+                "id": submission_id,
+                "team_id": evaluation.team,
+                "user_id": evaluation.contest.user,
+                "received_at": created_at,
+            }
             | {
                 "comment": "",
                 "files": {},
@@ -81,11 +93,11 @@ def evaluations(pieces: Iterable[Piece]) -> list[UUID]:
             shared
             | {
                 "id": uuid4(),
-                "submission_id": submission,
-                "party_id": piece.party or piece.team,
-                "created_at": at,
+                "submission_id": submission_id,
+                "party_id": evaluation.party or evaluation.team,
+                "created_at": created_at,
             }
-            | {"state": piece.state, "started_at": moment(piece.begun), "step_name": ""}
+            | {"state": evaluation.state, "started_at": compute_time(evaluation.started_s), "step_name": ""}
         )
     with transaction() as session:
         session.execute(insert(Submission), submissions)
@@ -93,12 +105,12 @@ def evaluations(pieces: Iterable[Piece]) -> list[UUID]:
     return [row["id"] for row in rows]
 
 
-def reports(asked: Iterable[tuple[Contest, float]]) -> list[UUID]:
-    """Queued threshold reports of competitions, by the time they were asked for."""
+def insert_reports(requests: Iterable[tuple[QueueContest, float]]) -> list[UUID]:
+    """Insert threshold reports, requested at these seconds after noon. Return their identifiers."""
     rows: list[dict[str, Any]] = [
         {"id": uuid4(), "competition_id": contest.competition, "user_id": contest.user}
-        | {"created_at": moment(at), "file": "", "original": {}, "question": {}}
-        for contest, at in asked
+        | {"created_at": compute_time(requested_s), "file": "", "original": {}, "question": {}}
+        for contest, requested_s in requests
     ]
     with transaction() as session:
         session.execute(insert(ThresholdReport), rows)

@@ -1,4 +1,4 @@
-"""A request whose body comes when the test says so: the application is spoken to as a web server would."""
+"""ASGI requests whose bodies tests send piece by piece."""
 
 import json
 import queue
@@ -14,89 +14,88 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from fastapi import FastAPI
 from starlette.types import Message
 
-from tests.support.application import application
-from tests.support.wait import PATIENCE_S
+from tests.support.application import build_application
+from tests.support.wait import TIMEOUT_S
 
 
 @dataclass
-class Process:
-    """An application with an event loop of its own: a web process, as far as it can tell."""
+class WebProcess:
+    """An application with its own event loop, like a separate web process."""
 
     app: FastAPI
     portal: BlockingPortal
 
 
 @contextmanager
-def process(app: FastAPI | None = None) -> Iterator[Process]:
+def start_web_process(app: FastAPI | None = None) -> Iterator[WebProcess]:
     with start_blocking_portal() as portal:
-        yield Process(app or application(), portal)
+        yield WebProcess(app or build_application(), portal)
 
 
 @dataclass
-class Sending:
-    """One request."""
+class StreamedRequest:
+    """A request whose body the test sends in parts."""
 
     body: bytes
     messages: "queue.Queue[Message]" = field(default_factory=queue.Queue)
-    answers: list[Message] = field(default_factory=list)
-    asked: "queue.Queue[None]" = field(default_factory=queue.Queue)
-    done: "Future[Any] | None" = None
+    response_messages: list[Message] = field(default_factory=list)
+    body_reads: "queue.Queue[None]" = field(default_factory=queue.Queue)
+    completion: "Future[Any] | None" = None
 
     async def receive(self) -> Message:
-        self.asked.put(None)
+        self.body_reads.put(None)
         return await to_thread.run_sync(self.messages.get, abandon_on_cancel=True)
 
     async def send(self, message: Message) -> None:
-        self.answers.append(message)
+        self.response_messages.append(message)
 
-    def entered(self) -> None:
-        """Return once the application waits for the body."""
-        self.asked.get(timeout=PATIENCE_S)
+    def wait_for_body_read(self) -> None:
+        """Wait until the application reads the body."""
+        self.body_reads.get(timeout=TIMEOUT_S)
 
-    def piece(self, size: int) -> None:
-        """Send so many bytes more."""
+    def send_part(self, size: int) -> None:
+        """Send the next ``size`` bytes."""
         self.messages.put({"type": "http.request", "body": self.body[:size], "more_body": True})
         self.body = self.body[size:]
 
-    def rest(self) -> None:
-        """Send what is left."""
+    def send_rest(self) -> None:
         self.messages.put({"type": "http.request", "body": self.body, "more_body": False})
 
-    def finish(self) -> "Sending":
-        """Send the rest, and wait for the answer."""
-        self.rest()
-        return self.answered()
+    def finish(self) -> "StreamedRequest":
+        """Send the rest and wait for the response."""
+        self.send_rest()
+        return self.wait_for_response()
 
-    def break_off(self) -> "Sending":
-        """Go away in the middle."""
+    def disconnect(self) -> "StreamedRequest":
+        """Disconnect before the end of the body."""
         self.messages.put({"type": "http.disconnect"})
-        return self.answered()
+        return self.wait_for_response()
 
-    def answered(self) -> "Sending":
-        assert self.done is not None
-        self.done.result(PATIENCE_S)
+    def wait_for_response(self) -> "StreamedRequest":
+        assert self.completion is not None
+        self.completion.result(TIMEOUT_S)
         return self
 
     @property
     def status(self) -> int:
-        return int(self.answers[0]["status"])
+        return int(self.response_messages[0]["status"])
 
     def header(self, name: str) -> str:
-        return str(dict(self.answers[0]["headers"])[name.encode()].decode())
+        return str(dict(self.response_messages[0]["headers"])[name.encode()].decode())
 
     def json(self) -> Any:
-        return json.loads(b"".join(one.get("body", b"") for one in self.answers[1:]))
+        return json.loads(b"".join(message.get("body", b"") for message in self.response_messages[1:]))
 
     @property
-    def told(self) -> tuple[int, str]:
+    def status_and_code(self) -> tuple[int, str]:
         return self.status, self.json().get("code", "")
 
 
 @contextmanager
-def sending(
-    web: Process, path: str, *, token: str, files: dict[str, bytes], key: str | None = None
-) -> Iterator[Sending]:
-    """A multipart request to ``path``, of which nothing but the head is sent at first."""
+def open_request(
+    web: WebProcess, path: str, *, token: str, files: dict[str, bytes], key: str | None = None
+) -> Iterator[StreamedRequest]:
+    """Start a multipart request to ``path``. Only its head is sent at first."""
     parts = {name: (f"{name}.csv", content) for name, content in files.items()}
     request = httpx2.Request("POST", f"http://localhost{path}", files=parts)
     headers = {**request.headers, "authorization": f"Bearer {token}"}
@@ -117,10 +116,12 @@ def sending(
         "server": ("localhost", 80),
         "state": {},
     }
-    made = Sending(request.read())
-    made.done = web.portal.start_task_soon(web.app, scope, made.receive, made.send)
+    streamed_request = StreamedRequest(request.read())
+    streamed_request.completion = web.portal.start_task_soon(
+        web.app, scope, streamed_request.receive, streamed_request.send
+    )
     try:
-        yield made
+        yield streamed_request
     finally:
-        made.messages.put({"type": "http.disconnect"})
-        made.answered()
+        streamed_request.messages.put({"type": "http.disconnect"})
+        streamed_request.wait_for_response()

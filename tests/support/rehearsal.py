@@ -1,4 +1,4 @@
-"""A rehearsal to test with: its clock is moved through its own file, a worker's task makes its moves."""
+"""A rehearsal. Tests move its phases by rewriting its file, and a worker's task makes its moves."""
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -9,19 +9,19 @@ from sqlalchemy import select
 
 from anoncup.competition.templates import template
 from anoncup.plugins import TRACKS
-from anoncup.rules.rounds import with_phases
+from anoncup.rules.rounds import replace_phases
 from anoncup.rules.settings import Phase
-from anoncup.tables.csv_text import table_csv
+from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.microdata.example import household_table
 from anoncup.tracks.transactions.example import tc400
 from anoncup.tracks.transactions.tables import TransactionTables
 from app.db.models import Competition, RehearsalMove, State
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from app.services.contests import guess_terms, phases, rehearsal_schedule
+from app.services.contests import phases, rehearsal_schedule, upload_terms
 from app.services.organizing import rehearsals
 from tests.support.arena import Arena
-from tests.support.contest import judge_everything, turn
+from tests.support.contest import judge_everything, run_clock
 from tests.support.uploads import score_everything
 from workers import advise, clock
 
@@ -29,106 +29,106 @@ INDIVIDUALS = 60
 
 
 @dataclass
-class Rehearsed:
+class RehearsedContest:
     """The rehearsal of an arena's competition."""
 
     arena: Arena
     slug: str
 
     @classmethod
-    def begun(cls, arena: Arena) -> "Rehearsed":
+    def begin(cls, arena: Arena) -> "RehearsedContest":
         with transaction() as session:
             principal = accounts.authenticate(session, arena.organizer)
             return cls(arena, rehearsals.begin(session, principal, arena.slug).slug)
 
     @classmethod
-    def of_year(cls, client: TestClient, year: int) -> "Rehearsed":
-        """Of that year's cup, on made-up data."""
+    def create_for_year(cls, client: TestClient, year: int) -> "RehearsedContest":
+        """Begin a rehearsal of that year's cup on generated data."""
         text = template(year)
-        arena = Arena.opened(client)
+        arena = Arena.create(client)
         arena.post("/competitions", content=text)
         slug = f"cup-{year}"
-        for name, content in (household() if year == 2015 else shop()).items():
-            answer = arena.put(f"/competitions/{slug}/original/{name}.csv", content=content)
-            assert answer.status_code == 200, answer.text
-        return cls.begun(Arena(client, arena.organizer, slug, arena.table))
+        for name, content in (build_household_files() if year == 2015 else build_shop_files()).items():
+            response = arena.put(f"/competitions/{slug}/original/{name}.csv", content=content)
+            assert response.status_code == 200, response.text
+        return cls.begin(Arena(client, arena.organizer, slug, arena.table))
 
-    def row(self) -> Competition:
+    def load_competition(self) -> Competition:
         with transaction() as session:
             return session.scalars(select(Competition).where(Competition.slug == self.slug)).one()
 
-    def shift(self, minutes: float) -> None:
-        """Let so many minutes have passed."""
+    def advance(self, minutes: float) -> None:
+        """Move the phases so many minutes into the past."""
         with transaction() as session:
             row = session.scalars(select(Competition).where(Competition.slug == self.slug)).one()
-            moved = [earlier(phase, minutes) for phase in phases.timetable_of(row).phases]
-            row.file = with_phases(row.file, moved)
-            rehearsal_schedule.follow(session, row)
-        clock.step(guess_terms.note, row.id)
+            moved = [move_earlier(phase, minutes) for phase in phases.get_timetable(row).phases]
+            row.file = replace_phases(row.file, moved)
+            rehearsal_schedule.reschedule_moves(session, row)
+        clock.run_step(upload_terms.record_terms, row.id)
 
-    def play(self) -> None:
-        """All moves that are due, as a worker of reports makes them."""
+    def play_moves(self) -> None:
+        """Make all moves that are due, as a worker of reports does."""
         for _ in range(200):
-            before = self.moves()
+            moves_before = self.list_moves()
             advise.advise()
-            if self.moves() == before:
+            if self.list_moves() == moves_before:
                 return
 
-    def moves(self) -> list[tuple[Any, ...]]:
-        """Phase, number, state and attempt of each move, in the order in which they are due."""
+    def list_moves(self) -> list[tuple[Any, ...]]:
+        """Return phase, number, state and attempt of each move, in the order in which they are due."""
         with transaction() as session:
-            mine = select(
+            columns = select(
                 RehearsalMove.phase, RehearsalMove.number, RehearsalMove.state, RehearsalMove.attempt
             ).join(Competition, Competition.id == RehearsalMove.competition_id)
-            ordered = mine.where(Competition.slug == self.slug).order_by(
+            ordered = columns.where(Competition.slug == self.slug).order_by(
                 RehearsalMove.phase, RehearsalMove.share, RehearsalMove.id
             )
-            return [tuple(one) for one in session.execute(ordered)]
+            return [tuple(move) for move in session.execute(ordered)]
 
-    def states(self, phase: str) -> dict[State, int]:
-        found: dict[State, int] = {}
-        for one in self.moves():
-            if one[0] == phase:
-                found[one[2]] = found.get(one[2], 0) + 1
-        return found
+    def count_states(self, phase: str) -> dict[State, int]:
+        counts: dict[State, int] = {}
+        for move in self.list_moves():
+            if move[0] == phase:
+                counts[move[2]] = counts.get(move[2], 0) + 1
+        return counts
 
-    def course(self) -> dict[str, Any]:
-        answer = self.arena.get(f"/competitions/{self.arena.slug}/rehearsal")
-        assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+    def get_progress(self) -> dict[str, Any]:
+        response = self.arena.get(f"/competitions/{self.arena.slug}/rehearsal")
+        assert response.status_code == 200, response.text
+        progress: dict[str, Any] = response.json()
+        return progress
 
-    def release(self) -> None:
-        """The first phase to its end: every release is sent and scored."""
-        self.shift(16)
-        self.play()
+    def run_first_phase(self) -> None:
+        """Play the first phase: every release is submitted and scored."""
+        self.advance(16)
+        self.play_moves()
         score_everything()
 
-    def attack(self) -> None:
-        """Through the first deadline, and every guess is sent and judged."""
-        self.shift(10)
-        turn()
-        self.shift(4 + 16)
-        self.play()
+    def run_second_phase(self) -> None:
+        """Play the second phase: every guess is submitted and judged."""
+        self.advance(10)
+        run_clock()
+        self.advance(4 + 16)
+        self.play_moves()
         judge_everything()
 
     def reveal(self) -> None:
-        self.shift(11)
-        turn()
+        self.advance(11)
+        run_clock()
 
 
-def household() -> dict[str, bytes]:
-    return {"original": table_csv(household_table(INDIVIDUALS))}
+def build_household_files() -> dict[str, bytes]:
+    return {"original": write_csv(household_table(INDIVIDUALS))}
 
 
-def shop() -> dict[str, bytes]:
-    """The first of the customers that the project ships."""
+def build_shop_files() -> dict[str, bytes]:
+    """Return the files of the first ``INDIVIDUALS`` customers of TC400."""
     tables = tc400()
     customers = tables.customers.head(INDIVIDUALS)
-    bought = tables.transactions[tables.transactions.iloc[:, 0].isin(customers.iloc[:, 0])]
-    return TRACKS["transactions"].files_of(TransactionTables(customers, bought.reset_index(drop=True)))
+    purchases = tables.transactions[tables.transactions.iloc[:, 0].isin(customers.iloc[:, 0])]
+    return TRACKS["transactions"].files_of(TransactionTables(customers, purchases.reset_index(drop=True)))
 
 
-def earlier(phase: Phase, minutes: float) -> Phase:
-    by = timedelta(minutes=minutes)
-    return replace(phase, start=phase.start - by, end=phase.end - by)
+def move_earlier(phase: Phase, minutes: float) -> Phase:
+    shift = timedelta(minutes=minutes)
+    return replace(phase, start=phase.start - shift, end=phase.end - shift)

@@ -1,4 +1,4 @@
-"""Rejudgings: rules that differ, and sets that are begun and applied."""
+"""Rejudgings and the changed competition files that they apply."""
 
 from typing import Any
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 from httpx2 import Response
 from sqlalchemy import select
 
-from anoncup.rules.toml_text import with_tables
+from anoncup.rules.toml_text import replace_tables
 from app.db.models import Evaluation
 from app.db.transaction import transaction
 from app.services.jobs import leases
@@ -14,62 +14,62 @@ from tests.support.claimed_jobs import FAULT, claim_evaluation
 from tests.support.contest import Contest
 from tests.support.uploads import score_everything
 
-STRICT = "[excessive]\nthreshold = 0.0000001"
-"""A threshold that rejects everything."""
+STRICT_SECTION = "[excessive]\nthreshold = 0.0000001"
+"""This threshold rejects everything."""
 
 
-def file_of(contest: Contest) -> str:
+def get_competition_file(contest: Contest) -> str:
     return contest.arena.get(f"{contest.path}/competition.toml").text
 
 
-def strict(contest: Contest) -> str:
-    return with_tables(file_of(contest), "excessive", STRICT)
+def build_strict_file(contest: Contest) -> str:
+    return replace_tables(get_competition_file(contest), "excessive", STRICT_SECTION)
 
 
-def lenient(contest: Contest) -> str:
-    return with_tables(file_of(contest), "excessive", "[excessive]\nthreshold = 0.2")
+def build_lenient_file(contest: Contest) -> str:
+    return replace_tables(get_competition_file(contest), "excessive", "[excessive]\nthreshold = 0.2")
 
 
-def reweighed(contest: Contest) -> str:
-    """Only what mean_mae says counts in U."""
-    text = with_tables(file_of(contest), "measures", "[measures.mean_mae]\nweight = 1.0\n")
-    return with_tables(text, "scales", "")
+def build_reweighted_file(contest: Contest) -> str:
+    """Return the competition file with mean_mae as the only weighted measure."""
+    text = replace_tables(get_competition_file(contest), "measures", "[measures.mean_mae]\nweight = 1.0\n")
+    return replace_tables(text, "scales", "")
 
 
-def begin(contest: Contest, text: str) -> Response:
+def post_rejudging(contest: Contest, text: str) -> Response:
     return contest.arena.post(f"{contest.path}/rescores", content=text)
 
 
-def begun(contest: Contest, text: str) -> str:
-    answer = begin(contest, text)
-    assert answer.status_code == 202, answer.text
-    return str(answer.json()["id"])
+def begin_rejudging(contest: Contest, text: str) -> str:
+    response = post_rejudging(contest, text)
+    assert response.status_code == 202, response.text
+    return str(response.json()["id"])
 
 
-def preview(contest: Contest, identifier: str) -> dict[str, Any]:
-    answer = contest.arena.get(f"/rescores/{identifier}")
-    assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+def get_preview(contest: Contest, identifier: str) -> dict[str, Any]:
+    response = contest.arena.get(f"/rescores/{identifier}")
+    assert response.status_code == 200, response.text
+    preview: dict[str, Any] = response.json()
+    return preview
 
 
-def end(contest: Contest, identifier: str, word: str) -> Response:
-    return contest.organize(f"/rescores/{identifier}/{word}")
+def end_rejudging(contest: Contest, identifier: str, action: str) -> Response:
+    return contest.post_as_organizer(f"/rescores/{identifier}/{action}")
 
 
-def applied(contest: Contest, text: str) -> dict[str, Any]:
-    """The preview of a set that was scored and put in force."""
-    identifier = begun(contest, text)
+def apply_rejudging(contest: Contest, text: str) -> dict[str, Any]:
+    """Begin, score and apply a rejudging. Return its preview before that."""
+    identifier = begin_rejudging(contest, text)
     score_everything()
-    found = preview(contest, identifier)
-    assert end(contest, identifier, "apply").status_code == 200
-    return found
+    content = get_preview(contest, identifier)
+    assert end_rejudging(contest, identifier, "apply").status_code == 200
+    return content
 
 
-def end_set_evaluation(submission: str, *, current: bool) -> None:
-    """End the scoring of a submission in ERROR: by the rules in force, or by those of the set."""
+def fail_evaluation(submission: str, *, current: bool) -> None:
+    """Fail the current evaluation of a submission, or that of its rejudging."""
     with transaction() as session:
         query = select(Evaluation.id).where(Evaluation.submission_id == UUID(submission))
-        found = session.scalars(query.where(Evaluation.current.is_(current))).one()
-        claimed = claim_evaluation(session, found)
+        evaluation_id = session.scalars(query.where(Evaluation.current.is_(current))).one()
+        claimed = claim_evaluation(session, evaluation_id)
         leases.fail(session, Evaluation, claimed.evaluation_id, claimed.attempt, FAULT)

@@ -1,11 +1,11 @@
-"""Files of a small contest and a release."""
+"""Files of a small contest and a release, and the command that scores them."""
 
 import json
 import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.support.shell_commands import run
+from tests.support.shell_commands import run_program
 
 FILES = ("competition", "original", "anonymized", "secret")
 COMPETITION = """
@@ -44,17 +44,17 @@ f,20,150,30
 SECRET = "original_row\n2\n1\n4\n6\n5\n3\n"
 
 
-def place(folder: Path, name: str) -> Path:
+def build_path(folder: Path, name: str) -> Path:
     return folder / ("competition.toml" if name == "competition" else f"{name}.csv")
 
 
-def options(folder: Path, *names: str) -> list[str | Path]:
-    return [word for name in names for word in (f"--{name}", place(folder, name).name)]
+def build_options(folder: Path, *names: str) -> list[str | Path]:
+    return [option for name in names for option in (f"--{name}", build_path(folder, name).name)]
 
 
-def score(folder: Path, *more: str) -> "subprocess.CompletedProcess[str]":
-    return run("score", *options(folder, *FILES), *more, cwd=folder)
+def run_score(folder: Path, *extra_options: str) -> "subprocess.CompletedProcess[str]":
+    return run_program("score", *build_options(folder, *FILES), *extra_options, cwd=folder)
 
 
-def scored(folder: Path) -> Any:
-    return json.loads(score(folder, "--json").stdout)
+def compute_scores(folder: Path) -> Any:
+    return json.loads(run_score(folder, "--json").stdout)

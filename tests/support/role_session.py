@@ -1,6 +1,6 @@
-"""In one process three: its web application, its tasks and its clock act in database roles of their own.
+"""Separate database roles for the web application, the tasks and the clock of one test process.
 
-What a test arranges by itself is done as the owner.
+What a test does directly is done as the owner of the database.
 """
 
 from collections.abc import Iterator
@@ -24,11 +24,11 @@ ACTORS = {
     WORKER: (score, judge, advise, rehearse, lease_runner),
     CLOCK: (clock, allocate, lifecycle),
 }
-"""The modules whose transactions are a process's own."""
+"""The modules whose transactions use the role."""
 
 
 @contextmanager
-def acting_as(role: str | None) -> Iterator[None]:
+def act_as(role: str | None) -> Iterator[None]:
     token = ROLE.set(role)
     try:
         yield
@@ -36,44 +36,44 @@ def acting_as(role: str | None) -> Iterator[None]:
         ROLE.reset(token)
 
 
-def take_role(session: Session, _: Any, connection: Connection) -> None:
-    """For this transaction; unseen by what counts statements."""
+def set_role(session: Session, _: Any, connection: Connection) -> None:
+    """Set the role for this transaction through the driver, so that statement counts stay the same."""
     if (role := ROLE.get()) is not None:
         driver: Any = connection.connection.driver_connection
         driver.execute(f"SET LOCAL ROLE {role}")
 
 
-class AsWeb:
-    """The application, in the role of a web process."""
+class WebRoleMiddleware:
+    """Runs requests in the database role of a web process."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with acting_as(WEB):
+        with act_as(WEB):
             await self.app(scope, receive, send)
 
 
 @contextmanager
-def roles_apart() -> Iterator[None]:
-    event.listen(Session, "after_begin", take_role)
+def separate_roles() -> Iterator[None]:
+    event.listen(Session, "after_begin", set_role)
     with pytest.MonkeyPatch.context() as patched:
         for role, modules in ACTORS.items():
             for module in modules:
-                patched.setattr(module, "transaction", in_role(role))
+                patched.setattr(module, "transaction", bind_transaction(role))
         yield
-    event.remove(Session, "after_begin", take_role)
+    event.remove(Session, "after_begin", set_role)
 
 
-def in_role(role: str) -> Any:
+def bind_transaction(role: str) -> Any:
     @contextmanager
-    def as_role() -> Iterator[Session]:
-        with acting_as(role), transaction() as session:
+    def role_transaction() -> Iterator[Session]:
+        with act_as(role), transaction() as session:
             yield session
 
-    return as_role
+    return role_transaction
 
 
-def url_as(role: str, url: str) -> str:
-    """The database's address for a program that acts in the role, as if it had signed in with it."""
+def build_role_url(role: str, url: str) -> str:
+    """Return the database URL for a program that acts in the role."""
     return f"{url}{'&' if '?' in url else '?'}options={quote(f'-c role={role}')}"

@@ -1,4 +1,4 @@
-"""A real S3-compatible store: SeaweedFS, from a package, on this machine."""
+"""A local S3-compatible server: SeaweedFS from a Python package."""
 
 import json
 import os
@@ -16,17 +16,17 @@ from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import S3Store
 
 from app.processes import child_process
-from tests.e2e.stack import free_port
-from tests.support.wait import eventually
+from tests.e2e.stack import find_free_port
+from tests.support.wait import poll_until
 
 BUCKET = "cup"
 KEY, SECRET = "anoncup", "a secret of the store"
-PARTS = ("master", "volume", "filer", "s3")
+SERVER_PARTS = ("master", "volume", "filer", "s3")
 
 
 @dataclass
 class S3Server:
-    """One bucket and one pair of credentials; it can be killed and started again on its data."""
+    """A server with one bucket and one pair of credentials. It can be killed and restarted on its data."""
 
     folder: Path
     ports: dict[str, int] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class S3Server:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The usual names, as an operator sets them."""
+        """The usual AWS variables, as an operator sets them."""
         return {
             "AWS_ENDPOINT_URL": self.endpoint,
             "AWS_REGION": "us-east-1",
@@ -47,44 +47,46 @@ class S3Server:
         }
 
     def start(self) -> None:
-        """Up, with its bucket, when this returns."""
-        self.ports = self.ports or {name: free_port() for part in PARTS for name in (part, f"{part}.grpc")}
+        """Start the server and wait until its bucket is ready."""
+        self.ports = self.ports or {
+            name: find_free_port() for part in SERVER_PARTS for name in (part, f"{part}.grpc")
+        }
         log = self.folder / "weed.log"
         self.process = child_process.start(
-            self.command(), log=log, env=os.environ | {"HOME": str(self.folder)}
+            self.build_command(), log=log, env=os.environ | {"HOME": str(self.folder)}
         )
-        with Client() as client:  # makes its TLS context once
-            assert eventually(lambda: self.has_ended() or self.answers(client)), log.read_text()
+        with Client() as client:  # creates its TLS context once
+            assert poll_until(lambda: self.has_ended() or self.is_ready(client)), log.read_text()
         assert not self.has_ended(), log.read_text()
 
-    def command(self) -> list[str]:
+    def build_command(self) -> list[str]:
         identity = {
             "name": "anoncup",
             "credentials": [{"accessKey": KEY, "secretKey": SECRET}],
             "actions": ["Admin"],
         }
         (self.folder / "s3.json").write_text(json.dumps({"identities": [identity]}))
-        places = [
+        port_options = [
             f"-{part}.port{'.grpc' * grpc}={self.ports[part + '.grpc' * grpc]}"
-            for part in PARTS
+            for part in SERVER_PARTS
             for grpc in (False, True)
         ]
         return [
             str(Path(sys.executable).parent / "weed"),
             *("server", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", f"-dir={self.folder}"),
             *("-filer", "-s3", f"-s3.config={self.folder}/s3.json", "-s3.autoCreateBucket=false"),
-            # It votes for itself, so it need not wait for others: that takes ten seconds at a restart.
+            # It is the only voter. With the default timeout a restart takes ten seconds.
             *("-master.electionTimeout=1s", "-master.heartbeatInterval=100ms"),
             *("-s3.port.iceberg=0", "-s3.port.lance=0", "-master.telemetry=false"),
             *("-volume.max=8", "-master.volumeSizeLimitMB=64", "-master.volumePreallocate=false"),
-            *places,
+            *port_options,
         ]
 
     def has_ended(self) -> bool:
         return self.process is None or self.process.poll() is not None
 
-    def answers(self, client: Client) -> bool:
-        """Whether it takes and gives: after a start its parts find each other one by one."""
+    def is_ready(self, client: Client) -> bool:
+        """Return whether an object can be written and read: the server's parts start one by one."""
         objects = S3Store(
             BUCKET,
             endpoint=self.endpoint,
@@ -110,11 +112,11 @@ class S3Server:
             self.process = None
 
     def hang(self) -> None:
-        """It accepts connections, for the kernel does, and answers nothing."""
+        """Stop the process: the kernel still accepts connections, but nothing answers."""
         assert self.process is not None
         self.process.send_signal(signal.SIGSTOP)
-        os.waitpid(self.process.pid, os.WUNTRACED)  # until every one of its threads stands
+        os.waitpid(self.process.pid, os.WUNTRACED)  # until all its threads have stopped
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         assert self.process is not None
         self.process.send_signal(signal.SIGCONT)

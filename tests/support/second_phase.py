@@ -1,22 +1,22 @@
-"""The second phase of a contest."""
+"""A second team for tests of the second phase."""
 
 from sqlalchemy import select
 
 from anoncup.client import Client
 from app.db.models import Competition
 from app.db.transaction import transaction
-from tests.e2e.stack import invite_code
-from tests.support.arena import PASSWORD, numbers
+from tests.e2e.stack import create_invite
+from tests.support.arena import PASSWORD, serial_numbers
 
 
-def row() -> Competition:
+def load_competition() -> Competition:
     with transaction() as session:
         return session.scalars(select(Competition)).one()
 
 
-def joined(url: str) -> str:
-    """The token of a second team's member."""
-    invite = invite_code(url, "small")
+def join_second_team(url: str) -> str:
+    """Sign up a member of a second team. Return the token."""
+    invite = create_invite(url, "small")
     with Client(url) as client:
-        member = f"member {next(numbers)}"
+        member = f"member {next(serial_numbers)}"
         return client.sign_up(invite=invite, team="blue", name=member, password=PASSWORD)

@@ -1,4 +1,4 @@
-"""Search answers, rows and files for anything secret."""
+"""Search responses, rows and files for secrets."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,25 +12,25 @@ WINDOW = 6
 SEPARATORS = ("\n", "\r\n", ",", ", ", " ", ";", "\\n", "\\r\\n")
 
 
-def needles(secret: bytes) -> set[bytes]:
-    """Runs of the permutation in every spelling it could leak in: both directions, both bases."""
+def build_needles(secret: bytes) -> set[bytes]:
+    """Return parts of the permutation in every encoding that could leak: both directions, both bases."""
     source = np.array([int(line) for line in secret.split()[1:]]) - 1
     inverse = np.argsort(source)
-    found: set[bytes] = set()
+    needles: set[bytes] = set()
     for rows in (source, source + 1, inverse, inverse + 1):
         for start in (0, len(rows) // 2, len(rows) - WINDOW):
             run = rows[start : start + WINDOW]
-            found |= {separator.join(map(str, run)).encode() for separator in SEPARATORS}
-            found |= {run.astype(kind).tobytes() for kind in ("<i8", "<i4", "<i2", ">i8")}
-    return found
+            needles |= {separator.join(map(str, run)).encode() for separator in SEPARATORS}
+            needles |= {run.astype(dtype).tobytes() for dtype in ("<i8", "<i4", "<i2", ">i8")}
+    return needles
 
 
-def seen(haystack: bytes, canaries: set[bytes]) -> list[bytes]:
+def find_leaks(haystack: bytes, canaries: set[bytes]) -> list[bytes]:
     return [canary for canary in canaries if canary in haystack]
 
 
-def cells_of_the_database() -> Iterator[tuple[str, bytes]]:
-    """Every value of every table, as raw bytes or as text."""
+def iterate_database_cells() -> Iterator[tuple[str, bytes]]:
+    """Yield every value of every table, as raw bytes or as text."""
     tables = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_type = 'BASE TABLE'"
     with engine.get_engine().connect() as connection:
         for schema, table in connection.execute(text(tables)).all():
@@ -42,7 +42,7 @@ def cells_of_the_database() -> Iterator[tuple[str, bytes]]:
                     yield f"{schema}.{table}.{column}", as_bytes
 
 
-def files_below(folder: Path) -> Iterator[tuple[Path, bytes]]:
+def iterate_files(folder: Path) -> Iterator[tuple[Path, bytes]]:
     for path in folder.rglob("*"):
         if path.is_file() and "private" not in path.parts:
             yield path, path.read_bytes()

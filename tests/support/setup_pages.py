@@ -1,4 +1,4 @@
-"""The set-up pages of a new contest, as an organizer fills them in."""
+"""Form values and an organizer for tests of the set-up pages."""
 
 from typing import Any
 
@@ -6,14 +6,15 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.competition.parser import parse_competition
+from anoncup.rules.model import Rules
 from anoncup.schemas.roles import Role
 from app.db.transaction import transaction
 from app.services.accounts import accounts
 from app.services.contests import competitions
-from tests.support.arena import PASSWORD, Arena, numbers, original_table
-from tests.web.reader import send
+from tests.support.arena import PASSWORD, Arena, build_original_table, serial_numbers
+from tests.web.reader import post_form
 
-ORGANIZE = "/competitions/small/organize"
+ORGANIZE_PATH = "/competitions/small/organize"
 BASICS = {
     "start": "microdata",
     "slug": "fresh",
@@ -45,26 +46,28 @@ PUBLICATION = {
 
 
 @pytest.fixture
-def beginner(client: TestClient) -> Arena:
-    """An organizer without a competition; the arena's slug is the one they will make."""
-    name = f"organizer {next(numbers)}"
+def new_organizer(client: TestClient) -> Arena:
+    """An organizer without a competition. The arena's slug is that of the competition they will create."""
+    name = f"organizer {next(serial_numbers)}"
     with transaction() as session:
         accounts.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
     token = client.post("/api/v1/tokens", json={"name": name, "password": PASSWORD}).json()["token"]
-    return Arena(client, token, "fresh", original_table())
+    return Arena(client, token, "fresh", build_original_table())
 
 
-def stored(slug: str = "small") -> Any:
+def load_competition(slug: str = "small") -> Any:
     with transaction() as session:
         row = competitions.find(session, None, slug).row
         session.expunge(row)
         return row
 
 
-def rules(slug: str = "small") -> Any:
-    return parse_competition(stored(slug).file)
+def load_rules(slug: str = "small") -> Rules:
+    return parse_competition(load_competition(slug).file)
 
 
-def upload(arena: Arena, content: bytes, *, file: str = "original.csv", language: str = "en") -> Any:
+def upload_original(arena: Arena, content: bytes, *, file: str = "original.csv", language: str = "en") -> Any:
     path = f"/competitions/{arena.slug}/organize/original/{file}"
-    return send(arena, path, files={"table": ("my table.csv", content)}, organizer=True, language=language)
+    return post_form(
+        arena, path, files={"table": ("my table.csv", content)}, organizer=True, language=language
+    )

@@ -1,23 +1,23 @@
-"""A contest of two questions to test in, up to its second phase."""
+"""A contest with two questions in its second phase."""
 
 from fastapi.testclient import TestClient
 
 from tests.support.arena import Arena
-from tests.support.contest import Contest, two_phase_file
-from tests.support.several_questions_track import ASKED, claims_of
+from tests.support.contest import Contest, build_two_phase_toml
+from tests.support.several_questions_track import QUESTIONS_TOML, build_value_claims
 
 
-def played(client: TestClient, asked: str = ASKED) -> tuple[Contest, str]:
-    """In the second phase; what red has submitted."""
-    more = f'{asked}\n[publication]\nfeedback = "immediate"\n'
-    file = two_phase_file(more=more).replace('track = "microdata"', 'track = "riddles"')
-    contest = Contest(Arena.opened(client, file=file))
+def create_contest(client: TestClient, questions_toml: str = QUESTIONS_TOML) -> tuple[Contest, str]:
+    """Create the contest, open the second phase and return it with red's submission."""
+    extra_toml = f'{questions_toml}\n[publication]\nfeedback = "immediate"\n'
+    file = build_two_phase_toml(extra_toml=extra_toml).replace('track = "microdata"', 'track = "riddles"')
+    contest = Contest(Arena.create(client, file=file))
     submission = contest.submit("red")
     contest.submit("blue")
-    contest.attack()
+    contest.open_attacks()
     return contest, submission
 
 
-def claims(contest: Contest, submission: str, right: int) -> bytes:
-    """A guess of ages that is right on the first ``right`` rows and abstains on the others."""
-    return claims_of(contest.arena.table["age"], contest.secrets[submission], right)
+def build_claims(contest: Contest, submission: str, correct_count: int) -> bytes:
+    """Return a guess of ages that is right on the first ``correct_count`` rows and abstains on the others."""
+    return build_value_claims(contest.arena.table["age"], contest.secrets[submission], correct_count)

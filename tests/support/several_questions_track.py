@@ -1,4 +1,4 @@
-"""A track of the tests' own: microdata, of which two questions are asked, the second about values."""
+"""A test track: microdata with two questions, the second about values."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anoncup.errors import InvalidUpload, Problem
+from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.geometry.arrays import IntArray
 from anoncup.messages import Message
 from anoncup.rules.parameters import Parameter
 from anoncup.tracks.files import GUESS, FileSpec
-from anoncup.tracks.linkage.question import LINK
+from anoncup.tracks.linkage.question import LINK_QUESTION
 from anoncup.tracks.microdata import MICRODATA
-from anoncup.tracks.model import About, Question, Sizes
+from anoncup.tracks.model import Question, ReleaseContext, Sizes
 from anoncup.tracks.outcomes import Outcome
 from anoncup.tracks.plugin import Plugin
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
 
-ASKED = """
+QUESTIONS_TOML = """
 [questions.value]
 column = "age"
 chance = 0.5
@@ -28,35 +28,37 @@ chance = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Claims:
-    """Of each row of the release the value that its original is said to have, ``?`` where nothing is said;
-    ``fits`` (n', n): the original rows that have it."""
+class ValueClaims:
+    """The guessed original value of each row of the release; ``?`` abstains.
+
+    ``matches`` (n', n) marks the original rows that have the value.
+    """
 
     column: str
     values: tuple[str, ...]
-    fits: NDArray[np.bool_]
+    matches: NDArray[np.bool_]
 
 
-def column_of(rules: "Rules") -> str:
+def get_column(rules: "Rules") -> str:
     return str(rules.questions["value"].get("column", "sex"))
 
 
-def read(content: bytes, about: About) -> Claims:
-    column = column_of(about.rules)
+def read_claims(content: bytes, context: ReleaseContext) -> ValueClaims:
+    column = get_column(context.rules)
     header, *values = content.decode().splitlines()
-    if header != column or len(values) != about.sizes["rows"]:
-        wrong = Message("the first line must be {column}, a line for each row below", column=column)
-        raise InvalidUpload([Problem(GUESS, None, column, "header", wrong)])
-    known = about.original()[column].to_numpy()
-    return Claims(column, tuple(values), np.array([known == value for value in values]))
+    if header != column or len(values) != context.sizes["rows"]:
+        message = Message("the first line must be {column}, a line for each row below", column=column)
+        raise InvalidUpload([FileProblem(GUESS, None, column, "header", message)])
+    original_values = context.original()[column].to_numpy()
+    return ValueClaims(column, tuple(values), np.array([original_values == value for value in values]))
 
 
-def write(claims: Claims) -> bytes:
+def write_claims(claims: ValueClaims) -> bytes:
     return "\n".join([claims.column, *claims.values, ""]).encode()
 
 
-def judge(
-    claims: Claims,
+def judge_claims(
+    claims: ValueClaims,
     source: IntArray,
     sizes: Sizes,
     *,
@@ -64,33 +66,35 @@ def judge(
     chance: float = 0.25,
     credit: float | None = None,
 ) -> Outcome:
-    """``credit``: what a right row is counted as; nothing is counted without."""
-    right = claims.fits[np.arange(sizes["rows"]), source]
-    found = Outcome(float(right.mean()), chance, details={"columns": float(len(column))})
+    """Judge the claims. With ``credit``, a right row counts that much; without, nothing is counted."""
+    is_correct = claims.matches[np.arange(sizes["rows"]), source]
+    outcome = Outcome(float(is_correct.mean()), chance, details={"columns": float(len(column))})
     if credit is None:
-        return found
-    return replace(found, correct=credit * int(right.sum()), trials=sizes["rows"])
+        return outcome
+    return replace(outcome, correct=credit * int(is_correct.sum()), trials=sizes["rows"])
 
 
-VALUE = Question(
+VALUE_QUESTION = Question(
     name="value",
     file=FileSpec(
         GUESS,
         title="the values",
-        said="CSV headed like the column that is asked for, a line per row; ? = abstain",
-        header=lambda rules: (column_of(rules),),
+        format_description="CSV headed like the column that is asked for, a line per row; ? = abstain",
+        header=lambda rules: (get_column(rules),),
         rows=lambda sizes, _: (sizes["rows"], sizes["rows"]),
         kind="values",
         samples=(("age", "20", "?", "…"),),
         excerpts=(("age", "20", "?", "…"),),
     ),
-    read=read,
-    write=write,
-    answered=lambda claims: sum(value != "?" for value in claims.values),
-    judge=judge,
-    perfect=lambda source: Claims("sex", ("!",) * len(source), np.eye(max(source) + 1, dtype=bool)[source]),
-    rate=LINK.rate,
-    guess_of=lambda said, rng: None,  # noqa: ARG005 - none of the attackers is asked for values
+    read=read_claims,
+    write=write_claims,
+    count_answered=lambda claims: sum(value != "?" for value in claims.values),
+    judge=judge_claims,
+    perfect_guess=lambda source: ValueClaims(
+        "sex", ("!",) * len(source), np.eye(max(source) + 1, dtype=bool)[source]
+    ),
+    rate=LINK_QUESTION.rate,
+    resolve_guess=lambda answer, rng: None,  # noqa: ARG005 - none of the attackers is asked for values
     parameters=(
         Parameter("column", "column", "quasi_identifiers"),
         Parameter("chance", "share"),
@@ -98,11 +102,13 @@ VALUE = Question(
     ),
     optional=True,
 )
-RIDDLES = replace(MICRODATA, name="riddles", title="riddles", questions={"link": LINK, "value": VALUE})
-PLUGIN = Plugin(api=0, tracks={"riddles": RIDDLES})
+SEVERAL_QUESTIONS_TRACK = replace(
+    MICRODATA, name="riddles", title="riddles", questions={"link": LINK_QUESTION, "value": VALUE_QUESTION}
+)
+PLUGIN = Plugin(api=0, tracks={"riddles": SEVERAL_QUESTIONS_TRACK})
 
 
-def claims_of(column: Any, source: IntArray, right: int) -> bytes:
-    """The true values of the first ``right`` rows, and nothing of the others."""
-    values = [str(column[original]) if place < right else "?" for place, original in enumerate(source)]
+def build_value_claims(column: Any, source: IntArray, correct_count: int) -> bytes:
+    """Return a file with the true values of the first ``correct_count`` rows, abstaining on the others."""
+    values = [str(column[original]) if row < correct_count else "?" for row, original in enumerate(source)]
     return "\n".join([column.name, *values, ""]).encode()

@@ -1,4 +1,4 @@
-"""``anoncup`` as somebody runs it who has files and a terminal, nothing else."""
+"""``anoncup`` with local files and an empty environment."""
 
 import os
 import subprocess
@@ -7,27 +7,29 @@ from pathlib import Path
 
 from tests.support import cli_zygote
 
-FOLDER = Path(sys.executable).parent
+BIN_FOLDER = Path(sys.executable).parent
 
 
-def run(*words: str | Path, cwd: Path, program: str = "anoncup") -> "subprocess.CompletedProcess[str]":
-    """A run with nothing in its environment but where programs are."""
+def run_program(
+    *arguments: str | Path, cwd: Path, program: str = "anoncup"
+) -> "subprocess.CompletedProcess[str]":
+    """Run a program with nothing but ``PATH`` in its environment."""
     env = {"PATH": os.defpath}
-    done = (
-        cli_zygote.run(words, cwd=cwd, env=env)
+    completed = (
+        cli_zygote.run(arguments, cwd=cwd, env=env)
         if program == "anoncup"
-        else cold(program, *words, cwd=cwd, env=env)
+        else start_program(program, *arguments, cwd=cwd, env=env)
     )
-    assert "Traceback" not in done.stderr
-    assert "Traceback" not in done.stdout
-    return done
+    assert "Traceback" not in completed.stderr
+    assert "Traceback" not in completed.stdout
+    return completed
 
 
-def cold(
-    program: str, *words: str | Path, cwd: Path, env: dict[str, str]
+def start_program(
+    program: str, *arguments: str | Path, cwd: Path, env: dict[str, str]
 ) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [FOLDER / program, *words],
+        [BIN_FOLDER / program, *arguments],
         cwd=cwd,
         env=env,
         capture_output=True,

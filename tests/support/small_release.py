@@ -1,4 +1,4 @@
-"""A table of three rows and its release."""
+"""A table of six rows, prepared for scoring, and its rules."""
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ TABLE = pd.DataFrame(
     }
 )
 ORIGINAL = prepare(TABLE, COLUMNS)
-COMPETITION = Rules(
+RULES = Rules(
     slug="cup",
     title={"en": "Cup"},
     track="microdata",

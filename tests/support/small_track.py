@@ -1,9 +1,9 @@
-"""A track of the tests' own: whose number is in a list, and who is the first of them.
+"""A small test track: which numbers are in a list, and which is the first of them.
 
-It knows no distances, no null releases and no order, lets nobody be deleted, is judged by numbers that are
-no counts, asks up to two questions, and takes the largest loss for U. ``SMALL`` is the track, ``text`` a
-competition of it; ``install`` makes it one of the tracks of this process. What needs to know all tracks is
-imported late: they are being found when this is imported as a package.
+It has no distances, no null releases, no order and no deletion. Its outcomes are not counts, it asks up to
+two questions, and U is the largest loss. ``SMALL_TRACK`` is the track, ``build_competition_toml`` makes a
+competition of it, ``install`` adds it to the tracks of this process. Imports that need all tracks are local,
+because this module is imported as a plugin while the tracks are collected.
 """
 
 from collections.abc import Sequence
@@ -15,20 +15,20 @@ import pandas as pd
 import pytest
 from numpy.random import Generator, default_rng
 
-from anoncup.errors import InvalidInput, InvalidUpload, Problem
+from anoncup.errors import FileProblem, InvalidInput, InvalidUpload
 from anoncup.messages import Message
-from anoncup.tracks.files import SECRET, FileSpec, headed
-from anoncup.tracks.model import About, Answers, Question, Track
+from anoncup.tracks.files import SECRET, FileSpec, fixed_header
+from anoncup.tracks.model import AnswerSpec, Question, ReleaseContext, Track
 from anoncup.tracks.outcomes import Outcome
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
 
 if TYPE_CHECKING:
-    from anoncup.testing.parts import Case
+    from anoncup.testing.parts import TrackCase
 
 Numbers = tuple[float, ...]
 
-FILE = """
+COMPETITION_TEMPLATE = """
 format = 1
 slug = "{slug}"
 title = {{ en = "Whose number", ja = "誰の数か" }}
@@ -44,33 +44,33 @@ name = "anonymization"
 start = {start}
 end = {end}
 """
-FIRST = "[questions.first]"
-"""Both questions are asked."""
+FIRST_QUESTION_TOML = "[questions.first]"
+"""With this table, both questions are asked."""
 
 
-def text(slug: str = "small", *, more: str = FIRST) -> str:
-    """Open from yesterday until tomorrow."""
+def build_competition_toml(slug: str = "small", *, extra_toml: str = FIRST_QUESTION_TOML) -> str:
+    """Return a competition file that is open from yesterday until tomorrow."""
     start, end = ((datetime.now(UTC) + timedelta(days=days)).isoformat() for days in (-1, 1))
-    return FILE.format(slug=slug, more=more, start=start, end=end)
+    return COMPETITION_TEMPLATE.format(slug=slug, more=extra_toml, start=start, end=end)
 
 
-class Prepared(NamedTuple):
+class PreparedNumbers(NamedTuple):
     rows: int
     values: Numbers
 
 
-class Target(NamedTuple):
-    original: Prepared
+class NumberTarget(NamedTuple):
+    original: PreparedNumbers
     rows: int
     values: Numbers
 
 
 @dataclass(frozen=True)
-class Release:
-    """``answer``: of each of the original's numbers, whether it is in the list."""
+class NumberRelease:
+    """A release with its ``answer``: whether each of the original's numbers is in the list."""
 
-    original: Prepared
-    target: Target
+    original: PreparedNumbers
+    target: NumberTarget
     answer: tuple[bool, ...]
 
     @property
@@ -78,39 +78,41 @@ class Release:
         return tuple(value for value, is_in in zip(self.original.values, self.answer, strict=True) if is_in)
 
 
-def column(content: bytes, file: str, name: str, *, most: float = 1e6, rows: int | None = None) -> Numbers:
-    """The numbers of a file of one column, each from 0 to ``most``; never repeated in what is refused."""
+def parse_column(
+    content: bytes, file: str, name: str, *, maximum: float = 1e6, rows: int | None = None
+) -> Numbers:
+    """Return the numbers of a one-column file, each from 0 to ``maximum``. Errors never repeat values."""
     lines = content.decode(errors="replace").splitlines()
     if lines[:1] != [name]:
         message = Message("the header line must be {header}", header=name)
-        raise InvalidUpload([Problem(file, None, None, "header", message, 1)])
-    found = [number(cell, most) for cell in lines[1:]]
-    for row, value in enumerate(found, 1):
+        raise InvalidUpload([FileProblem(file, None, None, "header", message, 1)])
+    numbers = [parse_number(cell, maximum) for cell in lines[1:]]
+    for row, value in enumerate(numbers, 1):
         if value is None:
             message = Message(
                 "{column}, row {row}: {what}", column=name, row=row, what=Message("not a number")
             )
-            raise InvalidUpload([Problem(file, row, name, "not_a_number", message, row + 1)])
-    if len(found) != (rows or len(found)) or not found:
-        message = Message("{found} rows; {needed} are needed", found=len(found), needed=rows or 1)
-        raise InvalidUpload([Problem(file, len(found), None, "row_count", message)])
-    return tuple(value for value in found if value is not None)
+            raise InvalidUpload([FileProblem(file, row, name, "not_a_number", message, row + 1)])
+    if len(numbers) != (rows or len(numbers)) or not numbers:
+        message = Message("{found} rows; {needed} are needed", found=len(numbers), needed=rows or 1)
+        raise InvalidUpload([FileProblem(file, len(numbers), None, "row_count", message)])
+    return tuple(value for value in numbers if value is not None)
 
 
-def number(cell: str, most: float) -> float | None:
+def parse_number(cell: str, maximum: float) -> float | None:
     try:
         value = float(cell)
     except ValueError:
         return None
-    return value if 0 <= value <= most else None
+    return value if 0 <= value <= maximum else None
 
 
-def written(name: str, values: Sequence[object]) -> bytes:
+def format_column(name: str, values: Sequence[object]) -> bytes:
     return "\n".join([name, *map(str, values), ""]).encode()
 
 
-def read_answer(content: bytes, about: About) -> tuple[bool, ...]:
-    bits = column(content, SECRET, "member", most=1, rows=about.sizes["originals"])
+def read_answer(content: bytes, context: ReleaseContext) -> tuple[bool, ...]:
+    bits = parse_column(content, SECRET, "member", maximum=1, rows=context.sizes["originals"])
     return tuple(map(bool, bits))
 
 
@@ -120,166 +122,191 @@ def check_answer(answer: tuple[bool, ...], sizes: Any) -> None:
 
 
 def judge_member(guess: Numbers, answer: tuple[bool, ...], sizes: Any) -> Outcome:
-    """1 less the mean difference; who knows nothing is half right."""
-    right = [1 - abs(said - is_in) for said, is_in in zip(guess, answer, strict=True)]
-    sure = sum(abs(said - 0.5) > 0.4 for said in guess) / len(guess)
-    return Outcome(sum(right) / len(right), 0.5, details={"sure": sure})
+    """Return 1 minus the mean difference. Answering 0.5 everywhere has the value 0.5."""
+    agreement = [1 - abs(score - is_in) for score, is_in in zip(guess, answer, strict=True)]
+    sure_share = sum(abs(score - 0.5) > 0.4 for score in guess) / len(guess)
+    return Outcome(sum(agreement) / len(agreement), 0.5, details={"sure": sure_share})
 
 
 def judge_first(guess: int, answer: tuple[bool, ...], sizes: Any) -> Outcome:
-    """Whether it is the first member, counted from 1."""
+    """Return whether the guess is the first member, counted from 1."""
     return Outcome(float(guess == answer.index(True) + 1), 1 / sizes["originals"])
 
 
-MEMBER = Question(
+MEMBER_QUESTION = Question(
     "member",
     FileSpec(
         "member",
         title="who is a member",
-        said="CSV headed score, a line for each number",
-        header=headed("score"),
+        format_description="CSV headed score, a line for each number",
+        header=fixed_header("score"),
         kind="scores",
         samples=(("score", "0.5", "1", "…"),),
     ),
-    read=lambda content, about: column(content, "member", "score", most=1, rows=about.sizes["originals"]),
-    write=lambda guess: written("score", guess),
-    answered=lambda guess: sum(said != 0.5 for said in guess),
+    read=lambda content, context: parse_column(
+        content, "member", "score", maximum=1, rows=context.sizes["originals"]
+    ),
+    write=lambda guess: format_column("score", guess),
+    count_answered=lambda guess: sum(score != 0.5 for score in guess),
     judge=judge_member,
-    perfect=lambda answer: tuple(map(float, answer)),
-    blind=lambda about, rng: tuple(rng.integers(0, 2, about.sizes["originals"]).astype(float)),
+    perfect_guess=lambda answer: tuple(map(float, answer)),
+    blind_guess=lambda context, rng: tuple(rng.integers(0, 2, context.sizes["originals"]).astype(float)),
 )
-FIRST_MEMBER = Question(
+FIRST_MEMBER_QUESTION = Question(
     "first",
     FileSpec(
         "first",
         title="the first member",
-        said="CSV headed first, one line",
-        header=headed("first"),
+        format_description="CSV headed first, one line",
+        header=fixed_header("first"),
         kind="row",
         samples=(("first", "3"),),
     ),
-    read=lambda content, about: int(
-        column(content, "first", "first", most=about.sizes["originals"], rows=1)[0]
+    read=lambda content, context: int(
+        parse_column(content, "first", "first", maximum=context.sizes["originals"], rows=1)[0]
     ),
-    write=lambda guess: written("first", [guess]),
-    answered=bool,
+    write=lambda guess: format_column("first", [guess]),
+    count_answered=bool,
     judge=judge_first,
-    perfect=lambda answer: answer.index(True) + 1,
+    perfect_guess=lambda answer: answer.index(True) + 1,
     optional=True,
-    blind=lambda about, rng: int(rng.integers(about.sizes["originals"])) + 1,
+    blind_guess=lambda context, rng: int(rng.integers(context.sizes["originals"])) + 1,
 )
 
 
-def seen(target: Target) -> dict[str, Any]:
-    """Whoever's number is released is a member."""
-    found = tuple(float(value in target.values) for value in target.original.values)
-    return {"member": found, "first": found.index(1.0) + 1 if 1.0 in found else 1}
+def find_released(target: NumberTarget) -> dict[str, Any]:
+    """Guess that everybody whose number is released is a member."""
+    scores = tuple(float(value in target.values) for value in target.original.values)
+    return {"member": scores, "first": scores.index(1.0) + 1 if 1.0 in scores else 1}
 
 
-def left_out(release: Release) -> float:
-    """The share of members whose number is not released."""
+def missing_share(release: NumberRelease) -> float:
+    """Return the share of members whose number is not released, in [0, 1]."""
     return sum(value not in release.target.values for value in release.members) / len(release.members)
 
 
-def shift(release: Release) -> float:
+def mean_shift(release: NumberRelease) -> float:
     means = [sum(values) / len(values) for values in (release.original.values, release.target.values)]
     return abs(means[0] - means[1])
 
 
-def span(original: Prepared) -> float:
+def span(original: PreparedNumbers) -> float:
     return max(original.values) - min(original.values)
 
 
-def half(values: Numbers, *, rng: Generator) -> tuple[Numbers, tuple[bool, ...]]:
-    """A random half is in the list, as it is."""
-    chosen = set(rng.permutation(len(values))[: len(values) // 2].tolist())
-    answer = tuple(place in chosen for place in range(len(values)))
+def keep_half(values: Numbers, *, rng: Generator) -> tuple[Numbers, tuple[bool, ...]]:
+    """Return a random half of the numbers, unchanged."""
+    kept_places = set(rng.permutation(len(values))[: len(values) // 2].tolist())
+    answer = tuple(index in kept_places for index in range(len(values)))
     return tuple(value for value, is_in in zip(values, answer, strict=True) if is_in), answer
 
 
-def noise(values: Numbers, *, rng: Generator) -> tuple[Numbers, tuple[bool, ...]]:
-    members, answer = half(values, rng=rng)
+def add_noise(values: Numbers, *, rng: Generator) -> tuple[Numbers, tuple[bool, ...]]:
+    members, answer = keep_half(values, rng=rng)
     return tuple(abs(value + float(rng.integers(-2, 3))) for value in members), answer
 
 
-SMALL = Track(
+SMALL_TRACK = Track(
     name="small",
     title="whose number",
     individual="number",
     roles=lambda *_: {},
-    original=(FileSpec("numbers", said="CSV headed number", header=headed("number"), individuals=True),),
-    release=(FileSpec("list", title="the list", said="CSV headed number", header=headed("number")),),
-    parse_original=lambda files, _: (column(files["numbers"], "numbers", "number"), []),
-    parse_release=lambda files, *_: (column(files["list"], "list", "number"), []),
-    files_of=lambda values: {"list": written("number", values)},
-    canonical_files=lambda values: {"list": written("number", sorted(values))},
-    individuals=len,
-    answers=Answers(
+    original_files=(
+        FileSpec(
+            "numbers",
+            format_description="CSV headed number",
+            header=fixed_header("number"),
+            rows_are_individuals=True,
+        ),
+    ),
+    release_files=(
+        FileSpec(
+            "list", title="the list", format_description="CSV headed number", header=fixed_header("number")
+        ),
+    ),
+    parse_original=lambda build_release_files, _: (
+        parse_column(build_release_files["numbers"], "numbers", "number"),
+        [],
+    ),
+    parse_release=lambda build_release_files, *_: (
+        parse_column(build_release_files["list"], "list", "number"),
+        [],
+    ),
+    files_of=lambda values: {"list": format_column("number", values)},
+    write_canonical_files=lambda values: {"list": format_column("number", sorted(values))},
+    count_individuals=len,
+    answer_spec=AnswerSpec(
         FileSpec(
             SECRET,
             title="the members",
-            said="CSV headed member, 0 or 1",
-            header=headed("member"),
+            format_description="CSV headed member, 0 or 1",
+            header=fixed_header("member"),
             kind="list",
             samples=(("member", "0", "1", "…"),),
             excerpts=(("member", "0", "1", "…"),),
         ),
         read=read_answer,
-        write=lambda answer: written("member", list(map(int, answer))),
+        write=lambda answer: format_column("member", list(map(int, answer))),
         check=check_answer,
     ),
-    questions={"member": MEMBER, "first": FIRST_MEMBER},
-    prepare=lambda values, _: Prepared(len(values), values),
-    target_of=lambda original, values: Target(original, len(values), values),
-    release_of=lambda original, values, answer: Release(
-        original, Target(original, len(values), values), answer
+    questions={"member": MEMBER_QUESTION, "first": FIRST_MEMBER_QUESTION},
+    prepare=lambda values, _: PreparedNumbers(len(values), values),
+    attack_view=lambda build_original, values: NumberTarget(build_original, len(values), values),
+    measure_view=lambda build_original, values, answer: NumberRelease(
+        build_original, NumberTarget(build_original, len(values), values), answer
     ),
     measures={
-        "left_out": Measure("left_out", 1, left_out, weighs=True, scale=0.5),
-        "shift": Measure("shift", 1, shift, weighs=True, reads_secret=False, scale=span),
+        "left_out": Measure("left_out", 1, missing_share, weighs=True, scale=0.5),
+        "shift": Measure("shift", 1, mean_shift, weighs=True, reads_secret=False, scale=span),
         "rows": Measure("rows", 1, lambda release: float(release.target.rows), reads_secret=False),
     },
     attackers={
-        "seen": Attacker("seen", 1, seen, question=("member", "first")),
-        "everybody": Attacker("everybody", 1, lambda one: (1.0,) * one.original.rows, question="member"),
+        "seen": Attacker("seen", 1, find_released, question=("member", "first")),
+        "everybody": Attacker(
+            "everybody", 1, lambda target: (1.0,) * target.original.rows, question="member"
+        ),
         "foremost": Attacker("foremost", 1, lambda _: 1, question="first"),
     },
-    methods={"half": Method("half", half), "noise": Method("noise", noise)},
-    anonymize=lambda method, values, _, rng, given: method.apply(values, rng=rng, **given),
+    methods={"half": Method("half", keep_half), "noise": Method("noise", add_noise)},
+    anonymize=lambda method, values, _, rng, parameters: method.apply(values, rng=rng, **parameters),
     utility="largest",
-    frames=lambda values: (pd.DataFrame({"number": values}),),
+    build_frames=lambda values: (pd.DataFrame({"number": values}),),
 )
-PLUGIN = Plugin(api=0, tracks={"small": SMALL})
+PLUGIN = Plugin(api=0, tracks={"small": SMALL_TRACK})
 
 
-def original(rows: int = 20) -> Numbers:
+def build_original(rows: int = 20) -> Numbers:
     return tuple(float(value) for value in default_rng(3).permutation(5 * rows)[:rows])
 
 
-def original_file(rows: int = 20) -> bytes:
-    return written("number", original(rows))
+def build_original_file(rows: int = 20) -> bytes:
+    return format_column("number", build_original(rows))
 
 
-def cases(*, more: str = FIRST) -> "list[Case]":
-    """A release by each method, with another answer beside; ``install`` comes first."""
+def build_cases(*, extra_toml: str = FIRST_QUESTION_TOML) -> "list[TrackCase]":
+    """Return a release by each method, with another answer beside. Call ``install`` first."""
     from anoncup.competition.parser import parse_competition
-    from anoncup.testing.parts import methods_tried
+    from anoncup.testing.parts import iter_method_cases
 
-    return list(methods_tried(SMALL, parse_competition(text(more=more)), original()))
+    return list(
+        iter_method_cases(
+            SMALL_TRACK, parse_competition(build_competition_toml(extra_toml=extra_toml)), build_original()
+        )
+    )
 
 
-def files(seed: int = 1, rows: int = 20) -> dict[str, bytes]:
-    """A release that a team could send, with its secret."""
-    release, answer = half(original(rows), rng=default_rng(seed))
-    return SMALL.files_of(release) | {SECRET: SMALL.answers.write(answer)}
+def build_release_files(seed: int = 1, rows: int = 20) -> dict[str, bytes]:
+    """Return the files of a valid release and its secret."""
+    release, answer = keep_half(build_original(rows), rng=default_rng(seed))
+    return SMALL_TRACK.files_of(release) | {SECRET: SMALL_TRACK.answer_spec.write(answer)}
 
 
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In this process; ``tests.support.track_package`` brings it to others too."""
+    """Add the track to this process. ``tests.support.track_package`` also adds it to child processes."""
     from anoncup.plugins import TRACKS
 
-    monkeypatch.setitem(TRACKS, "small", SMALL)
+    monkeypatch.setitem(TRACKS, "small", SMALL_TRACK)
 
 
-def scale_of_shift(rows: int = 20) -> float:
-    return span(Prepared(rows, original(rows)))
+def compute_shift_scale(rows: int = 20) -> float:
+    return span(PreparedNumbers(rows, build_original(rows)))

@@ -1,4 +1,4 @@
-"""How much a piece of Python works, counted: the same on every machine, whatever else that does."""
+"""A count of bytecode instructions: a measure of work that does not depend on the machine."""
 
 import sys
 from collections.abc import Callable
@@ -6,8 +6,8 @@ from types import FrameType
 from typing import Any
 
 
-def steps_of(act: Callable[[], object]) -> int:
-    """How many bytecode instructions of this thread ``act`` takes; what runs in C counts as its call."""
+def count_instructions(act: Callable[[], object]) -> int:
+    """Return the number of bytecode instructions that ``act`` runs in this thread. C code is not counted."""
     steps = 0
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
@@ -18,10 +18,10 @@ def steps_of(act: Callable[[], object]) -> int:
             steps += 1
         return trace
 
-    before = sys.gettrace()
+    previous_trace = sys.gettrace()
     sys.settrace(trace)
     try:
         act()
     finally:
-        sys.settrace(before)
+        sys.settrace(previous_trace)
     return steps

@@ -1,4 +1,4 @@
-"""Requests that need the password again."""
+"""Requests that need step-up authentication."""
 
 from typing import Any
 from urllib.parse import quote
@@ -26,50 +26,50 @@ from app.db.transaction import transaction
 from app.http.authentication import COOKIE
 from app.services.accounts import accounts
 from tests.support.arena import API, PASSWORD
-from tests.support.contest import Contest, competition_row
+from tests.support.contest import Contest, load_competition
 from tests.support.uploads import score_everything
 from tests.web.reader import SAME_ORIGIN
 
-Act = tuple[str, str, dict[str, Any]]
-Form = tuple[str, str, dict[str, str]]
-"""Where it stands, where it is sent, and what is filled in."""
-SAID = {403: "problem_password_needed", 422: "the password is wrong"}
+ApiRequest = tuple[str, str, dict[str, Any]]
+PasswordForm = tuple[str, str, dict[str, str]]
+"""The page of the form, its action and its values."""
+PROBLEM_MESSAGES = {403: "problem_password_needed", 422: "the password is wrong"}
 
 
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
-    made = Contest.opened(client)
-    made.submit("red")
-    return made
+    new_contest = Contest.create(client)
+    new_contest.submit("red")
+    return new_contest
 
 
-def team_out(contest: Contest) -> Act:
+def request_disqualification(contest: Contest) -> ApiRequest:
     with transaction() as session:
         team = session.scalars(select(Team.id)).one()
     return "POST", f"{contest.path}/teams/{team}/disqualify", {}
 
 
-def organizer_in(contest: Contest) -> Act:
+def request_organizer(contest: Contest) -> ApiRequest:
     with transaction() as session:
         name = accounts.create_user(session, name="Olga", password=PASSWORD, role=Role.ORGANIZER).name
     return "POST", f"{contest.path}/organizers", {"json": {"name": name}}
 
 
-def organizer_out(contest: Contest) -> Act:
-    _, path, content = organizer_in(contest)
+def request_organizer_removal(contest: Contest) -> ApiRequest:
+    _, path, content = request_organizer(contest)
     added = contest.arena.post(path, **content)
     return "DELETE", f"{contest.path}/organizers/{added.json()['user_id']}", {}
 
 
-def other_rules(contest: Contest) -> Act:
-    file = competition_row().file.replace("threshold = 0.2", "threshold = 0.1")
-    made = contest.arena.post(f"{contest.path}/rescores", content=file)
+def request_rule_change(contest: Contest) -> ApiRequest:
+    file = load_competition().file.replace("threshold = 0.2", "threshold = 0.1")
+    response = contest.arena.post(f"{contest.path}/rescores", content=file)
     score_everything()
-    return "POST", f"/rescores/{made.json()['id']}/apply", {}
+    return "POST", f"/rescores/{response.json()['id']}/apply", {}
 
 
-def state() -> list[Any]:
-    """All that the acts change."""
+def read_state() -> list[Any]:
+    """Return everything that the requests change."""
     columns = (
         Competition.file,
         Submission.disqualified_at,
@@ -87,34 +87,34 @@ def state() -> list[Any]:
         return [session.scalars(select(column).order_by(column)).all() for column in columns]
 
 
-def ask(contest: Contest, act: Act, headers: dict[str, str]) -> Response:
-    method, path, content = act
-    sent = {"Authorization": f"Bearer {contest.arena.organizer}"} | headers
-    answer: Response = contest.arena.client.request(method, API + path, headers=sent, **content)
-    return answer
+def send_request(contest: Contest, request: ApiRequest, headers: dict[str, str]) -> Response:
+    method, path, content = request
+    all_headers = {"Authorization": f"Bearer {contest.arena.organizer}"} | headers
+    response: Response = contest.arena.client.request(method, API + path, headers=all_headers, **content)
+    return response
 
 
-def needs_the_password(contest: Contest, act: Act) -> None:
+def check_password_required(contest: Contest, request: ApiRequest) -> None:
     arena = contest.arena
-    cookie = {"Cookie": f"{COOKIE}={arena.session(arena.organizer)}", **SAME_ORIGIN}
-    before = state()
+    session_headers = {"Cookie": f"{COOKIE}={arena.get_session(arena.organizer)}", **SAME_ORIGIN}
+    state_before = read_state()
     for headers in ({}, {"X-Confirm-Password": ""}):
-        answer = ask(contest, act, headers)
-        assert (answer.status_code, answer.json()["code"]) == (403, "password_needed")
-        assert "X-Confirm-Password" in answer.json()["detail"]
-    method, path, content = act
-    by_session = arena.client.request(method, API + path, headers=cookie, **content)
+        response = send_request(contest, request, headers)
+        assert (response.status_code, response.json()["code"]) == (403, "password_needed")
+        assert "X-Confirm-Password" in response.json()["detail"]
+    method, path, content = request
+    session_response = arena.client.request(method, API + path, headers=session_headers, **content)
     arena.client.cookies.clear()
-    assert (by_session.status_code, by_session.json()["code"]) == (403, "password_needed")
-    wrong = ask(contest, act, {"X-Confirm-Password": "correct%20pony"})
-    assert (wrong.status_code, wrong.json()["code"]) == (422, "wrong_password")
-    assert state() == before
-    assert ask(contest, act, {"X-Confirm-Password": quote(PASSWORD)}).is_success
-    assert state() != before
+    assert (session_response.status_code, session_response.json()["code"]) == (403, "password_needed")
+    wrong_response = send_request(contest, request, {"X-Confirm-Password": "correct%20pony"})
+    assert (wrong_response.status_code, wrong_response.json()["code"]) == (422, "wrong_password")
+    assert read_state() == state_before
+    assert send_request(contest, request, {"X-Confirm-Password": quote(PASSWORD)}).is_success
+    assert read_state() != state_before
 
 
-def back(contest: Contest, out: Act) -> Act:
-    """The opposite of a disqualification, which is done."""
-    assert ask(contest, out, {"X-Confirm-Password": quote(PASSWORD)}).is_success
-    method, path, content = out
+def request_reinstatement(contest: Contest, disqualification: ApiRequest) -> ApiRequest:
+    """Disqualify, and return the request that reinstates."""
+    assert send_request(contest, disqualification, {"X-Confirm-Password": quote(PASSWORD)}).is_success
+    method, path, content = disqualification
     return method, path.replace("disqualify", "reinstate"), content

@@ -1,8 +1,8 @@
-"""Files of a store in a folder, to be harmed behind its back."""
+"""Paths of stored files, for tests that damage them."""
 
 from pathlib import Path
 
 
-def file_of(folder: Path, digest: str) -> Path:
-    """Where existing installations have it."""
+def build_blob_path(folder: Path, digest: str) -> Path:
+    """Return the path of a blob. The layout is that of existing installations."""
     return folder / "blobs" / digest[:2] / digest

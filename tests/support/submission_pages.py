@@ -1,10 +1,10 @@
-"""Submissions with their pages."""
+"""A scored submission for tests of its pages."""
 
 from tests.support.arena import Arena
 from tests.support.uploads import score_everything
 
 
-def scored(arena: Arena) -> str:
+def submit_and_score(arena: Arena) -> str:
     identifier = str(arena.submit("red").json()["id"])
     score_everything()
     return identifier

@@ -1,4 +1,4 @@
-"""What the page of a target says."""
+"""The text of a target's page."""
 
 import re
 from html import unescape
@@ -6,5 +6,5 @@ from html import unescape
 from httpx2 import Response
 
 
-def text_of(answer: Response) -> str:
-    return unescape(re.sub(r"<[^>]*>", "", answer.text))
+def extract_text(response: Response) -> str:
+    return unescape(re.sub(r"<[^>]*>", "", response.text))

@@ -1,12 +1,14 @@
-"""TC400, where its folder is given."""
+"""The TC400 reference data, if its folder is configured."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-reference = pytest.mark.skipif("ANONCUP_REFERENCE_DATA" not in os.environ, reason="needs the reference data")
+needs_reference_data = pytest.mark.skipif(
+    "ANONCUP_REFERENCE_DATA" not in os.environ, reason="needs the reference data"
+)
 
 
-def folder() -> Path:
+def get_reference_folder() -> Path:
     return Path(os.environ["ANONCUP_REFERENCE_DATA"])

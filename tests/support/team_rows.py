@@ -1,4 +1,4 @@
-"""Rows of teams."""
+"""Identifiers of teams."""
 
 from uuid import UUID
 
@@ -8,6 +8,6 @@ from app.db.models import Team
 from app.db.transaction import transaction
 
 
-def team_id(name: str) -> UUID:
+def load_team_id(name: str) -> UUID:
     with transaction() as session:
         return session.scalars(select(Team.id).where(Team.name == name)).one()

@@ -1,4 +1,4 @@
-"""Reports that are not finished."""
+"""Threshold reports that wait."""
 
 from sqlalchemy import select
 
@@ -6,12 +6,12 @@ from app.db.models import ThresholdReport
 from app.db.transaction import transaction
 
 
-def unfinished(number: int) -> None:
-    """So many reports of the competition that wait."""
+def add_waiting_reports(total: int) -> None:
+    """Add waiting reports of the competition until there are ``total``."""
     with transaction() as session:
         first = session.scalars(select(ThresholdReport)).one()
         shared = {"competition_id": first.competition_id, "user_id": first.user_id, "file": first.file}
         session.add_all(
             ThresholdReport(**shared, original=first.original, question=first.question)
-            for _ in range(number - 1)
+            for _ in range(total - 1)
         )

@@ -1,4 +1,4 @@
-"""A track of the tests' own, as a package brings it to this process and to those that it starts."""
+"""A test track, installed as a package for this process and its children."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,17 +8,17 @@ import pytest
 
 from anoncup.plugins import TRACKS
 from anoncup.tracks.model import Track
-from tests.support.plugin_installation import install
+from tests.support.plugin_installation import install_package
 from workers import child_manager
 
 
 @contextmanager
-def installed(track: Track, module: str, folder: Path) -> Iterator[None]:
-    """``module`` has it in its ``PLUGIN``, and imports nothing that imports all tracks."""
-    install(folder, track.name, f"from {module} import PLUGIN")
-    child_manager.keeper.discard()
+def install_track(track: Track, module: str, folder: Path) -> Iterator[None]:
+    """Install the track of the ``PLUGIN`` in ``module``, whose imports must not load all tracks."""
+    install_package(folder, track.name, f"from {module} import PLUGIN")
+    child_manager.manager.discard()
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(TRACKS, track.name, track)
         patch.setenv("PYTHONPATH", str(folder))
         yield
-    child_manager.keeper.discard()
+    child_manager.manager.discard()

@@ -1,9 +1,9 @@
 """The worked example of the transactions track."""
 
-from tests.scoring.transactions_reference import Customer, Record, Side
-from tests.scoring.transactions_to_break import case_of
+from tests.scoring.transactions_reference import Customer, PlainTables, Record
+from tests.scoring.transactions_to_break import build_case
 
-BEFORE = Side(
+ORIGINAL_SIDE = PlainTables(
     [
         Customer("c1", "f", "", "France"),
         Customer("c2", "f", "", "Japan"),
@@ -21,17 +21,17 @@ BEFORE = Side(
         Record("c4", "r6", "2011-06-01", "10:00", "D", 9.0, 1),
     ],
 )
-AFTER = Side(
+RELEASE_SIDE = PlainTables(
     [
         Customer("p1", "m", "", "France"),
         Customer("p2", "f", "", "France"),
         Customer("p3", "f", "", "Japan"),
     ],
     [
-        *[record._replace(customer="p2") for record in BEFORE.records[:3]],
-        *[record._replace(customer="p3") for record in BEFORE.records[3:5]],
+        *[record._replace(customer="p2") for record in ORIGINAL_SIDE.records[:3]],
+        *[record._replace(customer="p3") for record in ORIGINAL_SIDE.records[3:5]],
         Record("p3", "r3", "2011-02-01", "10:00", "C", 4.0, 1),
         Record("p1", "r4", "2011-06-30", "10:00", "D", 9.0, 1),
     ],
 )
-CASE = case_of(BEFORE, AFTER, [2, 0, 1])
+CASE = build_case(ORIGINAL_SIDE, RELEASE_SIDE, [2, 0, 1])

@@ -1,4 +1,4 @@
-"""Uploads that no worker can read."""
+"""Retries of uploads that no worker can read."""
 
 from sqlalchemy import func, update
 
@@ -6,7 +6,7 @@ from app.db.models import Evaluation
 from app.db.transaction import transaction
 
 
-def rested() -> None:
-    """As if what was put aside had rested long enough."""
+def clear_not_before() -> None:
+    """End the delay before postponed evaluations are tried again."""
     with transaction() as session:
         session.execute(update(Evaluation).values(not_before=func.now()))

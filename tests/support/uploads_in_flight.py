@@ -1,4 +1,4 @@
-"""Uploads that are being received while a phase ends."""
+"""Uploads that are still being received while a phase ends."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,39 +8,43 @@ from sqlalchemy import select
 
 from app.db.models import Attempt, Submission
 from app.db.transaction import transaction
-from tests.support.arena import noisy_release
+from tests.support.arena import build_noisy_release
 from tests.support.contest import Contest
-from tests.support.raw_asgi import Sending, process, sending
+from tests.support.raw_asgi import StreamedRequest, open_request, start_web_process
 
 
 @contextmanager
-def uploading(contest: Contest, team: str, *, seed: int = 1, key: str | None = None) -> Iterator[Sending]:
-    """A release that has entered, and of whose body the first half has come."""
-    with entering(contest, team, seed=seed, key=key) as sent:
-        sent.entered()
-        sent.piece(len(sent.body) // 2)
-        yield sent
+def start_upload(
+    contest: Contest, team: str, *, seed: int = 1, key: str | None = None
+) -> Iterator[StreamedRequest]:
+    """Yield an upload of which the application has read the first half."""
+    with open_upload(contest, team, seed=seed, key=key) as upload:
+        upload.wait_for_body_read()
+        upload.send_part(len(upload.body) // 2)
+        yield upload
 
 
 @contextmanager
-def entering(contest: Contest, team: str, *, seed: int = 1, key: str | None = None) -> Iterator[Sending]:
-    table, secret = noisy_release(seed, contest.arena.table)
-    path, token = f"/api/v1{contest.path}/submissions", contest.arena.team(team)
+def open_upload(
+    contest: Contest, team: str, *, seed: int = 1, key: str | None = None
+) -> Iterator[StreamedRequest]:
+    table, secret = build_noisy_release(seed, contest.arena.table)
+    path, token = f"/api/v1{contest.path}/submissions", contest.arena.get_team_token(team)
     files = {"anonymized": table, "secret": secret}
-    with process() as web, sending(web, path, token=token, files=files, key=key) as sent:
-        yield sent
+    with start_web_process() as web, open_request(web, path, token=token, files=files, key=key) as upload:
+        yield upload
 
 
 def end_the_first_phase(contest: Contest) -> None:
-    contest.move(anonymization=(-3, 0), reidentification=(1, 2))
+    contest.move_phases(anonymization=(-3, 0), reidentification=(1, 2))
 
 
-def under_way() -> list[Attempt]:
+def list_open_attempts() -> list[Attempt]:
     with transaction() as session:
         return list(session.scalars(select(Attempt).where(Attempt.ended_at.is_(None))))
 
 
-def received() -> list[tuple[datetime, str]]:
+def list_received() -> list[tuple[datetime, str]]:
     with transaction() as session:
         rows = session.scalars(select(Submission).order_by(Submission.received_at))
-        return [(one.received_at, str(one.id)) for one in rows]
+        return [(submission.received_at, str(submission.id)) for submission in rows]

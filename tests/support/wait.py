@@ -1,27 +1,27 @@
-"""Waiting in tests: for an event, never for a time."""
+"""Waits for conditions in tests."""
 
 import time
 from collections.abc import Callable
 
-PATIENCE_S = 120.0
-"""Bounds what never takes long, on however busy a machine: a guard against hanging, not a measurement."""
+TIMEOUT_S = 120.0
+"""Far longer than any wait on a busy machine: a guard against hanging, not a measurement."""
 
 
-def eventually(condition: Callable[[], bool]) -> bool:
-    """Whether the condition comes true; asked until it does, or patience ends.
+def poll_until(condition: Callable[[], bool]) -> bool:
+    """Poll a condition until it is true. Return False after ``TIMEOUT_S``.
 
-    Less often the longer it takes: asking costs what is waited for its processor.
+    The interval grows with the time that has passed, since polling takes processor time from others.
     """
     began = time.monotonic()
     while not condition():
         waited = time.monotonic() - began
-        if waited > PATIENCE_S:
+        if waited > TIMEOUT_S:
             return False
         time.sleep(min(max(0.01, waited / 20), 0.1))
     return True
 
 
-def stopwatch() -> Callable[[], float]:
-    """The seconds since this call: the bound of a measured time, where no number fits every machine."""
+def start_stopwatch() -> Callable[[], float]:
+    """Return a function that gives the seconds since this call, to compare durations on any machine."""
     began = time.monotonic()
     return lambda: time.monotonic() - began

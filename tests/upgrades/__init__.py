@@ -1,6 +1,6 @@
-"""Upgrades of an installation: what its registry of the microdata track has after them.
+"""Upgrades of an installation, as changes of the microdata track's registries.
 
-The modules of this package are scoring children that have been upgraded; the web process is, by a patch.
+The modules of this package are upgraded scoring children; tests upgrade the web process by a patch.
 """
 
 from collections.abc import Callable, MutableMapping
@@ -11,32 +11,34 @@ from anoncup.plugins import TRACKS
 from workers import scorer
 
 Registry = MutableMapping[str, Any]
-Change = Callable[[Registry, Registry], None]
-LATE = "late"
+RegistryChange = Callable[[Registry, Registry], None]
+ADDED_ATTACKER = "late"
 
 
-def added(_: Registry, attackers: Registry) -> None:
-    """An attacker more, and a strong one."""
-    attackers[LATE] = replace(attackers["euc1"], name=LATE)
+def add_attacker(_: Registry, attackers: Registry) -> None:
+    """Add a strong attacker."""
+    attackers[ADDED_ATTACKER] = replace(attackers["euc1"], name=ADDED_ATTACKER)
 
 
-def bumped(measures: Registry, _: Registry) -> None:
-    """A measure that weighs, in a version that gives another number."""
-    before = measures["mean_mae"]
-    measures["mean_mae"] = replace(before, version=2, compute=lambda release: before.compute(release) / 2)
+def bump_measure(measures: Registry, _: Registry) -> None:
+    """Upgrade a weighted measure to a version with other values."""
+    old_measure = measures["mean_mae"]
+    measures["mean_mae"] = replace(
+        old_measure, version=2, compute=lambda release: old_measure.compute(release) / 2
+    )
 
 
-def removed(_: Registry, attackers: Registry) -> None:
-    """An attacker less, which counts."""
+def remove_attacker(_: Registry, attackers: Registry) -> None:
+    """Remove an attacker that counts."""
     del attackers["euc1"]
 
 
-def registries() -> tuple[Registry, Registry]:
+def find_registries() -> tuple[Registry, Registry]:
     track = TRACKS["microdata"]
     return cast(Registry, track.measures), cast(Registry, track.attackers)
 
 
-def prepare(change: Change, *, warm: bool) -> None:
-    """Prepare the scoring child, upgraded."""
-    change(*registries())
+def prepare(change: RegistryChange, *, warm: bool) -> None:
+    """Apply the upgrade and prepare the scoring child."""
+    change(*find_registries())
     scorer.prepare(warm=warm)

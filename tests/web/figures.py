@@ -1,4 +1,4 @@
-"""Every chart of some data, the data that charts must stand, and how a chart is read again."""
+"""Charts of sample data, hostile names and extreme values, and helpers that read marks from SVG."""
 
 import random
 import re
@@ -6,23 +6,23 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from app.charts.bounds import Bound, BoundWords, bounds
+from app.charts.bounds import BoundWords, DistanceBound, build_bounds
 from app.charts.figure import Figure
-from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap
-from app.charts.histogram import HistogramWords, PanelWords, histogram, histograms
-from app.charts.scatter import Point, ScatterWords, scatter
-from app.charts.strip import DistributionWords, Standing, StripWords, distribution, strip
-from app.charts.text import worded
-from app.charts.threshold_errors import ErrorWords, Release, Simulated, errors
-from app.charts.timeline import CourseWords, Entry, State, course
-from app.locale.language import Words
+from app.charts.heatmap import HeatmapHeader, HeatmapRow, HeatmapWords, build_heatmap
+from app.charts.histogram import HistogramWords, PanelWords, build_histogram, build_histogram_panels
+from app.charts.scatter import ScatterPoint, ScatterWords, build_scatter
+from app.charts.strip import DistributionWords, StripWords, TeamValue, build_distribution, build_strip
+from app.charts.text import translate_words
+from app.charts.threshold_errors import ErrorWords, SampleRelease, SimulatedCheats, build_threshold_errors
+from app.charts.timeline import EntryState, TimelineEntry, TimelineWords, build_timeline
+from app.locale.language import Translator
 from app.web.site.language import words_in
 from app.web.site.pages import templates
 
 EN, JA = words_in("en"), words_in("ja")
 START = datetime(2026, 7, 1, tzinfo=UTC)
-STATES: tuple[State, ...] = ("accepted", "rejected", "error")
-HOSTILE = (
+STATES: tuple[EntryState, ...] = ("accepted", "rejected", "error")
+HOSTILE_NAMES = (
     "<script>alert(1)</script>",
     "\"quoted\" & 'quoted' onclick=x style=y",
     "いろはにほへとちりぬるをわかよたれそつねならむうゐのおくやまけふこえてあさきゆめみしゑひもせすん京いろはにほへとちりぬる",
@@ -34,98 +34,112 @@ HOSTILE = (
 )
 
 
-def named(place: int) -> str:
-    return HOSTILE[place % len(HOSTILE)] if place < 2 * len(HOSTILE) else f"team {place}"
+def build_team_name(index: int) -> str:
+    return HOSTILE_NAMES[index % len(HOSTILE_NAMES)] if index < 2 * len(HOSTILE_NAMES) else f"team {index}"
 
 
-def rivals(values: Sequence[float], *, own: int = 0) -> list[Point]:
-    """Teams of which each value is one's loss, and the next one's its risk; the front by brute force."""
-    pairs = [(value, values[place - 1]) for place, value in enumerate(values)]
+def build_points(values: Sequence[float], *, own: int = 0) -> list[ScatterPoint]:
+    """Return a team for each pair of neighbouring values (loss, risk), with the front by brute force."""
+    pairs = [(value, values[index - 1]) for index, value in enumerate(values)]
     return [
-        Point(
-            named(place),
+        ScatterPoint(
+            build_team_name(index),
             loss,
             risk,
-            own=place == own,
+            own=index == own,
             on_front=not any(a <= loss and b <= risk and (a, b) != (loss, risk) for a, b in pairs),
-            baseline=place % 7 == 3,
+            baseline=index % 7 == 3,
         )
-        for place, (loss, risk) in enumerate(pairs)
+        for index, (loss, risk) in enumerate(pairs)
     ]
 
 
-def scattered(values: Sequence[float], t: Words) -> Figure:
-    return scatter(rivals(values), worded(ScatterWords, t))
+def draw_scatter(values: Sequence[float], t: Translator) -> Figure:
+    return build_scatter(build_points(values), translate_words(ScatterWords, t))
 
 
-def counted(values: Sequence[float], t: Words) -> Figure:
-    counts = [place % 4 for place in range(len(values))]
-    least, largest = min(values, default=0.0), max(values, default=0.0)
-    middle = (least + largest) / 2
-    words = worded(HistogramWords, t)
-    return histogram(counts, words, least=least, largest=largest, threshold=middle, mean=middle)
+def draw_histogram(values: Sequence[float], t: Translator) -> Figure:
+    counts = [index % 4 for index in range(len(values))]
+    smallest, largest = min(values, default=0.0), max(values, default=0.0)
+    middle = (smallest + largest) / 2
+    words = translate_words(HistogramWords, t)
+    return build_histogram(counts, words, minimum=smallest, maximum=largest, threshold=middle, mean=middle)
 
 
-def cheats(values: Sequence[float], t: Words) -> Figure:
-    least, largest = min(values, default=0.0), max(values, default=0.0)
-    kinds = {named(place): ([3, 0, 2], least, largest) for place in range(min(len(values), 3))}
-    return histograms(kinds, worded(PanelWords, t), interval=(least, largest), threshold=least)
+def draw_histograms(values: Sequence[float], t: Translator) -> Figure:
+    smallest, largest = min(values, default=0.0), max(values, default=0.0)
+    kinds = {build_team_name(index): ([3, 0, 2], smallest, largest) for index in range(min(len(values), 3))}
+    return build_histogram_panels(
+        kinds, translate_words(PanelWords, t), interval=(smallest, largest), threshold=smallest
+    )
 
 
-def striped(values: Sequence[float], t: Words) -> Figure:
-    return strip(values, values[0] if values else None, worded(StripWords, t))
+def draw_strip(values: Sequence[float], t: Translator) -> Figure:
+    return build_strip(values, values[0] if values else None, translate_words(StripWords, t))
 
 
-def distributed(values: Sequence[float], t: Words) -> Figure:
-    standings = [Standing(named(place), value, own=place == 1) for place, value in enumerate(values)]
-    return distribution(standings, worded(DistributionWords, t))
+def draw_distribution(values: Sequence[float], t: Translator) -> Figure:
+    standings = [
+        TeamValue(build_team_name(index), value, own=index == 1) for index, value in enumerate(values)
+    ]
+    return build_distribution(standings, translate_words(DistributionWords, t))
 
 
-def coursed(values: Sequence[float], t: Words) -> Figure:
+def draw_timeline(values: Sequence[float], t: Translator) -> Figure:
     entries = [
-        Entry(named(place), START + place * timedelta(hours=7), value, STATES[place % 3])
-        for place, value in enumerate(values)
+        TimelineEntry(build_team_name(index), START + index * timedelta(hours=7), value, STATES[index % 3])
+        for index, value in enumerate(values)
     ]
-    return course(entries, worded(CourseWords, t), zone="Asia/Tokyo")
+    return build_timeline(entries, translate_words(TimelineWords, t), zone="Asia/Tokyo")
 
 
-def bounded(values: Sequence[float], t: Words) -> Figure:
-    found = [Bound(place, value, value, None if place % 3 else value) for place, value in enumerate(values)]
-    return bounds(
-        found, worded(BoundWords, t), fixed=len(values) // 2, threshold=values[0] if values else None
-    )
-
-
-def erring(values: Sequence[float], t: Words) -> Figure:
-    tried = [Release(named(place), value) for place, value in enumerate(values)]
-    least, largest = min(values, default=0.0), max(values, default=0.0)
-    edges = [least, least + (largest / 2 - least / 2), largest]
-    kinds = {name: Simulated([3, 2], edges) for name in ("shift", "group")[: len(values)]}
-    interval, threshold = (0.0, least), values[0] if values else None
-    return errors(
-        tried[::2], tried[1::2], kinds, worded(ErrorWords, t), interval=interval, threshold=threshold
-    )
-
-
-def attacked(values: Sequence[float], t: Words) -> Figure:
-    targets = [Heading(named(place), own=place == 0) for place in range(min(len(values), 40))]
+def draw_bounds(values: Sequence[float], t: Translator) -> Figure:
     rows = [
-        HeatRow(Heading(named(place), own=place == 1, note="<b>"), [None, *values[1 : len(targets)]])
-        for place in range(min(len(values), 20))
+        DistanceBound(index, value, value, None if index % 3 else value) for index, value in enumerate(values)
     ]
-    return heatmap(targets, rows, worded(HeatWords, t))
+    return build_bounds(
+        rows, translate_words(BoundWords, t), fixed=len(values) // 2, threshold=values[0] if values else None
+    )
 
 
-CHARTS: dict[str, Callable[[Sequence[float], Words], Figure]] = {
-    "scatter": scattered,
-    "histogram": counted,
-    "histograms": cheats,
-    "strip": striped,
-    "distribution": distributed,
-    "course": coursed,
-    "bounds": bounded,
-    "errors": erring,
-    "heatmap": attacked,
+def draw_errors(values: Sequence[float], t: Translator) -> Figure:
+    releases = [SampleRelease(build_team_name(index), value) for index, value in enumerate(values)]
+    smallest, largest = min(values, default=0.0), max(values, default=0.0)
+    edges = [smallest, smallest + (largest / 2 - smallest / 2), largest]
+    kinds = {name: SimulatedCheats([3, 2], edges) for name in ("shift", "group")[: len(values)]}
+    interval, threshold = (0.0, smallest), values[0] if values else None
+    return build_threshold_errors(
+        releases[::2],
+        releases[1::2],
+        kinds,
+        translate_words(ErrorWords, t),
+        interval=interval,
+        threshold=threshold,
+    )
+
+
+def draw_heatmap(values: Sequence[float], t: Translator) -> Figure:
+    targets = [HeatmapHeader(build_team_name(index), own=index == 0) for index in range(min(len(values), 40))]
+    rows = [
+        HeatmapRow(
+            HeatmapHeader(build_team_name(index), own=index == 1, note="<b>"),
+            [None, *values[1 : len(targets)]],
+        )
+        for index in range(min(len(values), 20))
+    ]
+    return build_heatmap(targets, rows, translate_words(HeatmapWords, t))
+
+
+CHARTS: dict[str, Callable[[Sequence[float], Translator], Figure]] = {
+    "scatter": draw_scatter,
+    "histogram": draw_histogram,
+    "histograms": draw_histograms,
+    "strip": draw_strip,
+    "distribution": draw_distribution,
+    "course": draw_timeline,
+    "bounds": draw_bounds,
+    "errors": draw_errors,
+    "heatmap": draw_heatmap,
 }
 
 RANDOM = random.Random(7)
@@ -147,64 +161,64 @@ DATA: dict[str, list[float]] = {
 }
 
 
-def rendered(figure: Figure, t: Words = EN) -> str:
+def render_figure(figure: Figure, t: Translator = EN) -> str:
     macros = templates.env.get_template("site/figure.html").module
     return str(macros.chart(figure, t))  # type: ignore[attr-defined]
 
 
-def parsed(markup: str) -> ET.Element:
+def parse_markup(markup: str) -> ET.Element:
     return ET.fromstring(markup)
 
 
-def marks_of(figure: Figure, series: str) -> list[ET.Element]:
-    """The marks of a series, not those of its line."""
-    found = parsed(figure.svg).findall(f".//g[@class='series points {series}']/*[@role='img']")
-    assert found, series
-    return found
+def find_marks(figure: Figure, series: str) -> list[ET.Element]:
+    """Return the marks of a series without those of its line."""
+    marks = parse_markup(figure.svg).findall(f".//g[@class='series points {series}']/*[@role='img']")
+    assert marks, series
+    return marks
 
 
-def middle(mark: ET.Element) -> tuple[float, float]:
-    """Where a mark stands: the middle of its corners."""
+def find_center(mark: ET.Element) -> tuple[float, float]:
+    """Return the center of a mark's bounding box."""
     if mark.tag == "circle":
         return float(mark.attrib["cx"]), float(mark.attrib["cy"])
-    places = [tuple(map(float, each.split())) for each in re.findall(r"[-\d.]+ [-\d.]+", mark.attrib["d"])]
-    across, up = zip(*places, strict=True)
-    return (min(across) + max(across)) / 2, (min(up) + max(up)) / 2
+    points = [tuple(map(float, pair.split())) for pair in re.findall(r"[-\d.]+ [-\d.]+", mark.attrib["d"])]
+    xs, ys = zip(*points, strict=True)
+    return (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
 
 
-def ticks_of(figure: Figure) -> list[tuple[float, str]]:
-    """The numbers below the picture, and where they stand."""
-    found = parsed(figure.svg).findall(".//text[@class='tick middle']")
-    return [(float(each.attrib["x"]), each.text or "") for each in found]
+def find_ticks(figure: Figure) -> list[tuple[float, str]]:
+    """Return position and text of each tick of the horizontal axis."""
+    labels = parse_markup(figure.svg).findall(".//text[@class='tick middle']")
+    return [(float(label.attrib["x"]), label.text or "") for label in labels]
 
 
-def value_at(figure: Figure, x: float) -> float:
-    """What the axis below the picture says of a place."""
-    (left, first), *_, (right, last) = ticks_of(figure)
-    return float(first) + (x - left) / (right - left) * (float(last) - float(first))
+def read_axis_value(figure: Figure, x: float) -> float:
+    """Return the value of the horizontal axis at a position."""
+    (first_x, first_text), *_, (last_x, last_text) = find_ticks(figure)
+    return float(first_text) + (x - first_x) / (last_x - first_x) * (float(last_text) - float(first_text))
 
 
-def corners(path: str) -> list[tuple[float, float]]:
-    """The places that a path of M, H, V and L goes through."""
+def list_corners(path: str) -> list[tuple[float, float]]:
+    """Return the points of a path that consists of the commands M, H, V and L."""
     x = y = 0.0
-    found = []
+    points = []
     for letter, numbers in re.findall(r"([MHVL])([-\d. ]+)", path):
-        values = [float(each) for each in numbers.split()]
+        values = [float(number) for number in numbers.split()]
         x = values[0] if letter in "MHL" else x
         y = values[-1] if letter in "MVL" else y
-        found.append((x, y))
-    return found
+        points.append((x, y))
+    return points
 
 
-WORDS: dict[str, type] = {
+WORD_TYPES: dict[str, type] = {
     "scatter": ScatterWords,
     "histogram": HistogramWords,
     "histograms": PanelWords,
     "strip": StripWords,
     "distribution": DistributionWords,
-    "course": CourseWords,
+    "course": TimelineWords,
     "bounds": BoundWords,
     "errors": ErrorWords,
-    "heatmap": HeatWords,
+    "heatmap": HeatmapWords,
 }
-"""By chart, what it says."""
+"""The texts of each chart."""

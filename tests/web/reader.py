@@ -1,14 +1,23 @@
-"""Somebody who reads pages and sends their forms, as a browser would without its scripts."""
+"""Requests of pages and forms as a browser without scripts sends them."""
 
 import re
 
 from httpx2 import Response
 
-from app.http.authentication import COOKIE, ONLY_HTTPS
+from app.http.authentication import COOKIE, SECURE_COOKIE
 from tests.support.arena import PASSWORD, Arena
 
-IRREVOCABLE = ("/extend", "/disqualify", "/withdraw", "/remove", "/basics", "/file", "/apply", "/publication")
-OPENING = (
+IRREVERSIBLE_FORMS = (
+    "/extend",
+    "/disqualify",
+    "/withdraw",
+    "/remove",
+    "/basics",
+    "/file",
+    "/apply",
+    "/publication",
+)
+ACCESS_GRANTING_FORMS = (
     "/teams/organizers",
     "/password-link",
     "/account/tokens",
@@ -17,28 +26,28 @@ OPENING = (
     "/team/invites",
     "/reinstate",
 )
-"""Forms that may ask for the password; here it is sent along."""
+"""Forms that may ask for the password; ``post_form`` always sends it with them."""
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 
 
-def as_reader(arena: Arena, token: str | None, language: str) -> dict[str, str]:
-    kept = arena.session(token) if token else None
-    cookies = {"Cookie": f"{COOKIE}={kept}; {ONLY_HTTPS}={kept}"} if kept else {}
+def build_headers(arena: Arena, token: str | None, language: str) -> dict[str, str]:
+    session = arena.get_session(token) if token else None
+    cookies = {"Cookie": f"{COOKIE}={session}; {SECURE_COOKIE}={session}"} if session else {}
     return cookies | {"Accept-Language": language}
 
 
-def page(
+def get_page(
     arena: Arena, path: str, *, team: str | None = None, organizer: bool = False, language: str = "en"
 ) -> Response:
-    """The page as a visitor, a team's member or the organizer gets it; redirects are not followed."""
-    token = arena.organizer if organizer else arena.team(team) if team else None
-    answer: Response = arena.client.get(
-        path, headers=as_reader(arena, token, language), follow_redirects=False
+    """Request a page as a visitor, a member of a team or the organizer, without following redirects."""
+    token = arena.organizer if organizer else arena.get_team_token(team) if team else None
+    response: Response = arena.client.get(
+        path, headers=build_headers(arena, token, language), follow_redirects=False
     )
-    return answer
+    return response
 
 
-def send(
+def post_form(
     arena: Arena,
     path: str,
     fields: dict[str, str] | None = None,
@@ -48,16 +57,16 @@ def send(
     organizer: bool = False,
     language: str = "en",
 ) -> Response:
-    """The answer to a form; redirects are not followed."""
-    token = arena.organizer if organizer else arena.team(team) if team else None
-    headers = as_reader(arena, token, language) | SAME_ORIGIN
-    sure = {"password": PASSWORD} if path.endswith(IRREVOCABLE + OPENING) else {}
-    answer: Response = arena.client.post(
-        path, data=sure | (fields or {}), files=files, headers=headers, follow_redirects=False
+    """Send a form and return the response, without following redirects."""
+    token = arena.organizer if organizer else arena.get_team_token(team) if team else None
+    headers = build_headers(arena, token, language) | SAME_ORIGIN
+    confirmation = {"password": PASSWORD} if path.endswith(IRREVERSIBLE_FORMS + ACCESS_GRANTING_FORMS) else {}
+    response: Response = arena.client.post(
+        path, data=confirmation | (fields or {}), files=files, headers=headers, follow_redirects=False
     )
-    return answer
+    return response
 
 
-def words_of(shown: str) -> list[str]:
-    """What a reader sees of a page, without its tags."""
-    return re.sub(r"<[^>]*>", " ", shown).split()
+def extract_words(html: str) -> list[str]:
+    """Return the words of a page without its tags."""
+    return re.sub(r"<[^>]*>", " ", html).split()

@@ -1,30 +1,35 @@
-"""What a page says, in each of its languages."""
+"""Expected texts of pages in each language."""
 
 from anoncup.messages import Message, Value
 from app.web.site import sentences
 from app.web.site.labels import LABELS
 from app.web.site.language import words_in
-from tests.support.catalogues import catalogues, forms, read
+from tests.support.catalogues import list_catalogues, list_forms, read_catalogue
 
-SAID = {form for path in catalogues() for one in read(path) for form in forms(one.id)}
+MESSAGE_KEYS = {
+    form for path in list_catalogues() for message in read_catalogue(path) for form in list_forms(message.id)
+}
 
 
-def said(name: str, /, language: str = "en", **values: object) -> str:
-    """A label by its name, else an English text that the pages have, in the language."""
+def translate(name: str, /, language: str = "en", **values: object) -> str:
+    """Translate a label, given by its name, or an English text of the pages.
+
+    Raises ``KeyError`` for a text that no catalogue has.
+    """
     t = words_in(language)
-    if name not in LABELS and name not in SAID:
+    if name not in LABELS and name not in MESSAGE_KEYS:
         raise KeyError(name)
     return t.label(name).format(**values) if name in LABELS else t(name, **values)
 
 
-def refused(why: str, language: str) -> str:
-    """What a page refuses something with: by its label, or in the service's words."""
-    return said(why, language) if why in LABELS else sentence(why, language)
+def translate_problem(problem: str, language: str) -> str:
+    """Translate a problem given by the name of its label or as a message of the service."""
+    return translate(problem, language) if problem in LABELS else translate_message(problem, language)
 
 
-def sentence(message: str | Message, /, language: str = "en", **values: Value) -> str:
-    """A message of the service, or its template, as the page says it."""
-    told = message if isinstance(message, Message) else Message(message, **values)
-    if told.template not in SAID:
-        raise KeyError(told.template)
-    return sentences.sentence(told, words_in(language))
+def translate_message(message: str | Message, /, language: str = "en", **values: Value) -> str:
+    """Return the sentence that a page shows for a message of the service or its template."""
+    full_message = message if isinstance(message, Message) else Message(message, **values)
+    if full_message.template not in MESSAGE_KEYS:
+        raise KeyError(full_message.template)
+    return sentences.translate_sentence(full_message, words_in(language))

@@ -1,4 +1,4 @@
-"""The colours of charts: legible in light and dark, and apart for those who see fewer of them."""
+"""Chart colours are legible in light and dark mode and distinct with colour vision deficiency."""
 
 import math
 import re
@@ -7,10 +7,10 @@ from itertools import combinations
 
 import pytest
 
-from app.web.site.pages import HERE
+from app.web.site.pages import WEB_ROOT
 
 Colour = tuple[float, float, float]
-SEEN: dict[str, tuple[Colour, Colour, Colour]] = {  # Machado, Oliveira, Fernandes 2009, complete
+COLOUR_VISION: dict[str, tuple[Colour, Colour, Colour]] = {  # Machado, Oliveira, Fernandes 2009, complete
     "everybody": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
     "protanopia": (
         (0.152286, 1.052583, -0.204868),
@@ -26,34 +26,34 @@ SEEN: dict[str, tuple[Colour, Colour, Colour]] = {  # Machado, Oliveira, Fernand
 
 
 @cache
-def palette(dark: bool) -> dict[str, Colour]:
-    """The site's colours in linear light."""
-    sheet = (HERE / "site" / "static" / "tokens.css").read_text()
-    found = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);", sheet)
-    return {name: linear(colours[dark]) for name, *colours in found}
+def load_palette(dark: bool) -> dict[str, Colour]:
+    """Return the site's colours in linear RGB."""
+    sheet = (WEB_ROOT / "site" / "static" / "tokens.css").read_text()
+    declarations = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);", sheet)
+    return {name: linearize(colours[dark]) for name, *colours in declarations}
 
 
-def linear(code: str) -> Colour:
-    parts = [int(code[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+def linearize(code: str) -> Colour:
+    parts = [int(code[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     red, green, blue = (
-        each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts
+        channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in parts
     )
     return red, green, blue
 
 
-def contrast(one: Colour, other: Colour) -> float:
-    light, dark = sorted((0.2126 * r + 0.7152 * g + 0.0722 * b for r, g, b in (one, other)), reverse=True)
+def contrast(first: Colour, second: Colour) -> float:
+    light, dark = sorted((0.2126 * r + 0.7152 * g + 0.0722 * b for r, g, b in (first, second)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
-def oklab(colour: Colour) -> Colour:
+def convert_to_oklab(colour: Colour) -> Colour:
     r, g, b = colour
     cones = (
         0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b,
         0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b,
         0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b,
     )
-    long, mid, close = (math.copysign(abs(each) ** (1 / 3), each) for each in cones)
+    long, mid, close = (math.copysign(abs(cone) ** (1 / 3), cone) for cone in cones)
     return (
         0.2104542553 * long + 0.7936177850 * mid - 0.0040720468 * close,
         1.9779984951 * long - 2.4285922050 * mid + 0.4505937099 * close,
@@ -61,7 +61,7 @@ def oklab(colour: Colour) -> Colour:
     )
 
 
-def from_oklab(lab: Colour) -> Colour:
+def convert_from_oklab(lab: Colour) -> Colour:
     a, b, c = lab
     long, mid, close = (
         (a + 0.3963377774 * b + 0.2158037573 * c) ** 3,
@@ -77,22 +77,28 @@ def from_oklab(lab: Colour) -> Colour:
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_number_in_a_cell_is_legible_on_every_colour_of_the_scale(dark: bool) -> None:
-    colours = palette(dark)
-    low, high = oklab(colours["heat-low"]), oklab(colours["heat-high"])
+    colours = load_palette(dark)
+    low, high = convert_to_oklab(colours["heat-low"]), convert_to_oklab(colours["heat-high"])
     for step in range(11):
         mixed = tuple(a + (b - a) * step / 10 for a, b in zip(low, high, strict=True))
-        assert contrast(from_oklab(mixed), colours["ink"]) >= 4.5  # type: ignore[arg-type]
+        assert contrast(convert_from_oklab(mixed), colours["ink"]) >= 4.5  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("seen", SEEN)
-def test_series_are_apart_for_those_who_see_fewer_colours(dark: bool, seen: str) -> None:
-    """A distance of 0.1 in OKLab is several times what is just told apart."""
-    colours = [palette(dark)[f"data-{place}"] for place in (1, 2, 3, 4)]
-    as_seen = [
-        oklab(tuple(sum(a * b for a, b in zip(row, colour, strict=True)) for row in SEEN[seen]))  # type: ignore[arg-type]
+@pytest.mark.parametrize("vision", COLOUR_VISION)
+def test_series_are_apart_for_those_who_see_fewer_colours(dark: bool, vision: str) -> None:
+    """A distance of 0.1 in OKLab is several times the just noticeable difference."""
+    colours = [load_palette(dark)[f"data-{number}"] for number in (1, 2, 3, 4)]
+    perceived = [
+        convert_to_oklab(
+            tuple(  # type: ignore[arg-type]
+                sum(a * b for a, b in zip(row, colour, strict=True)) for row in COLOUR_VISION[vision]
+            )
+        )
         for colour in colours
     ]
-    assert min(math.dist(one, other) for one, other in combinations(as_seen, 2)) > 0.1
-    assert all(contrast(colour, palette(dark)["paper"]) >= 3 for colour in colours)
-    assert contrast(palette(dark)["data-2"], palette(dark)["paper"]) >= 4.5, "names are written in it"
+    assert min(math.dist(first, second) for first, second in combinations(perceived, 2)) > 0.1
+    assert all(contrast(colour, load_palette(dark)["paper"]) >= 3 for colour in colours)
+    assert contrast(load_palette(dark)["data-2"], load_palette(dark)["paper"]) >= 4.5, (
+        "names are written in it"
+    )

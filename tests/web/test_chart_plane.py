@@ -1,4 +1,4 @@
-"""The plane of utility loss and risk: what it shows of a crowd, and what the view that takes over is told."""
+"""The scatter plot of utility loss and risk, and the data of its interactive view."""
 
 import json
 import math
@@ -11,141 +11,162 @@ from hypothesis import strategies as st
 
 from app.charts.figure import Figure
 from app.charts.frame import Box
-from app.charts.label_placement import CLEAR, Named, crosses, nearest
-from app.charts.scatter import Point, ScatterWords, scatter
-from app.charts.text import worded
-from tests.web.figures import EN, HOSTILE, JA, corners, marks_of, middle, parsed, rendered
+from app.charts.label_placement import LEADER_CLEARANCE, LabelRequest, crosses, find_nearest_point
+from app.charts.scatter import ScatterPoint, ScatterWords, build_scatter
+from app.charts.text import translate_words
+from tests.web.figures import (
+    EN,
+    HOSTILE_NAMES,
+    JA,
+    find_center,
+    find_marks,
+    list_corners,
+    parse_markup,
+    render_figure,
+)
 
-WORDS = worded(ScatterWords, EN)
-CROWD = [Point(f"team {n}", 0.2 + n % 10 / 100, 0.3 + n // 10 / 100, rank=n + 2) for n in range(60)]
+WORDS = translate_words(ScatterWords, EN)
+CROWD = [ScatterPoint(f"team {n}", 0.2 + n % 10 / 100, 0.3 + n // 10 / 100, rank=n + 2) for n in range(60)]
 
 
-def told(figure: Figure) -> Any:
-    """What the view is told, as a browser reads it from the page."""
-    return json.loads(parsed(rendered(figure)).attrib["data-view"])
+def read_view_data(figure: Figure) -> Any:
+    """Return the view data as a browser reads them from the page."""
+    return json.loads(parse_markup(render_figure(figure)).attrib["data-view"])
 
 
-def names_in(figure: Figure) -> list[str | None]:
-    return [each.text for each in parsed(figure.svg).findall(".//g[@class='names']/text")]
+def list_name_labels(figure: Figure) -> list[str | None]:
+    return [label.text for label in parse_markup(figure.svg).findall(".//g[@class='names']/text")]
 
 
 def test_teams_at_one_point_are_one_mark_with_their_number_and_all_their_names() -> None:
-    """A baseline there stays a mark of its own; the reader's team is named first, then the best."""
+    """A baseline at the same point keeps its own mark; the own team is named first, then by rank."""
     ranks = (5, 1, None, 3)
-    same = [Point(f"t{n}", 0.3, 0.4, rank=rank, own=n == 3) for n, rank in enumerate(ranks)]
-    figure = scatter([*same, Point("noise", 0.3, 0.4, baseline=True), Point("far", 0.6, 0.2)], WORDS)
-    (stack,) = marks_of(figure, "own")
+    same = [ScatterPoint(f"t{n}", 0.3, 0.4, rank=rank, own=n == 3) for n, rank in enumerate(ranks)]
+    figure = build_scatter(
+        [*same, ScatterPoint("noise", 0.3, 0.4, baseline=True), ScatterPoint("far", 0.6, 0.2)], WORDS
+    )
+    (stack,) = find_marks(figure, "own")
     assert (
         stack.attrib["aria-label"]
         == "t3 (Rank 3), t1 (Rank 1), t0 (Rank 5), t2: utility loss 0.3000, risk 0.4000"
     )
-    assert [each.text for each in parsed(figure.svg).findall(".//text[@class='count middle']")] == ["4"]
-    assert len(marks_of(figure, "baseline")) == len(marks_of(figure, "others")) == 1
-    assert names_in(figure) == ["1. t3 +3"]
-    assert sum(len(one["names"]) for one in told(figure)["marks"]) == 6
+    assert [label.text for label in parse_markup(figure.svg).findall(".//text[@class='count middle']")] == [
+        "4"
+    ]
+    assert len(find_marks(figure, "baseline")) == len(find_marks(figure, "others")) == 1
+    assert list_name_labels(figure) == ["1. t3 +3"]
+    assert sum(len(mark["names"]) for mark in read_view_data(figure)["marks"]) == 6
 
 
-def test_of_five_hundred_at_one_point_some_names_are_said_and_all_are_told() -> None:
-    figure = scatter([Point(f"team {n}", 0.3, 0.4, rank=1) for n in range(500)], WORDS)
-    (mark,) = marks_of(figure, "others")
+def test_a_stack_of_five_hundred_names_some_in_its_label_and_all_in_the_view_data() -> None:
+    figure = build_scatter([ScatterPoint(f"team {n}", 0.3, 0.4, rank=1) for n in range(500)], WORDS)
+    (mark,) = find_marks(figure, "others")
     assert mark.attrib["aria-label"].count("team ") == 20
     assert "480 more: utility loss 0.3000" in mark.attrib["aria-label"]
-    (one,) = told(figure)["marks"]
-    assert one["names"] == [f"team {n}" for n in range(500)]
+    (view_mark,) = read_view_data(figure)["marks"]
+    assert view_mark["names"] == [f"team {n}" for n in range(500)]
     assert len(figure.rows) == 500
 
 
 def test_the_podium_and_the_own_team_are_named_with_their_ranks_ties_included() -> None:
     ranks = [1, 2, 2, 4, 3, 9]
-    points = [Point(f"t{n}", 0.1 + n / 10, 0.7 - n / 10, rank=rank) for n, rank in enumerate(ranks)]
-    figure = scatter([*points, Point("ours", 0.5, 0.7, own=True, rank=10)], WORDS)
-    assert set(names_in(figure)) == {"1. t0", "2. t1", "2. t2", "3. t4", "10. ours"}
-    found = {one["label"] for one in told(figure)["marks"] if one["needed"]}
-    assert found == set(names_in(figure))
+    points = [ScatterPoint(f"t{n}", 0.1 + n / 10, 0.7 - n / 10, rank=rank) for n, rank in enumerate(ranks)]
+    figure = build_scatter([*points, ScatterPoint("ours", 0.5, 0.7, own=True, rank=10)], WORDS)
+    assert set(list_name_labels(figure)) == {"1. t0", "2. t1", "2. t2", "3. t4", "10. ours"}
+    labels = {mark["label"] for mark in read_view_data(figure)["marks"] if mark["needed"]}
+    assert labels == set(list_name_labels(figure))
 
 
-def test_what_lies_far_off_squeezes_nobody_and_is_pointed_at() -> None:
-    """The window holds what Tukey's outer fences hold, without baselines."""
-    far = [Point("lost", 0.95, 0.3, rank=61), Point("same", 0.0, 1.0, baseline=True)]
-    figure = scatter([*CROWD, *far], WORDS)
-    left, right, low, high = told(figure)["home"]
-    assert 0.15 < left < 0.2
-    assert 0.29 < right < 0.35
-    assert 0.25 < low < 0.3
-    assert 0.35 < high < 0.4
-    first, _, third = quantiles([one.utility for one in [*CROWD, far[0]]], n=4, method="inclusive")
+def test_outliers_are_shown_by_arrows_and_do_not_widen_the_window() -> None:
+    """The window covers the teams, without baselines, that lie within Tukey's outer fences."""
+    far = [ScatterPoint("lost", 0.95, 0.3, rank=61), ScatterPoint("same", 0.0, 1.0, baseline=True)]
+    figure = build_scatter([*CROWD, *far], WORDS)
+    x_min, x_max, y_min, y_max = read_view_data(figure)["home"]
+    assert 0.15 < x_min < 0.2
+    assert 0.29 < x_max < 0.35
+    assert 0.25 < y_min < 0.3
+    assert 0.35 < y_max < 0.4
+    first, _, third = quantiles([point.utility for point in [*CROWD, far[0]]], n=4, method="inclusive")
     assert third + 3 * (third - first) < 0.95
-    arrows = [each for each in marks_of(figure, "others") if each.tag == "path"]
-    assert [each.attrib["aria-label"].split(" (")[0] for each in arrows] == ["lost"]
+    arrows = [mark for mark in find_marks(figure, "others") if mark.tag == "path"]
+    assert [mark.attrib["aria-label"].split(" (")[0] for mark in arrows] == ["lost"]
     assert figure.description.endswith("Points beyond the edge, where arrows stand: 2.")
-    whole = told(figure)["whole"]
-    assert -0.031 < whole[0] < 0 <= left < right < 0.95 <= whole[1] <= 1.03
-    assert 1 < whole[3] <= 1.03
+    full_window = read_view_data(figure)["whole"]
+    assert -0.031 < full_window[0] < 0 <= x_min < x_max < 0.95 <= full_window[1] <= 1.03
+    assert 1 < full_window[3] <= 1.03
 
 
 def test_few_teams_are_shown_beside_the_baselines_and_many_are_not_squeezed_by_them() -> None:
-    method = Point("add_noise", 0.1, 0.9, baseline=True)
-    for number, shown in ((1, True), (3, True), (4, False)):
-        teams = [Point(f"t{n}", 0.5 + n / 100, 0.5, rank=n + 1) for n in range(number)]
-        left, right, low, high = told(scatter([*teams, method], WORDS))["home"]
-        assert (left <= 0.1 <= right and low <= 0.9 <= high) is shown, number
+    method = ScatterPoint("add_noise", 0.1, 0.9, baseline=True)
+    for number, is_in_view in ((1, True), (3, True), (4, False)):
+        teams = [ScatterPoint(f"t{n}", 0.5 + n / 100, 0.5, rank=n + 1) for n in range(number)]
+        x_min, x_max, y_min, y_max = read_view_data(build_scatter([*teams, method], WORDS))["home"]
+        assert (x_min <= 0.1 <= x_max and y_min <= 0.9 <= y_max) is is_in_view, number
 
 
-def test_what_all_share_is_said_once_and_numbers_have_the_decimals_of_boards() -> None:
-    alike = [Point(f"t{n}", 0.123456, 1.0, rank=1) for n in range(3)]
-    assert scatter(alike, WORDS).description == "Teams: 3. Utility loss 0.1235, risk 1.0000."
-    said = scatter([*alike, Point("ours", 0.0170649, 0.75, own=True)], WORDS).description
-    assert "Utility loss from 0.0171 to 0.1235, risk from 0.7500 to 1.0000." in said
-    assert said.endswith("ours: utility loss 0.0171, risk 0.7500.")
-    rounded = [Point(f"t{n}", 0.1 * n, 1.0, blur=0.005) for n in range(3)]
-    said = scatter([*rounded, Point("ours", 0.15, 0.3, own=True)], WORDS).description
-    assert said.endswith(
+def test_shared_values_are_described_once_with_the_decimals_of_boards() -> None:
+    alike = [ScatterPoint(f"t{n}", 0.123456, 1.0, rank=1) for n in range(3)]
+    assert build_scatter(alike, WORDS).description == "Teams: 3. Utility loss 0.1235, risk 1.0000."
+    description = build_scatter([*alike, ScatterPoint("ours", 0.0170649, 0.75, own=True)], WORDS).description
+    assert "Utility loss from 0.0171 to 0.1235, risk from 0.7500 to 1.0000." in description
+    assert description.endswith("ours: utility loss 0.0171, risk 0.7500.")
+    rounded = [ScatterPoint(f"t{n}", 0.1 * n, 1.0, blur=0.005) for n in range(3)]
+    description = build_scatter([*rounded, ScatterPoint("ours", 0.15, 0.3, own=True)], WORDS).description
+    assert description.endswith(
         "from 0.00 to 0.20, risk from 0.3000 to 1.00. ours: utility loss 0.1500, risk 0.3000."
     )
 
 
-def test_no_name_stands_on_the_leaders_line() -> None:
-    crowd = [Point(f"team {n}", 0.3 - n / 20, 0.1 + n / 20, rank=n + 1, overall=0.2) for n in range(4)]
-    figure = parsed(scatter([*crowd, Point("x", 0.4, 0.4)], WORDS, equal=True).svg)
+def test_no_name_overlaps_the_line_of_the_leader() -> None:
+    crowd = [ScatterPoint(f"team {n}", 0.3 - n / 20, 0.1 + n / 20, rank=n + 1, overall=0.2) for n in range(4)]
+    figure = parse_markup(
+        build_scatter([*crowd, ScatterPoint("x", 0.4, 0.4)], WORDS, with_score_levels=True).svg
+    )
     (best,) = [line for line in figure.iter("path") if line.attrib["class"] == "equal best"]
-    (x1, y1), (x2, y2) = corners(best.attrib["d"])
+    (x1, y1), (x2, y2) = list_corners(best.attrib["d"])
     texts = figure.findall(".//g[@class='names']/text")
     assert {text.text for text in texts} >= {"1. team 0", "2. team 1", "3. team 2"}
     for text in texts:
         x, y = float(text.attrib["x"]), float(text.attrib["y"])
-        wide = 0.55 * 15 * len(text.text or "")
-        left = {"label": x, "label middle": x - wide / 2, "label end": x - wide}[
+        width = 0.55 * 15 * len(text.text or "")
+        start = {"label": x, "label middle": x - width / 2, "label end": x - width}[
             text.attrib["class"].rpartition(" ")[0]
         ]
-        for at in (left, left + wide / 2, left + wide):
-            assert abs(y1 + (at - x1) / (x2 - x1) * (y2 - y1) - y) > 6, text.text
+        for position in (start, start + width / 2, start + width):
+            assert abs(y1 + (position - x1) / (x2 - x1) * (y2 - y1) - y) > 6, text.text
 
 
 SPAN = st.floats(0, 100).map(lambda value: round(value, 1))
 
 
 @given(st.tuples(SPAN, SPAN), st.tuples(SPAN, SPAN), st.tuples(SPAN, SPAN, SPAN, SPAN))
-def test_a_line_to_a_name_crosses_what_any_of_its_places_lies_in(
+def test_a_leader_line_crosses_every_box_that_contains_one_of_its_points(
     point: tuple[float, float], name: tuple[float, float], box: tuple[float, float, float, float]
 ) -> None:
-    one, there = Named(*point, "n"), Box(*name, name[0] + 30, name[1] + 15)
-    other = Box(min(box[0], box[1]), min(box[2], box[3]), max(box[0], box[1]), max(box[2], box[3]))
-    (x, y), long = nearest(one, there)
-    begin = min((one.size + CLEAR) / long, 1)
-    shares = [begin + (1 - begin) * place / 1000 for place in range(1, 1000)] if begin < 1 else []
-    places = [(one.x + share * (x - one.x), one.y + share * (y - one.y)) for share in shares]
-    depths = [min(a - other.left, other.right - a, b - other.top, other.bottom - b) for a, b in places]
+    anchor, label_box = LabelRequest(*point, "n"), Box(*name, name[0] + 30, name[1] + 15)
+    obstacle = Box(min(box[0], box[1]), min(box[2], box[3]), max(box[0], box[1]), max(box[2], box[3]))
+    (x, y), long = find_nearest_point(anchor, label_box)
+    begin = min((anchor.mark_size + LEADER_CLEARANCE) / long, 1)
+    shares = [begin + (1 - begin) * step / 1000 for step in range(1, 1000)] if begin < 1 else []
+    points = [(anchor.x + share * (x - anchor.x), anchor.y + share * (y - anchor.y)) for share in shares]
+    depths = [
+        min(a - obstacle.left, obstacle.right - a, b - obstacle.top, obstacle.bottom - b) for a, b in points
+    ]
     if max(depths, default=-1) > 1e-6:
-        assert crosses(one, there, other)
+        assert crosses(anchor, label_box, obstacle)
     elif max(depths, default=-1) < -0.2:
-        assert not crosses(one, there, other)
+        assert not crosses(anchor, label_box, obstacle)
 
 
-def test_who_matters_is_in_the_picture_however_far_off() -> None:
-    points = [*CROWD, Point("ours", 0.9, 0.9, own=True, rank=62), Point("winner", 0.0, 0.0, rank=1)]
-    left, right, low, high = told(scatter(points, WORDS))["home"]
-    assert -0.031 < left == low < 0
-    assert right > 0.9 < high
+def test_the_own_team_and_the_winner_are_always_inside_the_window() -> None:
+    points = [
+        *CROWD,
+        ScatterPoint("ours", 0.9, 0.9, own=True, rank=62),
+        ScatterPoint("winner", 0.0, 0.0, rank=1),
+    ]
+    x_min, x_max, y_min, y_max = read_view_data(build_scatter(points, WORDS))["home"]
+    assert -0.031 < x_min == y_min < 0
+    assert x_max > 0.9 < y_max
 
 
 @given(
@@ -153,42 +174,44 @@ def test_who_matters_is_in_the_picture_however_far_off() -> None:
     st.sampled_from([0, 0.005]),
 )
 def test_the_window_is_within_the_scores_and_used_well(pairs: list[tuple[float, float]], blur: float) -> None:
-    points = [Point(str(n), *pair, blur=blur, rank=1) for n, pair in enumerate(pairs)]
-    left, right, low, high = told(scatter(points, WORDS))["home"]
-    for (least, most), values in (
-        ((left, right), [x for x, _ in pairs]),
-        ((low, high), [y for _, y in pairs]),
+    points = [ScatterPoint(str(n), *pair, blur=blur, rank=1) for n, pair in enumerate(pairs)]
+    x_min, x_max, y_min, y_max = read_view_data(build_scatter(points, WORDS))["home"]
+    for (lower, upper), values in (
+        ((x_min, x_max), [x for x, _ in pairs]),
+        ((y_min, y_max), [y for _, y in pairs]),
     ):
-        assert -0.031 * most <= least < most <= 1 + 0.031 * (1 - max(least, 0))
-        assert least <= min(values) <= max(values) <= most
-        used = max(values) - min(values) + 2 * blur
-        assert used >= 0.8 * (most - least) or most - least <= max(0.1, 0.2 * most)
+        assert -0.031 * upper <= lower < upper <= 1 + 0.031 * (1 - max(lower, 0))
+        assert lower <= min(values) <= max(values) <= upper
+        covered = max(values) - min(values) + 2 * blur
+        assert covered >= 0.8 * (upper - lower) or upper - lower <= max(0.1, 0.2 * upper)
 
 
-def test_on_a_line_of_equal_score_it_is_that_score() -> None:
-    leader = Point("a", 0.25, 0.31, rank=1, overall=0.28)
-    figure = scatter([*CROWD, leader], WORDS, equal=True)
-    left, right = told(figure)["home"][:2]
-    box = next(iter(parsed(figure.svg).findall(".//path[@class='axis']"))).attrib["d"]
+def test_lines_of_equal_score_run_through_points_of_that_score() -> None:
+    leader = ScatterPoint("a", 0.25, 0.31, rank=1, overall=0.28)
+    figure = build_scatter([*CROWD, leader], WORDS, with_score_levels=True)
+    x_min, x_max = read_view_data(figure)["home"][:2]
+    box = next(iter(parse_markup(figure.svg).findall(".//path[@class='axis']"))).attrib["d"]
     x0, x1 = float(box[1:].split()[0]), float(box.rpartition("H")[2])
-    ticks = [(float(each.attrib["y"]), float(each.text or 0)) for each in upright(figure)]
+    ticks = [(float(element.attrib["y"]), float(element.text or 0)) for element in list_y_ticks(figure)]
     (y0, t0), (y1, t1) = ticks[0], ticks[-1]
-    lines = parsed(figure.svg).findall(".//g[@class='series levels']/path")
+    lines = parse_markup(figure.svg).findall(".//g[@class='series levels']/path")
     assert len(lines) >= 3
     scores = []
     for line in lines:
-        ends = corners(line.attrib["d"])
+        ends = list_corners(line.attrib["d"])
         sums = [
-            (left + (x - x0) / (x1 - x0) * (right - left) + t0 + (y - y0) / (y1 - y0) * (t1 - t0)) / 2
+            (x_min + (x - x0) / (x1 - x0) * (x_max - x_min) + t0 + (y - y0) / (y1 - y0) * (t1 - t0)) / 2
             for x, y in ends
         ]
         assert sums[0] == pytest.approx(sums[1], abs=3e-4)
         scores.append(sums[0])
-    texts = {each.text for each in parsed(figure.svg).findall(".//g[@class='series levels']/text")}
+    texts = {
+        element.text for element in parse_markup(figure.svg).findall(".//g[@class='series levels']/text")
+    }
     assert "0.2800" in texts
     assert scores[-1] == pytest.approx(0.28, abs=3e-4), "the leader's is the last"
     assert all(math.isclose(score, round(score, 2), abs_tol=3e-4) for score in scores)
-    assert [each.name for each in figure.legend].count("levels") == 2
+    assert [element.name for element in figure.legend].count("levels") == 2
 
 
 @given(
@@ -199,51 +222,61 @@ def test_a_score_beside_its_line_is_inside_the_plane_and_hides_no_mark(
     pairs: list[tuple[float, float]], blur: float
 ) -> None:
     points = [
-        Point(str(n), *pair, blur=blur, rank=n + 1, overall=sum(pair) / 2) for n, pair in enumerate(pairs)
+        ScatterPoint(str(n), *pair, blur=blur, rank=n + 1, overall=sum(pair) / 2)
+        for n, pair in enumerate(pairs)
     ]
-    figure = parsed(scatter(points, WORDS, equal=True).svg)
+    figure = parse_markup(build_scatter(points, WORDS, with_score_levels=True).svg)
     line = next(iter(figure.findall(".//path[@class='axis']"))).attrib["d"]
-    (left, bottom), right = map(float, line[1:].split("H")[0].split()), float(line.rpartition("H")[2])
-    dots = [(float(one.attrib["cx"]), float(one.attrib["cy"])) for one in figure.iter("circle")]
+    (plane_left, plane_bottom), plane_right = (
+        map(float, line[1:].split("H")[0].split()),
+        float(line.rpartition("H")[2]),
+    )
+    dots = [(float(circle.attrib["cx"]), float(circle.attrib["cy"])) for circle in figure.iter("circle")]
     for text in figure.findall(".//g[@class='series levels']/text"):
         x, y, half = float(text.attrib["x"]), float(text.attrib["y"]), 0.3 * 15 * len(text.text or "")
-        assert left <= x - half < x + half <= right + 0.1
-        assert 30 <= y <= bottom - 7
+        assert plane_left <= x - half < x + half <= plane_right + 0.1
+        assert 30 <= y <= plane_bottom - 7
         assert not [dot for dot in dots if abs(dot[0] - x) < half and abs(dot[1] - y) < 8], text.text
 
 
-def upright(figure: Figure) -> list[Any]:
-    return parsed(figure.svg).findall(".//text[@class='tick end']")
+def list_y_ticks(figure: Figure) -> list[Any]:
+    return parse_markup(figure.svg).findall(".//text[@class='tick end']")
 
 
-def test_where_ranks_are_added_up_no_line_is_of_equal_score() -> None:
-    figure = scatter([Point("a", 0.2, 0.3, rank=1, overall=0.25)], WORDS)
-    assert told(figure)["equal"] is False
-    assert parsed(figure.svg).findall(".//path[@class='equal']") == []
-    assert "levels" not in {each.name for each in figure.legend}
+def test_with_rank_sums_there_are_no_lines_of_equal_score() -> None:
+    figure = build_scatter([ScatterPoint("a", 0.2, 0.3, rank=1, overall=0.25)], WORDS)
+    assert read_view_data(figure)["equal"] is False
+    assert parse_markup(figure.svg).findall(".//path[@class='equal']") == []
+    assert "levels" not in {entry.name for entry in figure.legend}
 
 
 def test_the_corner_that_is_better_is_named_outside_of_the_plane() -> None:
-    figure = scatter([*CROWD, Point("corner", 0.0, 0.0, rank=1)], WORDS)
-    (better,) = parsed(figure.svg).findall(".//text[@class='better']")
-    lowest = max(middle(each)[1] for each in marks_of(figure, "others"))
+    figure = build_scatter([*CROWD, ScatterPoint("corner", 0.0, 0.0, rank=1)], WORDS)
+    (better,) = parse_markup(figure.svg).findall(".//text[@class='better']")
+    lowest = max(find_center(element)[1] for element in find_marks(figure, "others"))
     assert float(better.attrib["y"]) > lowest + 30
-    titles = [each for each in parsed(figure.svg).iter() if each.attrib.get("class") == "title end"]
+    titles = [
+        element for element in parse_markup(figure.svg).iter() if element.attrib.get("class") == "title end"
+    ]
     assert float(titles[0].attrib["x"]) > float(better.attrib["x"]) + 100
 
 
-def test_the_view_is_told_names_as_they_are_and_what_the_marks_say() -> None:
-    points = [Point(name, 0.1 + n / 20, 0.9 - n / 20, rank=n + 1) for n, name in enumerate(HOSTILE)]
+def test_the_view_data_has_raw_names_and_the_labels_of_marks() -> None:
+    points = [
+        ScatterPoint(name, 0.1 + n / 20, 0.9 - n / 20, rank=n + 1) for n, name in enumerate(HOSTILE_NAMES)
+    ]
     for t in (EN, JA):
-        figure = scatter(points, worded(ScatterWords, t), equal=True)
-        content = told(figure)
-        assert [one["names"][0] for one in content["marks"]] == [
-            name.replace("\x00", "\ufffd").replace("\x1b", "\ufffd") for name in HOSTILE
+        figure = build_scatter(points, translate_words(ScatterWords, t), with_score_levels=True)
+        content = read_view_data(figure)
+        assert [mark["names"][0] for mark in content["marks"]] == [
+            name.replace("\x00", "\ufffd").replace("\x1b", "\ufffd") for name in HOSTILE_NAMES
         ]
-        drawn = {each.attrib["aria-label"] for each in parsed(figure.svg).findall(".//*[@role='img']")}
-        assert {one["said"] for one in content["marks"]} == drawn
+        labels = {
+            element.attrib["aria-label"] for element in parse_markup(figure.svg).findall(".//*[@role='img']")
+        }
+        assert {mark["said"] for mark in content["marks"]} == labels
         assert content["words"]["x"] == t("Utility loss (lower is better)")
 
 
 def test_a_plane_without_points_has_no_view() -> None:
-    assert "data-view" not in rendered(scatter([], WORDS))
+    assert "data-view" not in render_figure(build_scatter([], WORDS))

@@ -1,4 +1,4 @@
-"""Deadlines as a calendar and announcements as a feed, read back by other programs' rules."""
+"""The calendar of deadlines and the feed of announcements, parsed by the rules of their standards."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -11,26 +11,26 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from anoncup.competition.parser import parse_competition
-from app.web.visitor.atom import NAMESPACE, NO_XML, Entry, Feed, atom, title_of
-from app.web.visitor.calendar import Event, calendar
+from app.web.visitor.atom import INVALID_XML_CHARACTER, NAMESPACE, Feed, FeedEntry, render_atom, shorten_title
+from app.web.visitor.calendar import CalendarEvent, render_calendar
 from tests.support.arena import Arena
-from tests.support.contest import Contest, competition_row
+from tests.support.contest import Contest, load_competition
 
 pytestmark = pytest.mark.full
 
-AT = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
-HOSTILE = "A; b, c\\n \\ d\ne 「匿名加工」" + "長い" * 60 + " 😀 <&>\"'"
+MOMENT = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
+HOSTILE_TEXT = "A; b, c\\n \\ d\ne 「匿名加工」" + "長い" * 60 + " 😀 <&>\"'"
 
 
-def unfolded(text: str) -> list[str]:
-    """The content lines of RFC 5545, section 3.1; every octet of them is looked at."""
+def unfold_lines(text: str) -> list[str]:
+    """Return the unfolded content lines (RFC 5545, section 3.1) and check length and line ends in bytes."""
     assert text.endswith("\r\n")
     lines: list[str] = []
     for line in text.encode()[:-2].split(b"\r\n"):
         assert len(line) <= 75
         assert b"\n" not in line
         assert b"\r" not in line
-        part = line.decode()  # a character is never cut
+        part = line.decode()  # fails if a fold splits a character
         if part.startswith(" "):
             lines[-1] += part[1:]
         else:
@@ -38,199 +38,216 @@ def unfolded(text: str) -> list[str]:
     return lines
 
 
-def meant(value: str) -> str:
-    """A TEXT value without its escapes, read from the left."""
-    return re.sub(r"\\(.)", lambda found: {"n": "\n", "N": "\n"}.get(found[1], found[1]), value)
+def unescape_text(value: str) -> str:
+    """Return a TEXT value without its escapes."""
+    return re.sub(r"\\(.)", lambda match: {"n": "\n", "N": "\n"}.get(match[1], match[1]), value)
 
 
-def read(text: str) -> tuple[dict[str, str], list[dict[str, str]]]:
-    """The properties of a calendar, and of each of its events; parameters are dropped."""
-    found: list[dict[str, str]] = [{}]
-    place = found[0]
-    for line in unfolded(text):
+def parse_calendar(text: str) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """Return the properties of a calendar and of each of its events, without parameters."""
+    components: list[dict[str, str]] = [{}]
+    component = components[0]
+    for line in unfold_lines(text):
         name, _, value = line.partition(":")
         name = name.partition(";")[0]
         if line in ("BEGIN:VCALENDAR", "END:VCALENDAR", "END:VEVENT"):
-            place = found[0]
+            component = components[0]
         elif line == "BEGIN:VEVENT":
-            found.append({})
-            place = found[-1]
+            components.append({})
+            component = components[-1]
         else:
-            assert name not in place, f"{name} twice"
-            place[name] = meant(value)
-    return found[0], found[1:]
+            assert name not in component, f"{name} twice"
+            component[name] = unescape_text(value)
+    return components[0], components[1:]
 
 
-def event(**given: Any) -> Event:
-    told: dict[str, Any] = {
+def build_event(**overrides: Any) -> CalendarEvent:
+    defaults: dict[str, Any] = {
         "uid": "1@anoncup",
-        "start": AT,
-        "end": AT + timedelta(days=1),
+        "start": MOMENT,
+        "end": MOMENT + timedelta(days=1),
         "summary": "s",
         "description": "d",
         "url": "https://cup.example/competitions/x",
         "sequence": 0,
-        "changed": AT,
+        "changed_at": MOMENT,
     }
-    return Event(**{**told, **given})
+    return CalendarEvent(**{**defaults, **overrides})
 
 
-@pytest.mark.parametrize("text", [HOSTILE, "", "a", "x" * 64, "é" * 40, "\\n;,", "a\r\nb", "😀" * 80])
-def test_any_text_is_read_back_as_it_was(text: str) -> None:
-    whole, (one,) = read(calendar(text, [event(summary=text, description=text)], language="ja"))
-    wanted = text.replace("\r\n", "\n")
-    assert whole["NAME"] == whole["X-WR-CALNAME"] == one["SUMMARY"] == one["DESCRIPTION"] == wanted
+@pytest.mark.parametrize("text", [HOSTILE_TEXT, "", "a", "x" * 64, "é" * 40, "\\n;,", "a\r\nb", "😀" * 80])
+def test_calendar_text_round_trips(text: str) -> None:
+    properties, (entry,) = parse_calendar(
+        render_calendar(text, [build_event(summary=text, description=text)], language="ja")
+    )
+    expected = text.replace("\r\n", "\n")
+    assert (
+        properties["NAME"]
+        == properties["X-WR-CALNAME"]
+        == entry["SUMMARY"]
+        == entry["DESCRIPTION"]
+        == expected
+    )
 
 
 def test_an_event_begins_and_ends_in_universal_time() -> None:
     tokyo = datetime.fromisoformat("2026-03-01T09:30:00+09:00")
-    _, (one,) = read(calendar("c", [event(start=tokyo, end=AT)], language="en"))
-    assert (one["DTSTART"], one["DTEND"]) == ("20260301T003000Z", "20260301T093000Z")
+    _, (entry,) = parse_calendar(render_calendar("c", [build_event(start=tokyo, end=MOMENT)], language="en"))
+    assert (entry["DTSTART"], entry["DTEND"]) == ("20260301T003000Z", "20260301T093000Z")
 
 
-def get(arena: Arena, name: str, **headers: str) -> Response:
-    answer: Response = arena.client.get(f"/competitions/{arena.slug}/{name}", headers=headers)
-    assert answer.status_code in (200, 304)
-    return answer
+def get_feed(arena: Arena, name: str, **headers: str) -> Response:
+    response: Response = arena.client.get(f"/competitions/{arena.slug}/{name}", headers=headers)
+    assert response.status_code in (200, 304)
+    return response
 
 
-def test_phases_are_events_that_keep_their_names_and_count_their_moves(client: TestClient) -> None:
-    contest = Contest.opened(client)
+def test_phase_events_keep_their_uid_and_count_their_changes(client: TestClient) -> None:
+    contest = Contest.create(client)
     arena = contest.arena
-    before = get(arena, "calendar.ics")
-    assert before.headers["content-type"] == "text/calendar; charset=utf-8"
-    rules = parse_competition(competition_row().file)
-    _, events = read(before.text)
-    assert [one["DTSTART"] for one in events] == [f"{p.start:%Y%m%dT%H%M%SZ}" for p in rules.phases]
-    assert [one["DTEND"] for one in events] == [f"{p.end:%Y%m%dT%H%M%SZ}" for p in rules.phases]
-    assert {(one["SEQUENCE"], one["STATUS"]) for one in events} == {("0", "CONFIRMED")}
+    response_before = get_feed(arena, "calendar.ics")
+    assert response_before.headers["content-type"] == "text/calendar; charset=utf-8"
+    rules = parse_competition(load_competition().file)
+    _, events = parse_calendar(response_before.text)
+    assert [entry["DTSTART"] for entry in events] == [f"{p.start:%Y%m%dT%H%M%SZ}" for p in rules.phases]
+    assert [entry["DTEND"] for entry in events] == [f"{p.end:%Y%m%dT%H%M%SZ}" for p in rules.phases]
+    assert {(entry["SEQUENCE"], entry["STATUS"]) for entry in events} == {("0", "CONFIRMED")}
     later = rules.phases[0].end + timedelta(hours=1)
-    moved = {"end": later.isoformat()}
-    assert arena.post(f"{contest.path}/phases/anonymization/extend", json=moved).status_code == 200
-    after = get(arena, "calendar.ics")
-    _, again = read(after.text)
-    assert [one["UID"] for one in again] == [one["UID"] for one in events]
-    assert again[0]["DTEND"] == f"{later:%Y%m%dT%H%M%SZ}"
-    assert {one["SEQUENCE"] for one in again} == {"1"}
-    assert again[0]["LAST-MODIFIED"] >= events[0]["LAST-MODIFIED"]
-    assert after.headers["etag"] != before.headers["etag"]
-    assert get(arena, "calendar.ics", **{"If-None-Match": after.headers["etag"]}).status_code == 304
+    payload = {"end": later.isoformat()}
+    assert arena.post(f"{contest.path}/phases/anonymization/extend", json=payload).status_code == 200
+    response_after = get_feed(arena, "calendar.ics")
+    _, later_events = parse_calendar(response_after.text)
+    assert [entry["UID"] for entry in later_events] == [entry["UID"] for entry in events]
+    assert later_events[0]["DTEND"] == f"{later:%Y%m%dT%H%M%SZ}"
+    assert {entry["SEQUENCE"] for entry in later_events} == {"1"}
+    assert later_events[0]["LAST-MODIFIED"] >= events[0]["LAST-MODIFIED"]
+    assert response_after.headers["etag"] != response_before.headers["etag"]
+    assert (
+        get_feed(arena, "calendar.ics", **{"If-None-Match": response_after.headers["etag"]}).status_code
+        == 304
+    )
 
 
-def test_in_a_pause_no_end_is_sure(arena: Arena) -> None:
+def test_during_a_pause_events_are_tentative(arena: Arena) -> None:
     arena.post(f"/competitions/{arena.slug}/phases/anonymization/pause")
-    _, events = read(get(arena, "calendar.ics").text)
-    assert {one["STATUS"] for one in events} == {"TENTATIVE"}
+    _, events = parse_calendar(get_feed(arena, "calendar.ics").text)
+    assert {entry["STATUS"] for entry in events} == {"TENTATIVE"}
 
 
-def test_other_acts_of_organizers_do_not_count_as_moves(arena: Arena) -> None:
-    before = get(arena, "calendar.ics").text
+def test_other_actions_of_organizers_do_not_count_as_changes(arena: Arena) -> None:
+    text_before = get_feed(arena, "calendar.ics").text
     arena.post(f"/competitions/{arena.slug}/announcements", json={"text": {"en": "Nothing moves."}})
-    assert get(arena, "calendar.ics").text == before
+    assert get_feed(arena, "calendar.ics").text == text_before
 
 
 def test_the_calendar_speaks_the_language_that_is_asked_for(arena: Arena) -> None:
-    _, (english, *_) = read(get(arena, "calendar.ics?lang=en", **{"Accept-Language": "ja"}).text)
-    _, (japanese, *_) = read(get(arena, "calendar.ics?lang=ja").text)
+    _, (english, *_) = parse_calendar(
+        get_feed(arena, "calendar.ics?lang=en", **{"Accept-Language": "ja"}).text
+    )
+    _, (japanese, *_) = parse_calendar(get_feed(arena, "calendar.ics?lang=ja").text)
     assert "Anonymization phase" in english["SUMMARY"]
     assert "匿名加工フェーズ" in japanese["SUMMARY"]
 
 
-def parsed(body: bytes) -> ElementTree.Element:
-    return ElementTree.fromstring(body)  # what is parsed is what we have just made
+def parse_feed(body: bytes) -> ElementTree.Element:
+    return ElementTree.fromstring(body)  # our own output, so entity expansion is no risk
 
 
-def texts_in(root: ElementTree.Element, name: str) -> list[str | None]:
-    return [found.text for found in root.iter(f"{{{NAMESPACE}}}{name}")]
+def list_texts(root: ElementTree.Element, name: str) -> list[str | None]:
+    return [element.text for element in root.iter(f"{{{NAMESPACE}}}{name}")]
 
 
-@pytest.mark.parametrize("text", [HOSTILE, "]]> <!-- -->", "a\tb\n\nc", "\ufffe\uffff", "&amp;"])
-def test_any_announcement_is_read_back_as_it_was(text: str) -> None:
-    feed = Feed(UUID(int=1), text, "o", "https://x/p", "https://x/a", AT, "en")
-    root = parsed(atom(feed, [Entry(UUID(int=2), AT, text, "ja")]))
-    wanted = NO_XML.sub("\ufffd", text)
-    assert texts_in(root, "content") == [wanted]
-    assert texts_in(root, "title")[0] == wanted
-    assert texts_in(root, "id") == [UUID(int=1).urn, UUID(int=2).urn]
-    assert texts_in(root, "updated") == ["2026-03-01T09:30:00Z"] * 2
+@pytest.mark.parametrize("text", [HOSTILE_TEXT, "]]> <!-- -->", "a\tb\n\nc", "\ufffe\uffff", "&amp;"])
+def test_announcement_text_round_trips(text: str) -> None:
+    feed = Feed(UUID(int=1), text, "o", "https://x/p", "https://x/a", MOMENT, "en")
+    root = parse_feed(render_atom(feed, [FeedEntry(UUID(int=2), MOMENT, text, "ja")]))
+    expected = INVALID_XML_CHARACTER.sub("\ufffd", text)
+    assert list_texts(root, "content") == [expected]
+    assert list_texts(root, "title")[0] == expected
+    assert list_texts(root, "id") == [UUID(int=1).urn, UUID(int=2).urn]
+    assert list_texts(root, "updated") == ["2026-03-01T09:30:00Z"] * 2
 
 
 def test_an_entry_is_named_by_its_first_line() -> None:
-    assert title_of("\n Short. \nMore.") == "Short."
-    long = title_of("word " * 40)
+    assert shorten_title("\n Short. \nMore.") == "Short."
+    long = shorten_title("word " * 40)
     assert len(long) <= 80
     assert long.endswith("word…")
 
 
 def test_the_feed_has_what_the_page_has_newest_first(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/announcements"
-    empty = parsed(get(arena, "announcements.atom").content)
-    assert texts_in(empty, "entry") == []
-    assert len(texts_in(empty, "updated")) == 1
-    made = [
+    empty = parse_feed(get_feed(arena, "announcements.atom").content)
+    assert list_texts(empty, "entry") == []
+    assert len(list_texts(empty, "updated")) == 1
+    announcements = [
         arena.post(path, json={"text": text}).json()
         for text in ({"en": "The first."}, {"en": "Both.", "ja": "両方。"})
     ]
-    answer = get(arena, "announcements.atom?lang=ja")
-    assert answer.headers["content-type"] == "application/atom+xml; charset=utf-8"
-    root = parsed(answer.content)
-    assert texts_in(root, "content") == ["両方。", "The first."]
-    assert texts_in(root, "id")[1:] == [UUID(one["id"]).urn for one in reversed(made)]
-    assert texts_in(root, "updated")[0] == texts_in(root, "updated")[1]
-    assert texts_in(parsed(get(arena, "announcements.atom?lang=en").content), "content")[0] == "Both."
-    tag = answer.headers["etag"]
-    assert get(arena, "announcements.atom?lang=ja", **{"If-None-Match": tag}).status_code == 304
+    response = get_feed(arena, "announcements.atom?lang=ja")
+    assert response.headers["content-type"] == "application/atom+xml; charset=utf-8"
+    root = parse_feed(response.content)
+    assert list_texts(root, "content") == ["両方。", "The first."]
+    assert list_texts(root, "id")[1:] == [
+        UUID(announcement["id"]).urn for announcement in reversed(announcements)
+    ]
+    assert list_texts(root, "updated")[0] == list_texts(root, "updated")[1]
+    assert (
+        list_texts(parse_feed(get_feed(arena, "announcements.atom?lang=en").content), "content")[0] == "Both."
+    )
+    tag = response.headers["etag"]
+    assert get_feed(arena, "announcements.atom?lang=ja", **{"If-None-Match": tag}).status_code == 304
 
 
 def test_an_announcement_that_is_taken_back_is_gone_from_the_feed(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/announcements"
-    made = arena.post(path, json={"text": {"en": "Wrong."}}).json()
-    assert b"Wrong." in get(arena, "announcements.atom").content
-    assert arena.call("DELETE", f"/announcements/{made['id']}").status_code == 204
-    assert b"Wrong." not in get(arena, "announcements.atom").content
+    announcement = arena.post(path, json={"text": {"en": "Wrong."}}).json()
+    assert b"Wrong." in get_feed(arena, "announcements.atom").content
+    assert arena.call("DELETE", f"/announcements/{announcement['id']}").status_code == 204
+    assert b"Wrong." not in get_feed(arena, "announcements.atom").content
 
 
-def test_an_answer_to_everybody_is_in_the_feed_and_on_the_first_page_without_who_asked(arena: Arena) -> None:
+def test_a_public_answer_is_in_the_feed_and_on_the_overview_without_its_author(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}"
-    said = arena.post(f"{path}/announcements", json={"text": {"en": "Welcome."}}).json()
+    announcement = arena.post(f"{path}/announcements", json={"text": {"en": "Welcome."}}).json()
     question = {"question": "May rows be left out?\nAll of them?"}
-    made = [
-        arena.post(f"{path}/clarifications", token=arena.team(name), json=question)
+    responses = [
+        arena.post(f"{path}/clarifications", token=arena.get_team_token(name), json=question)
         for name in ("red", "blue")
     ]
-    ids = [one.json()["id"] for one in made]
+    ids = [response.json()["id"] for response in responses]
     entries = f"{{{NAMESPACE}}}entry"
 
-    def answer(identifier: str, text: str, *, public: bool) -> None:
+    def answer_question(identifier: str, text: str, *, public: bool) -> None:
         body = {"answer": text, "public": public}
         assert arena.put(f"/clarifications/{identifier}/answer", json=body).status_code == 200
 
-    def feed() -> ElementTree.Element:
-        return parsed(get(arena, "announcements.atom").content)
+    def fetch_feed() -> ElementTree.Element:
+        return parse_feed(get_feed(arena, "announcements.atom").content)
 
-    answer(ids[1], "For one team alone.", public=False)
-    assert len(list(feed().iter(entries))) == 1
-    answer(ids[0], "Some & few.", public=True)
-    assert texts_in(feed(), "id")[1:] == [UUID(ids[0]).urn, UUID(said["id"]).urn]
-    assert texts_in(feed(), "title")[1] == "May rows be left out?"
-    assert (texts_in(feed(), "content")[0] or "").endswith(
+    answer_question(ids[1], "For one team alone.", public=False)
+    assert len(list(fetch_feed().iter(entries))) == 1
+    answer_question(ids[0], "Some & few.", public=True)
+    assert list_texts(fetch_feed(), "id")[1:] == [UUID(ids[0]).urn, UUID(announcement["id"]).urn]
+    assert list_texts(fetch_feed(), "title")[1] == "May rows be left out?"
+    assert (list_texts(fetch_feed(), "content")[0] or "").endswith(
         "All of them?\n\nThe organizers’ answer to everybody\nSome & few."
     )
-    shown = [arena.client.get(path).text, get(arena, "announcements.atom").text]
-    for text in shown:
+    texts = [arena.client.get(path).text, get_feed(arena, "announcements.atom").text]
+    for text in texts:
         assert "Some &amp; few." in text
         assert not any(word in text for word in ("For one team", "Crimson", "Azure"))
-    answer(ids[0], "None.", public=True)
-    assert (texts_in(feed(), "content")[0] or "").endswith("\nNone.")
-    assert texts_in(feed(), "id")[1] == UUID(ids[0]).urn
-    answer(ids[0], "None.", public=False)
-    assert len(list(feed().iter(entries))) == 1
+    answer_question(ids[0], "None.", public=True)
+    assert (list_texts(fetch_feed(), "content")[0] or "").endswith("\nNone.")
+    assert list_texts(fetch_feed(), "id")[1] == UUID(ids[0]).urn
+    answer_question(ids[0], "None.", public=False)
+    assert len(list(fetch_feed().iter(entries))) == 1
 
 
-def test_the_first_page_leads_to_both(arena: Arena) -> None:
-    shown = arena.client.get(f"/competitions/{arena.slug}").text
+def test_the_overview_links_to_both_feeds(arena: Arena) -> None:
+    html = arena.client.get(f"/competitions/{arena.slug}").text
     for kind, name in (("application/atom+xml", "announcements.atom"), ("text/calendar", "calendar.ics")):
-        (address,) = re.findall(rf'<link rel="alternate" type="{re.escape(kind)}" href="([^"]*)"', shown)
+        (address,) = re.findall(rf'<link rel="alternate" type="{re.escape(kind)}" href="([^"]*)"', html)
         assert arena.client.get(address).headers["content-type"].startswith(kind)
-        assert f'<a href="{address}"' in shown
+        assert f'<a href="{address}"' in html
         assert name in address

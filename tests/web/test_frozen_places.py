@@ -1,53 +1,57 @@
-"""Ranks on a submission's page while the board is frozen, and by sums of ranks: only what the board shows."""
+"""The rank on a submission's page reveals no more than the board, when frozen and with rank sums."""
 
 import pytest
 from fastapi.testclient import TestClient
 
-from anoncup.rules.toml_text import with_tables
+from anoncup.rules.toml_text import replace_tables
 from tests.support.contest import Contest
-from tests.support.frozen_boards import freeze, opened
-from tests.support.rejudgings import applied, file_of
-from tests.web.reader import page
-from tests.web.spoken import said
+from tests.support.frozen_boards import create_contest, freeze
+from tests.support.rejudgings import apply_rejudging, get_competition_file
+from tests.web.reader import get_page
+from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 
 
-def shown(contest: Contest, submission: str, *, team: str = "red") -> str:
-    return page(contest.arena, f"/submissions/{submission}", team=team).text
+def read_submission_page(contest: Contest, submission: str, *, team: str = "red") -> str:
+    return get_page(contest.arena, f"/submissions/{submission}", team=team).text
 
 
-def test_on_a_frozen_board_a_later_one_is_supposed_among_what_stood_then(client: TestClient) -> None:
-    contest = opened(client)
-    early = contest.submit("red")
+def test_on_a_frozen_board_a_later_submission_is_ranked_among_the_frozen_rows(client: TestClient) -> None:
+    contest = create_contest(client)
+    frozen_id = contest.submit("red")
     contest.submit("blue")
     freeze(contest)
-    late = contest.submit("red")
-    contest.submit("green")  # of whom the frozen board says nothing
-    for submission in (early, late):
-        assert "The board is frozen" in shown(contest, submission)
-    own = next(row for row in contest.board(team="red")["rows"] if row["own"])
-    assert said("Rank {rank} of {teams}.", rank=own["rank"], teams=2) in shown(contest, early)
-    assert said("The board shows the team’s best submission: rank {rank}.", rank=own["rank"]) in shown(
-        contest, late
+    later_id = contest.submit("red")
+    contest.submit("green")  # not on the frozen board
+    for submission in (frozen_id, later_id):
+        assert "The board is frozen" in read_submission_page(contest, submission)
+    own = next(row for row in contest.get_board(team="red")["rows"] if row["own"])
+    assert translate("Rank {rank} of {teams}.", rank=own["rank"], teams=2) in read_submission_page(
+        contest, frozen_id
     )
-    organizers = page(contest.arena, f"/submissions/{late}", organizer=True).text
+    assert translate(
+        "The board shows the team’s best submission: rank {rank}.", rank=own["rank"]
+    ) in read_submission_page(contest, later_id)
+    organizers = get_page(contest.arena, f"/submissions/{later_id}", organizer=True).text
     assert "The board is frozen" not in organizers
-    even = "".join(f"[measures.{name}]\nweight = 1.0\n" for name in ("cross_count", "mean_mae"))
-    text = with_tables(file_of(contest), "measures", even)
-    applied(contest, with_tables(text, "scales", ""))  # what stood then was scored by other rules
-    assert said("Rank and distance") not in shown(contest, late)
-    assert said("Rank {rank} of {teams}.", rank=own["rank"], teams=2) in shown(contest, early)
+    equal_weights = "".join(f"[measures.{name}]\nweight = 1.0\n" for name in ("cross_count", "mean_mae"))
+    text = replace_tables(get_competition_file(contest), "measures", equal_weights)
+    apply_rejudging(contest, replace_tables(text, "scales", ""))  # the frozen rows were scored by other rules
+    assert translate("Rank and distance") not in read_submission_page(contest, later_id)
+    assert translate("Rank {rank} of {teams}.", rank=own["rank"], teams=2) in read_submission_page(
+        contest, frozen_id
+    )
 
 
 @pytest.mark.parametrize("rule", ["score", "rank_sum"])
-def test_where_sums_of_ranks_decide_no_distance_is_told(client: TestClient, rule: str) -> None:
-    contest = opened(client, rule=rule)
-    sent = {team: contest.submit(team) for team in ("red", "blue", "green")}
-    by_sum = said(
+def test_with_rank_sums_no_distance_to_the_next_rank_is_shown(client: TestClient, rule: str) -> None:
+    contest = create_contest(client, rule=rule)
+    submissions = {team: contest.submit(team) for team in ("red", "blue", "green")}
+    rank_sum_note = translate(
         "Here the sum of the ranks in each measure and in risk decides, so the gap cannot be given as one number."
     )
-    for team, submission in sent.items():
-        found = shown(contest, submission, team=team)
-        assert (by_sum in found) is (rule == "rank_sum")
-        assert ('<ul class="gaps">' in found) is (rule == "score")
+    for team, submission in submissions.items():
+        html = read_submission_page(contest, submission, team=team)
+        assert (rank_sum_note in html) is (rule == "rank_sum")
+        assert ('<ul class="gaps">' in html) is (rule == "score")

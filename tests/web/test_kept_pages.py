@@ -1,4 +1,4 @@
-"""Pages of what is kept say what they would say if nothing were, to everybody what is theirs."""
+"""Cached board pages equal pages built without a cache, for each reader."""
 
 import re
 from itertools import product
@@ -10,50 +10,53 @@ from sqlalchemy import func, select, update
 from app.db.models import Competition, Team
 from app.db.transaction import transaction
 from app.http.authentication import COOKIE
-from app.http.board_cache import Boards, Kept, Shared
-from tests.support.query_counter import asked
-from tests.support.random_contests import Drawn, nothing_written_down
+from app.http.board_cache import BoardCache, Cache, SingleFlight
+from tests.support.query_counter import log_queries
+from tests.support.random_contests import RandomContest, unrecorded_versions
 
 pytestmark = pytest.mark.full
 
-__all__ = ["nothing_written_down"]  # a fixture of every test here
+__all__ = ["unrecorded_versions"]  # an autouse fixture
 BOARDS = ("boards/replay", "boards/matrix")
 READERS = ("visitor", "red", "organizer")
 
 
-class Reading:
-    """Everybody who reads a drawn contest; their sessions are opened once: each ends what is kept."""
+class ContestReaders:
+    """Readers of a random contest.
 
-    def __init__(self, drawn: Drawn) -> None:
-        arena = drawn.contest.arena
-        self.drawn, self.client, self.boards = drawn, arena.client, Boards()
-        tokens = {"red": arena.team("red"), "organizer": arena.organizer}
-        self.sessions = {name: arena.session(token) for name, token in tokens.items()}
+    Their sessions are opened once, because opening a session invalidates the cache.
+    """
+
+    def __init__(self, random_contest: RandomContest) -> None:
+        arena = random_contest.contest.arena
+        self.random_contest, self.client, self.boards = random_contest, arena.client, BoardCache()
+        tokens = {"red": arena.get_team_token("red"), "organizer": arena.organizer}
+        self.sessions = {name: arena.get_session(token) for name, token in tokens.items()}
         with transaction() as session:
-            self.team = session.scalars(select(Team.id).where(Team.name == "red")).one()
+            self.team_id = session.scalars(select(Team.id).where(Team.name == "red")).one()
 
     @property
     def paths(self) -> list[str]:
-        return [f"/competitions/small/{one}" for one in (*BOARDS, f"teams/{self.team}")]
+        return [f"/competitions/small/{suffix}" for suffix in (*BOARDS, f"teams/{self.team_id}")]
 
     def get(self, path: str, reader: str) -> tuple[int, str]:
-        """The status and what the page says, but for the moment at which it was made."""
-        known = self.sessions.get(reader)
+        """Return the status and the page without the time at which it was built."""
+        session = self.sessions.get(reader)
         self.client.cookies.clear()
-        answer = self.client.get(path, headers={"Cookie": f"{COOKIE}={known}"} if known else {})
-        return answer.status_code, re.sub(r"(?s)<p[^>]*as_of.*?</p>", "", answer.text.partition("<h1")[2])
+        response = self.client.get(path, headers={"Cookie": f"{COOKIE}={session}"} if session else {})
+        return response.status_code, re.sub(r"(?s)<p[^>]*as_of.*?</p>", "", response.text.partition("<h1")[2])
 
-    def by(self, boards: Boards, path: str, reader: str) -> tuple[int, str]:
-        """What it is where these are kept."""
+    def get_with_cache(self, boards: BoardCache, path: str, reader: str) -> tuple[int, str]:
+        """Return the status and the page with the given cache."""
         self.client.app.state.boards = boards  # type: ignore[attr-defined]
         return self.get(path, reader)
 
     def check(self) -> None:
-        every = list(product(self.paths, READERS))
-        expected = {each: self.by(Boards(), *each) for each in every}
-        self.drawn.rng.shuffle(every)
-        for path, reader in every * 2:
-            assert self.by(self.boards, path, reader) == expected[path, reader], (path, reader)
+        requests = list(product(self.paths, READERS))
+        expected = {request: self.get_with_cache(BoardCache(), *request) for request in requests}
+        self.random_contest.rng.shuffle(requests)
+        for path, reader in requests * 2:
+            assert self.get_with_cache(self.boards, path, reader) == expected[path, reader], (path, reader)
 
 
 @pytest.mark.parametrize(
@@ -64,58 +67,59 @@ class Reading:
         pytest.param(2, "score", "hidden", marks=pytest.mark.full),
     ],
 )
-def test_pages_of_what_is_kept_are_those_that_would_be_made_now(
-    client: TestClient, seed: int, rule: str, feedback: str
-) -> None:
-    drawn = Drawn(client, seed, rule=rule, feedback=feedback)
-    reading = Reading(drawn)
+def test_cached_pages_equal_fresh_pages(client: TestClient, seed: int, rule: str, feedback: str) -> None:
+    random_contest = RandomContest(client, seed, rule=rule, feedback=feedback)
+    readers = ContestReaders(random_contest)
     for _ in range(6):
-        drawn.submit()
-    drawn.publish()
-    drawn.open_attacks()
+        random_contest.submit()
+    random_contest.publish()
+    random_contest.open_attacks()
     for _ in range(4):
-        drawn.guess()
-    reading.check()
-    drawn.bar(team="red")
-    reading.check()
-    drawn.bar(team="red", out=False)
-    drawn.close()
+        random_contest.submit_guess()
+    readers.check()
+    random_contest.set_disqualified(team="red")
+    readers.check()
+    random_contest.set_disqualified(team="red", disqualified=False)
+    random_contest.close()
     with transaction() as session:
         session.execute(update(Competition).values(revealed_at=func.clock_timestamp()))
-    reading.check()
+    readers.check()
 
 
-def test_a_page_that_is_kept_reads_no_submissions_and_shares_the_history_with_programs(
+def test_a_cached_page_reads_no_evaluations_and_shares_the_history_with_the_api(
     client: TestClient,
 ) -> None:
-    drawn = Drawn(client, 0, rule="score", feedback="immediate")
+    random_contest = RandomContest(client, 0, rule="score", feedback="immediate")
     for _ in range(4):
-        drawn.submit()
-    reading = Reading(drawn)
+        random_contest.submit()
+    readers = ContestReaders(random_contest)
     path = "/competitions/small/boards/replay"
-    assert drawn.contest.arena.client.get("/api/v1/competitions/small/boards/history").status_code == 200
+    assert (
+        random_contest.contest.arena.client.get("/api/v1/competitions/small/boards/history").status_code
+        == 200
+    )
     for reader in ("visitor", "red"):
         for _ in range(2):
-            with asked() as noted:
-                assert reading.get(path, reader)[0] == 200
-        assert not any("evaluations" in one for one in noted.statements)
-    with asked() as noted:
-        reading.get(path, "visitor")
-    assert len(noted.statements) <= 4
+            with log_queries() as counter:
+                assert readers.get(path, reader)[0] == 200
+        assert not any("evaluations" in statement for statement in counter.statements)
+    with log_queries() as counter:
+        readers.get(path, "visitor")
+    assert len(counter.statements) <= 4
 
 
-class Sized:
+class SizedView:
     def __init__(self, size: int) -> None:
         self.size = size
 
-    def stands(self, _: object) -> bool:
+    def is_current(self, _: object) -> bool:
         return True
 
 
-def test_of_too_many_bytes_what_nobody_wanted_for_longest_goes() -> None:
-    kept: Kept[Sized] = Kept(10, Shared())
+def test_the_least_recently_used_views_are_evicted_first() -> None:
+    cache: Cache[SizedView] = Cache(10, SingleFlight())
     for name, size in (("a", 4), ("b", 4), ("a", 5), ("c", 3)):
-        kept.put(name, Sized(size))
-    assert (list(kept.found), kept.size) == (["a", "c"], 8)
-    kept.put("d", Sized(11))
-    assert (list(kept.found), kept.size) == ([], 0)
+        cache.insert(name, SizedView(size))
+    assert (list(cache.entries), cache.size) == (["a", "c"], 8)
+    cache.insert("d", SizedView(11))
+    assert (list(cache.entries), cache.size) == ([], 0)

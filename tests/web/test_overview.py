@@ -1,4 +1,4 @@
-"""A competition's first page: what it is, where it stands, who leads and why, what to do next."""
+"""The overview of a competition: its state, the leaders, the schedule and the reader's next step."""
 
 import re
 from html import unescape
@@ -8,58 +8,65 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.competition.parser import parse_competition
-from app.web.site.notation import percent
-from app.web.visitor.leader import compared, leader_of, podium
-from tests.support.arena import Arena, competition_file
+from app.web.site.notation import format_percent
+from app.web.visitor.leader import compare_scores, find_leader, select_podium
+from tests.support.arena import Arena, build_competition_toml
 from tests.support.contest import Contest
-from tests.support.overview_page import RULES, board_of, line
+from tests.support.overview_page import RULES, build_board_from_rows, build_row
 from tests.support.uploads import score_everything
-from tests.web.reader import page, words_of
-from tests.web.spoken import said
+from tests.web.reader import extract_words, get_page
+from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 
 
-def read(arena: Arena, **reader: Any) -> str:
-    """What the reader sees, in one line."""
-    return unescape(" ".join(words_of(page(arena, f"/competitions/{arena.slug}", **reader).text)))
+def read_overview(arena: Arena, **reader: Any) -> str:
+    """Return the visible text of the overview in one line."""
+    return unescape(" ".join(extract_words(get_page(arena, f"/competitions/{arena.slug}", **reader).text)))
 
 
 def test_the_leader_is_the_first_rank_and_its_attacker_the_best_that_counts() -> None:
-    found = leader_of(board_of(line(1), line(2, utility=0.3), line(None)), RULES)
-    assert found is not None
-    assert (found.row.rank, found.attacker, found.by_rival) == (1, "euc1", False)
-    assert [row.rank for row in found.following] == [2]
+    leader = find_leader(
+        build_board_from_rows(build_row(1), build_row(2, utility=0.3), build_row(None)), RULES
+    )
+    assert leader is not None
+    assert (leader.row.rank, leader.attacker, leader.found_by_rival) == (1, "euc1", False)
+    assert [row.rank for row in leader.runners_up] == [2]
 
 
 def test_an_attacker_that_does_not_count_is_not_named() -> None:
-    file = competition_file(more="[attackers.euc1]\ncounts = false\n")
-    found = leader_of(board_of(line(1)), parse_competition(file))
-    assert found is not None
-    assert found.attacker == "gower"
+    file = build_competition_toml(extra_toml="[attackers.euc1]\ncounts = false\n")
+    leader = find_leader(build_board_from_rows(build_row(1)), parse_competition(file))
+    assert leader is not None
+    assert leader.attacker == "gower"
 
 
 def test_a_rival_who_finds_the_most_is_the_best_attacker() -> None:
-    found = leader_of(board_of(line(1, rivals=0.5, security=0.5)), RULES)
-    assert found is not None
-    assert found.by_rival
-    beaten = leader_of(board_of(line(1, rivals=0.1)), RULES)
-    assert beaten is not None
-    assert not beaten.by_rival
+    leader = find_leader(build_board_from_rows(build_row(1, rivals=0.5, security=0.5)), RULES)
+    assert leader is not None
+    assert leader.found_by_rival
+    other_leader = find_leader(build_board_from_rows(build_row(1, rivals=0.1)), RULES)
+    assert other_leader is not None
+    assert not other_leader.found_by_rival
 
 
 def test_nobody_leads_before_anybody_has_a_rank() -> None:
-    assert leader_of(board_of(line(None, overall=None)), RULES) is None
-    assert leader_of(board_of(), RULES) is None
+    assert find_leader(build_board_from_rows(build_row(None, overall=None)), RULES) is None
+    assert find_leader(build_board_from_rows(), RULES) is None
 
 
-def test_those_who_share_a_rank_stand_together_the_readers_own_first() -> None:
-    rows = [line(1, team="a"), line(1, team="b", own=True), line(3, team="c"), line(3, team="d")]
-    found = leader_of(board_of(*rows), RULES)
-    assert found is not None
-    assert [row.team for row in found.rows] == ["b", "a"]
-    assert [row.team for row in found.following] == ["c", "d"]
-    assert found.alike
+def test_tied_leaders_are_grouped_starting_with_the_own_team() -> None:
+    rows = [
+        build_row(1, team="a"),
+        build_row(1, team="b", own=True),
+        build_row(3, team="c"),
+        build_row(3, team="d"),
+    ]
+    leader = find_leader(build_board_from_rows(*rows), RULES)
+    assert leader is not None
+    assert [row.team for row in leader.rows] == ["b", "a"]
+    assert [row.team for row in leader.runners_up] == ["c", "d"]
+    assert leader.same_scores
 
 
 @pytest.mark.parametrize(
@@ -74,27 +81,27 @@ def test_those_who_share_a_rank_stand_together_the_readers_own_first() -> None:
     ],
 )
 def test_the_leader_is_compared_with_the_second(second: dict[str, float], better_in: str) -> None:
-    assert compared(line(1), line(2, **second), None) == better_in
-    rounded = compared(line(1), line(2, **second), 4)
+    assert compare_scores(build_row(1), build_row(2, **second), None) == better_in
+    rounded = compare_scores(build_row(1), build_row(2, **second), 4)
     assert rounded.removeprefix("about_") == better_in
 
 
-def test_what_rounding_hides_is_not_said() -> None:
-    """The reader's own row is exact and the other is not: 0.1049 may be more than what is shown as 0.1."""
-    own = line(1, own=True, utility=0.1049, security=0.24)
-    found = leader_of(board_of(own, line(2, utility=0.1, security=0.2), digits=1), RULES)
-    assert found is not None
-    assert (found.comparison, found.digits, found.told) == ("neither", 1, False)
+def test_differences_hidden_by_rounding_are_not_mentioned() -> None:
+    """The reader's own row is exact, the other is rounded: 0.1049 may exceed a score shown as 0.1."""
+    own = build_row(1, own=True, utility=0.1049, security=0.24)
+    leader = find_leader(build_board_from_rows(own, build_row(2, utility=0.1, security=0.2), digits=1), RULES)
+    assert leader is not None
+    assert (leader.comparison, leader.digits, leader.shows_attackers) == ("neither", 1, False)
 
 
 def test_the_podium_has_three_rows_no_baseline_and_the_readers_own() -> None:
-    rows = [line(place) for place in range(1, 8)] + [line(None, baseline=True)]
-    assert [row.rank for row in podium(board_of(*rows))] == [1, 2, 3]
-    rows[5] = line(6, own=True)
-    assert [row.rank for row in podium(board_of(*rows))] == [1, 2, 3, 6]
-    rows[1] = line(2, own=True)
-    rows[5] = line(6)
-    assert [row.rank for row in podium(board_of(*rows))] == [1, 2, 3]
+    rows = [build_row(rank) for rank in range(1, 8)] + [build_row(None, baseline=True)]
+    assert [row.rank for row in select_podium(build_board_from_rows(*rows))] == [1, 2, 3]
+    rows[5] = build_row(6, own=True)
+    assert [row.rank for row in select_podium(build_board_from_rows(*rows))] == [1, 2, 3, 6]
+    rows[1] = build_row(2, own=True)
+    rows[5] = build_row(6)
+    assert [row.rank for row in select_podium(build_board_from_rows(*rows))] == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -112,8 +119,8 @@ def test_the_podium_has_three_rows_no_baseline_and_the_readers_own() -> None:
         (1.0, "100%"),
     ],
 )
-def test_shares_are_said_in_percent_and_never_as_none_or_all_that_are_not(share: float, text: str) -> None:
-    assert percent(share) == text
+def test_shares_are_never_rounded_to_none_or_all(share: float, text: str) -> None:
+    assert format_percent(share) == text
 
 
 def test_the_page_says_what_the_contest_is_and_who_leads_and_why(arena: Arena) -> None:
@@ -121,94 +128,100 @@ def test_the_page_says_what_the_contest_is_and_who_leads_and_why(arena: Arena) -
     arena.submit("blue", seed=2)
     score_everything()
     rows = arena.get("/competitions/small/boards/anonymization").json()["rows"]
-    shown = read(arena, organizer=True)
-    assert "40 individuals with 4 columns" in shown
-    assert f"{rows[0]['team']} leads with the lowest overall score, {rows[0]['overall']:.4f}" in shown
-    best = percent(rows[0]["security"])
-    assert f"{best} of the individuals" in shown
-    others = read(arena)
-    assert f"{rows[0]['team']} leads with the lowest overall score, {rows[0]['overall']:.4f}" in others
-    assert "of the individuals" not in others.partition("leads with")[2].partition("rank")[0]
+    organizer_text = read_overview(arena, organizer=True)
+    assert "40 individuals with 4 columns" in organizer_text
+    assert (
+        f"{rows[0]['team']} leads with the lowest overall score, {rows[0]['overall']:.4f}" in organizer_text
+    )
+    best = format_percent(rows[0]["security"])
+    assert f"{best} of the individuals" in organizer_text
+    visitor_text = read_overview(arena)
+    assert f"{rows[0]['team']} leads with the lowest overall score, {rows[0]['overall']:.4f}" in visitor_text
+    assert "of the individuals" not in visitor_text.partition("leads with")[2].partition("rank")[0]
     for row in rows:
-        assert f"{row['utility']:.4f}" in shown
-        assert f"{row['utility']:.2f}" in others
-        assert f"{row['utility']:.4f}" not in others
+        assert f"{row['utility']:.4f}" in organizer_text
+        assert f"{row['utility']:.2f}" in visitor_text
+        assert f"{row['utility']:.4f}" not in visitor_text
 
 
 def test_in_japanese_the_page_is_japanese(arena: Arena) -> None:
     arena.submit("red")
     score_everything()
-    shown = read(arena, language="ja")
-    assert "40 人・4 列の個票データ" in shown
-    assert "首位は「red」で" in shown
-    assert "leads" not in shown
+    text = read_overview(arena, language="ja")
+    assert "40 人・4 列の個票データ" in text
+    assert "首位は「red」で" in text
+    assert "leads" not in text
 
 
 def test_before_the_first_release_nobody_leads(arena: Arena) -> None:
-    assert said("Nobody has a rank yet. The first accepted submission leads the board.") in read(arena)
+    assert translate(
+        "Nobody has a rank yet. The first accepted submission leads the board."
+    ) in read_overview(arena)
 
 
 def test_a_closed_board_names_nobody(client: TestClient) -> None:
-    arena = Arena.opened(client, file=competition_file(more='[publication]\nboard = "teams"'))
+    arena = Arena.create(client, file=build_competition_toml(extra_toml='[publication]\nboard = "teams"'))
     arena.submit("crimson")
     score_everything()
-    assert said("The boards of this competition are not open to you at the moment.") in read(arena)
-    assert "crimson" not in read(arena)
-    assert "crimson leads" in read(arena, team="blue")
+    assert translate("The boards of this competition are not open to you at the moment.") in read_overview(
+        arena
+    )
+    assert "crimson" not in read_overview(arena)
+    assert "crimson leads" in read_overview(arena, team="blue")
 
 
 def test_without_its_data_a_competition_says_so_and_sends_its_organizer_to_the_data(
     client: TestClient,
 ) -> None:
-    arena = Arena.opened(client)
-    arena.post("/competitions", content=competition_file("bare", opens=1, closes=2))
-    shown = page(arena, "/competitions/bare").text
-    assert said("The organizers have not uploaded the original data yet.") in shown
-    assert "Not begun" in shown
-    own = page(arena, "/competitions/bare", organizer=True).text
+    arena = Arena.create(client)
+    arena.post("/competitions", content=build_competition_toml("bare", opens=1, closes=2))
+    html = get_page(arena, "/competitions/bare").text
+    assert translate("The organizers have not uploaded the original data yet.") in html
+    assert "Not begun" in html
+    own = get_page(arena, "/competitions/bare", organizer=True).text
     assert 'href="/competitions/bare/organize/data"' in own
 
 
-def next_link(arena: Arena, **reader: Any) -> str:
-    shown = page(arena, f"/competitions/{arena.slug}", **reader).text
-    (link,) = re.findall(r'<a class="button" href="([^"]*)"', shown)
+def find_next_link(arena: Arena, **reader: Any) -> str:
+    html = get_page(arena, f"/competitions/{arena.slug}", **reader).text
+    (link,) = re.findall(r'<a class="button" href="([^"]*)"', html)
     return str(link)
 
 
 def test_everybody_is_shown_their_own_next_step(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}"
-    assert next_link(arena) == f"/sign-in?to={path}"
-    assert next_link(arena, organizer=True) == f"{path}/organize"
-    assert next_link(arena, team="red") == f"{path}/submissions"
-    other = Arena.opened(arena.client, slug="other")
-    other.tokens["stranger"] = arena.team("red")
-    assert next_link(other, team="stranger") == "/account"
+    assert find_next_link(arena) == f"/sign-in?to={path}"
+    assert find_next_link(arena, organizer=True) == f"{path}/organize"
+    assert find_next_link(arena, team="red") == f"{path}/submissions"
+    other_arena = Arena.create(arena.client, slug="other")
+    other_arena.tokens["stranger"] = arena.get_team_token("red")
+    assert find_next_link(other_arena, team="stranger") == "/account"
 
 
 def test_the_next_step_follows_the_phases(client: TestClient) -> None:
-    contest = Contest.opened(client)
+    contest = Contest.create(client)
     arena, path = contest.arena, f"/competitions/{contest.arena.slug}"
     contest.submit("red")
-    contest.between()
-    assert next_link(arena, team="red") == f"{path}/submissions"
-    contest.attack()
-    assert next_link(arena, team="red") == f"{path}/targets"
-    assert said(
+    contest.start_pause()
+    assert find_next_link(arena, team="red") == f"{path}/submissions"
+    contest.open_attacks()
+    assert find_next_link(arena, team="red") == f"{path}/targets"
+    assert translate(
         "The re-identification board opens when the phase closes; until then the scores of guesses are hidden."
-    ) in read(arena)
-    contest.close()
-    assert next_link(arena, team="red") == f"{path}/boards/replay"
-    assert next_link(arena) == f"{path}/boards/replay"
+    ) in read_overview(arena)
+    contest.close_attacks()
+    assert find_next_link(arena, team="red") == f"{path}/boards/replay"
+    assert find_next_link(arena) == f"{path}/boards/replay"
 
 
-def test_who_can_send_nothing_any_more_is_led_to_what_there_is_to_see(client: TestClient) -> None:
-    contest = Contest.opened(client)
+def test_visitors_are_led_to_the_board_when_nothing_can_be_submitted(client: TestClient) -> None:
+    contest = Contest.create(client)
     arena, board = contest.arena, f"/competitions/{contest.arena.slug}/boards/anonymization"
     contest.submit("red")
-    contest.between()
-    assert next_link(arena) == board
-    contest.attack()
-    assert next_link(arena) == board
+    contest.start_pause()
+    assert find_next_link(arena) == board
+    contest.open_attacks()
+    assert find_next_link(arena) == board
 
 
 def test_a_member_sees_their_own_rank_and_what_is_left_to_send(arena: Arena) -> None:
@@ -217,83 +230,87 @@ def test_a_member_sees_their_own_rank_and_what_is_left_to_send(arena: Arena) -> 
     arena.submit("blue", seed=2)
     score_everything()
     path = f"/competitions/{arena.slug}"
-    rows = arena.get(f"{path}/boards/anonymization", token=arena.team("red")).json()["rows"]
+    rows = arena.get(f"{path}/boards/anonymization", token=arena.get_team_token("red")).json()["rows"]
     rank = next(row["rank"] for row in rows if row["team"] == "red")
-    caps = arena.get(f"{path}/quota", token=arena.team("red")).json()["caps"]
-    shown = read(arena, team="red")
-    assert f"Rank {rank} of 2 Overall" in shown
-    assert f"Left to send today {min(cap['limit'] - cap['used'] for cap in caps)} " in shown
-    assert "Left to send today" not in read(arena)
+    caps = arena.get(f"{path}/quota", token=arena.get_team_token("red")).json()["caps"]
+    text = read_overview(arena, team="red")
+    assert f"Rank {rank} of 2 Overall" in text
+    assert f"Left to send today {min(cap['limit'] - cap['used'] for cap in caps)} " in text
+    assert "Left to send today" not in read_overview(arena)
 
 
 def test_an_organizer_sees_what_waits_and_the_way_to_the_desk(arena: Arena) -> None:
     arena.submit("red")
-    shown = read(arena, organizer=True)
-    assert "Your desk" in shown
-    assert "Teams 1 Submissions 1 Waiting 1" in shown
+    text = read_overview(arena, organizer=True)
+    assert "Your desk" in text
+    assert "Teams 1 Submissions 1 Waiting 1" in text
     score_everything()
-    assert "Submissions 1 Waiting 0" in read(arena, organizer=True)
-    assert "Your desk" not in read(arena, team="red")
+    assert "Submissions 1 Waiting 0" in read_overview(arena, organizer=True)
+    assert "Your desk" not in read_overview(arena, team="red")
 
 
-def test_the_picture_takes_the_place_of_how_it_works_which_is_folded_for_members(arena: Arena) -> None:
+def test_with_results_the_chart_comes_first_and_the_explanation_is_folded_for_members(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}"
-    before = page(arena, path, team="red").text
-    assert said("How it works") in before
-    assert '<svg class="chart' not in before
+    html_before = get_page(arena, path, team="red").text
+    assert translate("How it works") in html_before
+    assert '<svg class="chart' not in html_before
     arena.submit("red")
     score_everything()
-    assert f'<summary id="how">{said("How it works")}</summary>' in page(arena, path, team="red").text
-    visitor = page(arena, path).text
-    assert f'<h2 id="how">{said("How it works")}</h2>' in visitor
+    assert (
+        f'<summary id="how">{translate("How it works")}</summary>' in get_page(arena, path, team="red").text
+    )
+    visitor = get_page(arena, path).text
+    assert f'<h2 id="how">{translate("How it works")}</h2>' in visitor
     assert 'id="scatter"' in visitor
     assert visitor.index('id="scatter"') < visitor.index('id="how"')
 
 
 def test_after_the_close_there_is_a_winner(client: TestClient) -> None:
-    contest = Contest.opened(client)
+    contest = Contest.create(client)
     contest.submit("red")
-    assert "red wins" not in read(contest.arena)
-    contest.attack()
-    contest.close()
-    shown = read(contest.arena)
-    assert "Final result" in shown
-    assert "red wins with the lowest overall score" in shown
-    assert re.search(r"Best anonymization red overall score \d\.\d{4} Watch the replay", shown)
-    assert 'property="og:description" content="red wins with' in page(contest.arena, contest.path).text
+    assert "red wins" not in read_overview(contest.arena)
+    contest.open_attacks()
+    contest.close_attacks()
+    text = read_overview(contest.arena)
+    assert "Final result" in text
+    assert "red wins with the lowest overall score" in text
+    assert re.search(r"Best anonymization red overall score \d\.\d{4} Watch the replay", text)
+    assert 'property="og:description" content="red wins with' in get_page(contest.arena, contest.path).text
 
 
-def test_a_pause_is_said_and_nothing_is_counted_down(arena: Arena) -> None:
-    assert "data-until" in page(arena, f"/competitions/{arena.slug}").text
+def test_during_a_pause_there_is_a_note_and_no_countdown(arena: Arena) -> None:
+    assert "data-until" in get_page(arena, f"/competitions/{arena.slug}").text
     arena.post(f"/competitions/{arena.slug}/phases/anonymization/pause")
-    shown = page(arena, f"/competitions/{arena.slug}", team="red").text
-    assert said("step_team_paused") in shown
-    assert "data-until" not in shown
+    html = get_page(arena, f"/competitions/{arena.slug}", team="red").text
+    assert translate("step_team_paused") in html
+    assert "data-until" not in html
 
 
 def test_after_the_close_the_leading_attacker_is_named_and_before_it_is_not(client: TestClient) -> None:
-    contest = Contest.opened(client)
+    contest = Contest.create(client)
     target = contest.submit("red")
     contest.submit("blue")
-    contest.attack()
-    contest.guessed("blue", target, 30)
-    assert "leads the re-identification board" not in read(contest.arena)
-    assert "blue leads the re-identification board: 30 of 40" in read(contest.arena, organizer=True)
-    assert "Individuals identified" not in read(contest.arena, team="blue")
-    contest.close()
-    assert "blue wins the re-identification board: 30 of 40" in read(contest.arena)
-    assert "Re-identification board 1 of 1 Individuals identified 30" in read(contest.arena, team="blue")
+    contest.open_attacks()
+    contest.submit_correct_guess("blue", target, 30)
+    assert "leads the re-identification board" not in read_overview(contest.arena)
+    assert "blue leads the re-identification board: 30 of 40" in read_overview(contest.arena, organizer=True)
+    assert "Individuals identified" not in read_overview(contest.arena, team="blue")
+    contest.close_attacks()
+    assert "blue wins the re-identification board: 30 of 40" in read_overview(contest.arena)
+    assert "Re-identification board 1 of 1 Individuals identified 30" in read_overview(
+        contest.arena, team="blue"
+    )
 
 
 def test_announcements_stand_newest_first_in_the_languages_they_have(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/announcements"
     arena.post(path, json={"text": {"en": "The first."}})
     arena.post(path, json={"text": {"en": "One.\n\nTwo <b>bold</b>.", "ja": "一つ目。\n\n二つ目。"}})
-    english = page(arena, f"/competitions/{arena.slug}").text
+    english = get_page(arena, f"/competitions/{arena.slug}").text
     assert english.index("One.") < english.index("The first.")
     assert "<p>One.</p><p>Two &lt;b&gt;bold&lt;/b&gt;.</p>" in english
     assert english.index("One.") < english.index("一つ目")
-    japanese = page(arena, f"/competitions/{arena.slug}", language="ja").text
+    japanese = get_page(arena, f"/competitions/{arena.slug}", language="ja").text
     assert japanese.index("一つ目") < japanese.index("One.")
     assert re.search(r'<div lang="en" class="other"><p>One\.', japanese)
 
@@ -301,28 +318,26 @@ def test_announcements_stand_newest_first_in_the_languages_they_have(arena: Aren
 def test_older_announcements_are_folded(arena: Arena) -> None:
     for number in range(5):
         arena.post(f"/competitions/{arena.slug}/announcements", json={"text": {"en": f"No. {number}"}})
-    shown = page(arena, f"/competitions/{arena.slug}").text
-    first, folded = shown.split('<details class="older">')
+    html = get_page(arena, f"/competitions/{arena.slug}").text
+    first, folded = html.split('<details class="older">')
     assert all(f"No. {number}" in first for number in (2, 3, 4))
     assert all(f"No. {number}" in folded for number in (0, 1))
 
 
 def test_the_schedule_stands_on_the_competitions_clock(arena: Arena) -> None:
-    shown = page(arena, f"/competitions/{arena.slug}").text
-    assert re.search(r"<time [^>]*data-zone=\"Asia/Tokyo\" data-beside>[^<]* JST</time>", shown)
-    assert (
-        shown.count("data-beside") == 3
-    )  # the start and the end of the one phase, and what is counted down to
+    html = get_page(arena, f"/competitions/{arena.slug}").text
+    assert re.search(r"<time [^>]*data-zone=\"Asia/Tokyo\" data-beside>[^<]* JST</time>", html)
+    assert html.count("data-beside") == 3  # start and end of the only phase, and the countdown
 
 
 def test_answers_that_the_reader_may_read_are_counted(arena: Arena) -> None:
-    path, asked = f"/competitions/{arena.slug}/clarifications", said("Questions to the organizers")
+    path, label = f"/competitions/{arena.slug}/clarifications", translate("Questions to the organizers")
     for team, public in (("red", True), ("red", False), ("blue", False)):
-        question = arena.post(path, json={"question": "why?"}, token=arena.team(team)).json()
+        question = arena.post(path, json={"question": "why?"}, token=arena.get_team_token(team)).json()
         answer = {"answer": "so", "public": public}
         arena.put(f"/clarifications/{question['id']}/answer", json=answer, token=arena.organizer)
-    arena.post(path, json={"question": "how?"}, token=arena.team("red"))
-    assert f"{asked} (2 answered)" in read(arena, team="red")
-    assert f"{asked} (2 answered)" in read(arena, team="blue")
-    assert f"{asked} (1 answered)" in read(arena)
-    assert f"{asked} (3 answered)" in read(arena, organizer=True)
+    arena.post(path, json={"question": "how?"}, token=arena.get_team_token("red"))
+    assert f"{label} (2 answered)" in read_overview(arena, team="red")
+    assert f"{label} (2 answered)" in read_overview(arena, team="blue")
+    assert f"{label} (1 answered)" in read_overview(arena)
+    assert f"{label} (3 answered)" in read_overview(arena, organizer=True)

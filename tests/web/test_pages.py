@@ -1,4 +1,4 @@
-"""The pages as a browser gets them: who sees what, in which language, and how sign-in guards itself."""
+"""Pages as a browser gets them: visibility, languages, security headers and sign-in."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import func, select
 
-from anoncup.tables.csv_text import table_csv
+from anoncup.tables.csv_text import write_csv
 from app.config import Settings, get_settings
 from app.db.models import Token
 from app.db.transaction import transaction
@@ -20,17 +20,17 @@ from app.services.accounts import accounts
 from app.services.contests import phases
 from app.web.site import notation
 from app.web.site.labels import LABELS, contest, membership, monthly, organizing, parts, refusals
-from app.web.site.pages import HERE
-from tests.support.arena import PASSWORD, Arena, competition_file
+from app.web.site.pages import WEB_ROOT
+from tests.support.arena import PASSWORD, Arena, build_competition_toml
 from tests.support.uploads import score_everything
-from tests.web.reader import SAME_ORIGIN, page, words_of
-from tests.web.spoken import said, sentence
+from tests.web.reader import SAME_ORIGIN, extract_words, get_page
+from tests.web.spoken import translate, translate_message
 
 
 def sign_in(client: TestClient, **fields: str) -> Response:
     headers = SAME_ORIGIN | {"Origin": "http://localhost"}
-    answer: Response = client.post("/sign-in", data=fields, headers=headers, follow_redirects=False)
-    return answer
+    response: Response = client.post("/sign-in", data=fields, headers=headers, follow_redirects=False)
+    return response
 
 
 @pytest.fixture
@@ -55,24 +55,28 @@ def rei(client: TestClient) -> dict[str, str]:
     ],
 )
 def test_head_is_answered_as_get_without_the_body(arena: Arena, path: str) -> None:
-    got, head = (arena.client.request(method, path, follow_redirects=False) for method in ("GET", "HEAD"))
-    assert (head.status_code, head.content) == (got.status_code, b"")
-    assert head.headers.keys() == got.headers.keys()
+    get_response, head_response = (
+        arena.client.request(method, path, follow_redirects=False) for method in ("GET", "HEAD")
+    )
+    assert (head_response.status_code, head_response.content) == (get_response.status_code, b"")
+    assert head_response.headers.keys() == get_response.headers.keys()
 
 
 def test_the_front_page_lists_competitions_with_their_state(arena: Arena) -> None:
-    shown = page(arena, "/").text
-    assert '<a href="/competitions/small">Small cup</a>' in shown
-    assert "Anonymization phase" in shown
+    html = get_page(arena, "/").text
+    assert '<a href="/competitions/small">Small cup</a>' in html
+    assert "Anonymization phase" in html
 
 
 def test_an_empty_service_says_what_to_do(client: TestClient) -> None:
     assert (
-        said("No competition yet. A competition is listed here as soon as an organizer has created it.")
+        translate("No competition yet. A competition is listed here as soon as an organizer has created it.")
         in client.get("/").text
     )
     assert (
-        said("No competition yet. A competition is listed here as soon as an organizer has created it.", "ja")
+        translate(
+            "No competition yet. A competition is listed here as soon as an organizer has created it.", "ja"
+        )
         in client.get("/?lang=ja").text
     )
     assert "<code>anoncup admin create-user NAME --role organizer</code>" in client.get("/").text
@@ -94,9 +98,9 @@ def test_an_empty_service_says_what_to_do(client: TestClient) -> None:
 def test_a_page_speaks_the_language_asked_for_or_the_browsers(
     client: TestClient, query: str, accepted: str, language: str
 ) -> None:
-    shown = client.get("/" + query, headers={"Accept-Language": accepted}).text
-    assert f'<html lang="{language}">' in shown
-    assert said("Anonymization and re-identification contests", language) in shown
+    html = client.get("/" + query, headers={"Accept-Language": accepted}).text
+    assert f'<html lang="{language}">' in html
+    assert translate("Anonymization and re-identification contests", language) in html
 
 
 def test_a_language_that_was_chosen_stays(client: TestClient) -> None:
@@ -107,13 +111,15 @@ def test_a_language_that_was_chosen_stays(client: TestClient) -> None:
 
 
 def test_every_label_is_used() -> None:
-    sources = {path.read_text() for path in HERE.rglob("*") if path.suffix in {".html", ".py"}}
-    used = "".join(text for text in sources if "\nLABELS = {" not in text)
-    made = tuple(re.findall(r"""["'(](\w+_)["'] ~|f"(\w+_)\{""", used))
-    kinds = re.findall(r"""(?:said|sentence|with_values)\("(\w+)\"""", used)
-    prefixes = tuple(prefix for pair in made for prefix in pair if prefix) + tuple(f"{one}_" for one in kinds)
-    named = {*re.findall(r"""(?<=["'])\w+(?=["'])""", used), *get_args(phases.State)}
-    assert {name for name in LABELS if name not in named and not name.startswith(prefixes)} == set()
+    sources = {path.read_text() for path in WEB_ROOT.rglob("*") if path.suffix in {".html", ".py"}}
+    source = "".join(text for text in sources if "\nLABELS = {" not in text)
+    prefix_matches = tuple(re.findall(r"""["'(](\w+_)["'] ~|f"(\w+_)\{""", source))
+    kinds = re.findall(r"""(?:said|sentence|with_values)\("(\w+)\"""", source)
+    prefixes = tuple(prefix for pair in prefix_matches for prefix in pair if prefix) + tuple(
+        f"{kind}_" for kind in kinds
+    )
+    used_names = {*re.findall(r"""(?<=["'])\w+(?=["'])""", source), *get_args(phases.ContestState)}
+    assert {name for name in LABELS if name not in used_names and not name.startswith(prefixes)} == set()
 
 
 def test_a_label_stands_in_one_place_only() -> None:
@@ -122,8 +128,8 @@ def test_a_label_stands_in_one_place_only() -> None:
 
 
 def test_the_language_links_keep_the_rest_of_the_address(client: TestClient) -> None:
-    shown = client.get("/sign-in?to=/competitions/small&lang=ja").text
-    (link,) = re.findall(r'<a href="(\?[^"]*)" lang="en"', shown)
+    html = client.get("/sign-in?to=/competitions/small&lang=ja").text
+    (link,) = re.findall(r'<a href="(\?[^"]*)" lang="en"', html)
     assert "to=%2Fcompetitions%2Fsmall" in link or "to=/competitions/small" in link
     assert "lang=en" in link
     assert "lang=ja" not in link
@@ -132,116 +138,121 @@ def test_the_language_links_keep_the_rest_of_the_address(client: TestClient) -> 
 def test_the_page_of_a_submission_is_for_its_team_and_the_organizers(arena: Arena) -> None:
     path = f"/submissions/{arena.submit('red').json()['id']}"
     score_everything()
-    own = page(arena, path, team="red")
-    assert own.status_code == 200
+    own_response = get_page(arena, path, team="red")
+    assert own_response.status_code == 200
     for text in ("mean_mae", "euc1", "Accepted", "higher is better"):
-        assert text in own.text
-    other = page(arena, path, team="blue")
-    missing = page(arena, "/submissions/00000000-0000-0000-0000-000000000000", team="blue")
-    assert (other.status_code, missing.status_code) == (404, 404)
-    assert without_addresses(other.text) == without_addresses(missing.text)  # neither exists for blue
-    assert page(arena, path).status_code == 303
+        assert text in own_response.text
+    rival_response = get_page(arena, path, team="blue")
+    missing_response = get_page(arena, "/submissions/00000000-0000-0000-0000-000000000000", team="blue")
+    assert (rival_response.status_code, missing_response.status_code) == (404, 404)
+    assert mask_ids(rival_response.text) == mask_ids(missing_response.text)  # blue cannot tell them apart
+    assert get_page(arena, path).status_code == 303
 
 
-def without_addresses(shown: str) -> str:
-    return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "…", shown)
+def mask_ids(html: str) -> str:
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "…", html)
 
 
 def test_a_visitor_comes_to_the_submission_after_signing_in(arena: Arena) -> None:
     path = f"/submissions/{arena.submit('red').json()['id']}"
-    asked = page(arena, path, language="ja")
-    form = arena.client.get(asked.headers["location"], headers={"Accept-Language": "ja"}).text
+    response = get_page(arena, path, language="ja")
+    form = arena.client.get(response.headers["location"], headers={"Accept-Language": "ja"}).text
     assert '<html lang="ja">' in form
-    (to,) = re.findall(r'name="to" value="([^"]*)"', form)
-    assert to == path
+    (destination,) = re.findall(r'name="to" value="([^"]*)"', form)
+    assert destination == path
 
 
 @pytest.mark.parametrize("identifier", ["nonsense", "%00", "0" * 5000, "../front"])
 def test_an_address_that_is_no_submissions_is_a_page_too(arena: Arena, identifier: str) -> None:
-    answer = page(arena, f"/submissions/{identifier}", team="red")
-    assert answer.status_code == 404
-    if identifier != "../front":  # which is an address outside of the pages
-        assert said("This page does not exist, or is not open to you.") in answer.text
+    response = get_page(arena, f"/submissions/{identifier}", team="red")
+    assert response.status_code == 404
+    if identifier != "../front":  # resolves to an address outside of the pages
+        assert translate("This page does not exist, or is not open to you.") in response.text
 
 
 def test_a_submission_that_waits_refreshes_itself_and_one_that_is_scored_does_not(arena: Arena) -> None:
     path = f"/submissions/{arena.submit('red').json()['id']}"
-    assert 'http-equiv="refresh"' in page(arena, path, team="red").text
+    assert 'http-equiv="refresh"' in get_page(arena, path, team="red").text
     score_everything()
-    assert 'http-equiv="refresh"' not in page(arena, path, team="red").text
+    assert 'http-equiv="refresh"' not in get_page(arena, path, team="red").text
 
 
 def test_a_rejected_submission_says_why(arena: Arena) -> None:
-    turned = arena.table.iloc[::-1].reset_index(drop=True)
-    secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(len(turned)))
-    identifier = arena.submit("red", anonymized=table_csv(turned), secret=secret.encode()).json()["id"]
+    reversed_table = arena.table.iloc[::-1].reset_index(drop=True)
+    secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(len(reversed_table)))
+    identifier = arena.submit("red", anonymized=write_csv(reversed_table), secret=secret.encode()).json()[
+        "id"
+    ]
     score_everything()
-    answer = page(arena, f"/submissions/{identifier}", team="red").text
-    result = arena.submission(identifier, "red")["result"]
-    assert [one["code"] for one in result["violations"]] == ["excessive_anonymization"]
-    assert "Rejected" in answer
-    assert re.search('<p class="note bad">[^<]*(distance of individuals|Excessive)', answer)
-    assert notation.numeral(result["excessive"]["mean"]) in answer
+    html = get_page(arena, f"/submissions/{identifier}", team="red").text
+    result = arena.get_submission(identifier, "red")["result"]
+    assert [violation["code"] for violation in result["violations"]] == ["excessive_anonymization"]
+    assert "Rejected" in html
+    assert re.search('<p class="note bad">[^<]*(distance of individuals|Excessive)', html)
+    assert notation.format_number(result["excessive"]["mean"]) in html
 
 
-HTML = """<b onmouseover="alert('x')">&amp;{{ 7 * 7 }}</b>"""
+HTML_TEXT = """<b onmouseover="alert('x')">&amp;{{ 7 * 7 }}</b>"""
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_html_in_a_name_or_comment_is_text(arena: Arena, language: str) -> None:
-    answer = arena.post(
+    response = arena.post(
         f"/competitions/{arena.slug}/submissions",
-        token=arena.team(HTML),
-        files={"anonymized": table_csv(arena.table), "secret": identity()},
-        data={"comment": HTML + "<script>alert(1)</script>"},
+        token=arena.get_team_token(HTML_TEXT),
+        files={"anonymized": write_csv(arena.table), "secret": build_identity_secret()},
+        data={"comment": HTML_TEXT + "<script>alert(1)</script>"},
     )
-    assert answer.status_code == 202, answer.text
+    assert response.status_code == 202, response.text
     score_everything()
-    for path in (f"/competitions/{arena.slug}/boards/anonymization", f"/submissions/{answer.json()['id']}"):
-        shown = page(arena, path, team=HTML, language=language).text
-        assert "&lt;b onmouseover=" in shown
-        assert "<b " not in shown
-        assert "<script>" not in shown
-        assert "{{ 7 * 7 }}" in shown
+    for path in (f"/competitions/{arena.slug}/boards/anonymization", f"/submissions/{response.json()['id']}"):
+        html = get_page(arena, path, team=HTML_TEXT, language=language).text
+        assert "&lt;b onmouseover=" in html
+        assert "<b " not in html
+        assert "<script>" not in html
+        assert "{{ 7 * 7 }}" in html
 
 
-def identity() -> bytes:
+def build_identity_secret() -> bytes:
     return ("original_row\n" + "".join(f"{row + 1}\n" for row in range(40))).encode()
 
 
 def test_html_in_a_title_is_text(client: TestClient) -> None:
-    file = competition_file().replace('"Small cup"', '"<i>Small</i> cup"')
-    arena = Arena.opened(client, file=file)
+    file = build_competition_toml().replace('"Small cup"', '"<i>Small</i> cup"')
+    arena = Arena.create(client, file=file)
     for path in ("/", f"/competitions/{arena.slug}"):
-        shown = page(arena, path).text
-        assert "&lt;i&gt;Small&lt;/i&gt; cup" in shown
-        assert "<i>" not in shown
+        html = get_page(arena, path).text
+        assert "&lt;i&gt;Small&lt;/i&gt; cup" in html
+        assert "<i>" not in html
 
 
 @pytest.mark.parametrize("path", ["/", "/competitions/small", "/competitions/none", "/sign-in", "/nowhere"])
 def test_every_page_has_the_security_headers_and_no_inline_script_or_style(arena: Arena, path: str) -> None:
-    answer = page(arena, path)
-    policy = answer.headers["content-security-policy"]
+    response = get_page(arena, path)
+    policy = response.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "frame-ancestors 'none'" in policy
     assert "unsafe" not in policy
-    assert answer.headers["x-content-type-options"] == "nosniff"
-    assert answer.headers["referrer-policy"] == "same-origin"
-    assert not re.search(r"<script>|<style|\sstyle=|\son\w+=|javascript:", answer.text)
-    assert not re.search(r'(?:src|href)="(?:https?:)?//', answer.text)  # nothing from elsewhere
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert response.headers["referrer-policy"] == "same-origin"
+    assert not re.search(r"<script>|<style|\sstyle=|\son\w+=|javascript:", response.text)
+    assert not re.search(r'(?:src|href)="(?:https?:)?//', response.text)  # nothing from other hosts
 
 
 def test_what_a_page_needs_is_served(client: TestClient) -> None:
-    shown = client.get("/").text
-    for path in set(re.findall(r'(?:src|href)="(/static/[^"]+)"', shown)):
+    html = client.get("/").text
+    for path in set(re.findall(r'(?:src|href)="(/static/[^"]+)"', html)):
         assert client.get(path).status_code == 200
     assert client.get("/static/../pages.py").status_code == 404
     assert client.get("/static/%2e%2e/pages.py").status_code == 404
 
 
-def test_what_the_rooms_serve_has_names_of_its_own() -> None:
+def test_static_files_of_all_packages_have_unique_names() -> None:
     names = [
-        path.relative_to(room) for room in HERE.glob("*/static") for path in room.rglob("*") if path.is_file()
+        path.relative_to(package)
+        for package in WEB_ROOT.glob("*/static")
+        for path in package.rglob("*")
+        if path.is_file()
     ]
     assert len(names) == len(set(names)) > 30
 
@@ -249,16 +260,16 @@ def test_what_the_rooms_serve_has_names_of_its_own() -> None:
 def test_signing_in_gives_a_cookie_that_scripts_and_other_sites_cannot_use(
     client: TestClient, rei: dict[str, str]
 ) -> None:
-    answer = sign_in(client, **rei, to="/competitions/small")
-    assert (answer.status_code, answer.headers["location"]) == (303, "/competitions/small")
-    name, *flags = (part.strip().lower() for part in answer.headers["set-cookie"].split(";"))
+    response = sign_in(client, **rei, to="/competitions/small")
+    assert (response.status_code, response.headers["location"]) == (303, "/competitions/small")
+    name, *flags = (part.strip().lower() for part in response.headers["set-cookie"].split(";"))
     assert name.startswith(COOKIE.lower() + "=")
     assert {"httponly", "samesite=lax", "path=/"} <= set(flags)
     assert "secure" not in flags
     assert not any(flag.startswith("domain") for flag in flags)
-    shown = client.get("/").text
-    assert "Sign out" in shown
-    assert "Rei" in shown
+    html = client.get("/").text
+    assert "Sign out" in html
+    assert "Rei" in html
 
 
 @pytest.fixture
@@ -283,10 +294,10 @@ def test_behind_https_the_cookie_is_secure(client: TestClient, rei: dict[str, st
 
 def test_signing_out_ends_the_session_on_the_server(client: TestClient, rei: dict[str, str]) -> None:
     cookie = sign_in(client, **rei).cookies[COOKIE]
-    answer = client.post("/sign-out", headers=SAME_ORIGIN, follow_redirects=False)
-    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    response = client.post("/sign-out", headers=SAME_ORIGIN, follow_redirects=False)
+    assert (response.status_code, response.headers["location"]) == (303, "/")
     assert COOKIE not in client.cookies
-    client.cookies.set(COOKIE, cookie)  # a copy of it is worth nothing now
+    client.cookies.set(COOKIE, cookie)  # a copy of the cookie is worthless now
     assert "Sign out" not in client.get("/").text
     assert client.get("/api/v1/me").status_code == 401
 
@@ -304,14 +315,14 @@ def test_signing_out_ends_the_session_on_the_server(client: TestClient, rei: dic
 def test_a_failed_sign_in_says_so_and_gives_no_cookie(
     client: TestClient, rei: dict[str, str], fields: dict[str, str]
 ) -> None:
-    answer = sign_in(client, **fields)
-    assert answer.status_code == 401
-    assert "Name or password is wrong." in answer.text
-    assert "set-cookie" not in answer.headers
-    assert "<script>" not in answer.text
+    response = sign_in(client, **fields)
+    assert response.status_code == 401
+    assert "Name or password is wrong." in response.text
+    assert "set-cookie" not in response.headers
+    assert "<script>" not in response.text
 
 
-OTHER_SITES: list[dict[str, str]] = [
+CROSS_SITE_HEADERS: list[dict[str, str]] = [
     {"Sec-Fetch-Site": "cross-site"},
     {"Sec-Fetch-Site": "same-site"},
     {"Origin": "https://evil.example"},
@@ -322,23 +333,23 @@ OTHER_SITES: list[dict[str, str]] = [
 ]
 
 
-@pytest.mark.parametrize("headers", OTHER_SITES)
+@pytest.mark.parametrize("headers", CROSS_SITE_HEADERS)
 def test_a_form_on_another_site_cannot_sign_in_out_or_act(
     client: TestClient, rei: dict[str, str], headers: dict[str, str]
 ) -> None:
     assert sign_in(client, **rei).status_code == 303
-    before = living_tokens()
-    refused = [
+    token_count = count_live_tokens()
+    responses = [
         client.post("/sign-in", data=rei, headers=headers, follow_redirects=False),
         client.post("/sign-out", headers=headers, follow_redirects=False),
-        client.post("/api/v1/competitions", content=competition_file("forged"), headers=headers),
+        client.post("/api/v1/competitions", content=build_competition_toml("forged"), headers=headers),
         client.delete("/api/v1/tokens/current", headers=headers),
     ]
-    assert [answer.status_code for answer in refused] == [403] * 4
-    assert living_tokens() == before
+    assert [response.status_code for response in responses] == [403] * 4
+    assert count_live_tokens() == token_count
 
 
-def living_tokens() -> int:
+def count_live_tokens() -> int:
     with transaction() as session:
         return session.scalars(
             select(func.count()).select_from(Token).where(Token.revoked_at.is_(None))
@@ -350,7 +361,7 @@ def test_a_browser_that_sends_only_its_origin_may_sign_in(client: TestClient, re
     assert client.post("/sign-in", data=rei, headers=headers, follow_redirects=False).status_code == 303
 
 
-ELSEWHERE = [
+UNSAFE_REDIRECTS = [
     "https://evil.example",
     "//evil.example",
     "/\\evil.example",
@@ -368,28 +379,28 @@ ELSEWHERE = [
 ]
 
 
-@pytest.mark.parametrize("to", ELSEWHERE)
-def test_signing_in_leads_to_no_other_site(client: TestClient, rei: dict[str, str], to: str) -> None:
-    form = client.get("/sign-in", params={"to": to}).text
+@pytest.mark.parametrize("destination", UNSAFE_REDIRECTS)
+def test_signing_in_leads_to_no_other_site(client: TestClient, rei: dict[str, str], destination: str) -> None:
+    form = client.get("/sign-in", params={"to": destination}).text
     assert 'name="to" value="/"' in form
-    location = sign_in(client, **rei, to=to).headers["location"]
+    location = sign_in(client, **rei, to=destination).headers["location"]
     assert location == "/"
     assert urlsplit(location).netloc == ""
 
 
-@pytest.mark.parametrize("to", ["/", "/competitions/small?lang=ja", "/submissions/x?a=b&c=d#e"])
+@pytest.mark.parametrize("destination", ["/", "/competitions/small?lang=ja", "/submissions/x?a=b&c=d#e"])
 def test_signing_in_leads_back_to_where_one_came_from(
-    client: TestClient, rei: dict[str, str], to: str
+    client: TestClient, rei: dict[str, str], destination: str
 ) -> None:
-    assert sign_in(client, **rei, to=to).headers["location"] == to
+    assert sign_in(client, **rei, to=destination).headers["location"] == destination
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_page_for_organizers_says_so_to_members_of_teams(arena: Arena, language: str) -> None:
-    refused = page(arena, "/organize/new", team="red", language=language)
-    assert refused.status_code == 403
-    assert said("Only organizers can open this page.", language) in refused.text
-    assert "organize" not in words_of(refused.text)
+    refusal = get_page(arena, "/organize/new", team="red", language=language)
+    assert refusal.status_code == 403
+    assert translate("Only organizers can open this page.", language) in refusal.text
+    assert "organize" not in extract_words(refusal.text)
 
 
 @pytest.mark.parametrize(
@@ -411,17 +422,20 @@ def test_a_page_for_organizers_says_so_to_members_of_teams(arena: Arena, languag
     ],
 )
 def test_numbers_have_one_format_on_all_pages(number: float | None, text: str) -> None:
-    assert notation.numeral(number) == text
+    assert notation.format_number(number) == text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_body_that_nobody_reads_is_refused_in_the_readers_language(
-    client: TestClient, language: str
-) -> None:
-    head = SAME_ORIGIN | {"Accept": "text/html", "Accept-Language": language}
-    large = client.post("/sign-in", data={"name": "x" * (3 << 20)}, headers=head)
-    kind = {"Content-Type": "multipart/form-data"}
-    odd = client.post("/sign-in", content=b"no boundary", headers=head | kind)
-    assert (large.status_code, odd.status_code) == (413, 400)
-    assert sentence("a request may have at most {most_mb} MB", language, most_mb=2) in large.text
-    assert sentence("this form cannot be read: check what you typed", language) in odd.text
+def test_an_unreadable_body_is_refused_in_the_readers_language(client: TestClient, language: str) -> None:
+    headers = SAME_ORIGIN | {"Accept": "text/html", "Accept-Language": language}
+    large_response = client.post("/sign-in", data={"name": "x" * (3 << 20)}, headers=headers)
+    content_type = {"Content-Type": "multipart/form-data"}
+    broken_response = client.post("/sign-in", content=b"no boundary", headers=headers | content_type)
+    assert (large_response.status_code, broken_response.status_code) == (413, 400)
+    assert (
+        translate_message("a request may have at most {most_mb} MB", language, most_mb=2)
+        in large_response.text
+    )
+    assert (
+        translate_message("this form cannot be read: check what you typed", language) in broken_response.text
+    )

@@ -1,4 +1,4 @@
-"""The reference page: everything of the OpenAPI document, and nothing that runs."""
+"""The API reference page contains all of the OpenAPI document and no scripts."""
 
 import re
 from html import unescape
@@ -8,53 +8,57 @@ from fastapi.testclient import TestClient
 
 from anoncup.schemas import codes
 from tests.support.arena import API
-from tests.support.openapi_contract import document
+from tests.support.openapi_contract import load_document
 
 pytestmark = pytest.mark.full
 
 
 @pytest.fixture
-def shown(client: TestClient) -> str:
-    answer = client.get(f"{API}/reference")
-    assert answer.status_code == 200
-    assert answer.headers["content-type"].startswith("text/html")
-    return answer.text
+def reference_html(client: TestClient) -> str:
+    response = client.get(f"{API}/reference")
+    assert response.status_code == 200
+    assert response.headers["content-type"].startswith("text/html")
+    return response.text
 
 
-def anchors(page: str) -> list[str]:
-    return re.findall(r'\bid="([^"]+)"', page)
+def list_anchors(html: str) -> list[str]:
+    return re.findall(r'\bid="([^"]+)"', html)
 
 
-def test_every_operation_and_every_code_has_an_anchor_of_its_own(shown: str) -> None:
-    found = anchors(shown)
-    assert len(set(found)) == len(found)
+def test_every_operation_and_every_code_has_an_anchor_of_its_own(reference_html: str) -> None:
+    ids = list_anchors(reference_html)
+    assert len(set(ids)) == len(ids)
     names = {
-        operation["operationId"] for known in document()["paths"].values() for operation in known.values()
+        operation["operationId"]
+        for operations in load_document()["paths"].values()
+        for operation in operations.values()
     }
-    assert names <= set(found)
-    assert {f"code-{code}" for code in codes.ERRORS} <= set(found)
-    assert {f"file-{code}" for code in codes.IN_FILES} <= set(found)
+    assert names <= set(ids)
+    assert {f"code-{code}" for code in codes.ERROR_SENTENCES} <= set(ids)
+    assert {f"file-{code}" for code in codes.FILE_PROBLEM_SENTENCES} <= set(ids)
 
 
-def test_every_link_within_the_page_leads_somewhere(shown: str) -> None:
-    assert set(re.findall(r'href="#([^"]+)"', shown)) <= set(anchors(shown))
+def test_every_link_within_the_page_leads_somewhere(reference_html: str) -> None:
+    assert set(re.findall(r'href="#([^"]+)"', reference_html)) <= set(list_anchors(reference_html))
 
 
-def test_every_operation_shows_its_path_and_a_command(shown: str) -> None:
-    text = unescape(shown)
-    for path, known in document()["paths"].items():
-        assert text.count(f"<code>{path}</code>") >= len(known)
-    assert shown.count("$SITE/") == sum(len(known) for known in document()["paths"].values())
+def test_every_operation_shows_its_path_and_a_command(reference_html: str) -> None:
+    text = unescape(reference_html)
+    for path, operations in load_document()["paths"].items():
+        assert text.count(f"<code>{path}</code>") >= len(operations)
+    assert reference_html.count("$SITE/") == sum(
+        len(operations) for operations in load_document()["paths"].values()
+    )
     assert "-F anonymized=@anonymized.csv" in text
     assert "-F secret=@secret.csv" in text
     assert "-F 'name=5-anonymous'" in text
 
 
-def test_every_field_of_a_body_is_on_the_page(shown: str) -> None:
-    for name, model in document()["components"]["schemas"].items():
+def test_every_field_of_a_body_is_on_the_page(reference_html: str) -> None:
+    for name, model in load_document()["components"]["schemas"].items():
         for field in model.get("properties", {}):
-            assert f"<code>{field}</code>" in shown, (name, field)
+            assert f"<code>{field}</code>" in reference_html, (name, field)
 
 
-def test_the_page_has_no_inline_script_and_nothing_from_elsewhere(shown: str) -> None:
-    assert not re.search(r"<script>|<style|\bstyle=|\bon\w+=|https?://", shown)
+def test_the_page_has_no_inline_script_and_nothing_from_elsewhere(reference_html: str) -> None:
+    assert not re.search(r"<script>|<style|\bstyle=|\bon\w+=|https?://", reference_html)

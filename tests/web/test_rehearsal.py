@@ -1,4 +1,4 @@
-"""The rehearsal's page, and what every page of a rehearsal says of itself."""
+"""The organizers' page of the rehearsal, and the notice on every page of a rehearsal."""
 
 from html import unescape
 
@@ -6,93 +6,100 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.locale.language import LANGUAGES
-from tests.support.arena import PASSWORD, competition_file
+from tests.support.arena import PASSWORD, build_competition_toml
 from tests.support.contest import Contest
-from tests.support.rehearsal import Rehearsed
+from tests.support.rehearsal import RehearsedContest
 from tests.support.setup_pages import BASICS
-from tests.web.reader import page, send
-from tests.web.spoken import said
+from tests.web.reader import get_page, post_form
+from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 
 DESK = "/competitions/small/organize"
-OF_IT = ("", "/rules", "/boards/anonymization", "/organize", "/organize/phases", "/organize/rehearsal")
+REHEARSAL_PAGES = (
+    "",
+    "/rules",
+    "/boards/anonymization",
+    "/organize",
+    "/organize/phases",
+    "/organize/rehearsal",
+)
 
 
-FOR_STRANGERS = ("announcements.atom", "calendar.ics", "/embed", "picture.png")
+PUBLIC_LINKS = ("announcements.atom", "calendar.ics", "/embed", "picture.png")
 
 
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
-    return Contest.opened(client)
+    return Contest.create(client)
 
 
-def read(contest: Contest, path: str, language: str = "en") -> str:
-    answer = page(contest.arena, path, organizer=True, language=language)
-    assert answer.status_code == 200, answer.text
-    return unescape(answer.text)
+def read_page(contest: Contest, path: str, language: str = "en") -> str:
+    response = get_page(contest.arena, path, organizer=True, language=language)
+    assert response.status_code == 200, response.text
+    return unescape(response.text)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_organizer_begins_a_rehearsal_looks_at_it_and_ends_it(contest: Contest, language: str) -> None:
     arena = contest.arena
-    assert f'href="{DESK}/rehearsal"' in read(contest, DESK)
-    assert said("Begin the rehearsal", language) in read(contest, f"{DESK}/rehearsal", language)
-    begun = send(arena, f"{DESK}/rehearsal", organizer=True)
-    assert begun.status_code == 303
-    assert begun.headers["location"].startswith("/competitions/small-rehearsal/organize/rehearsal")
-    again = send(arena, f"{DESK}/rehearsal", organizer=True)
-    assert again.status_code == 409
-    shown = read(contest, f"{DESK}/rehearsal", language)
-    assert said("rehearsed_scores", language) in shown
-    assert 'href="/competitions/small-rehearsal"' in shown
-    assert send(arena, f"{DESK}/rehearsal/end", organizer=True).status_code == 403
-    ended = send(arena, f"{DESK}/rehearsal/end", {"password": PASSWORD}, organizer=True)
-    assert ended.status_code == 303
-    assert said("Begin the rehearsal", language) in read(contest, f"{DESK}/rehearsal", language)
-    assert page(arena, "/competitions/small-rehearsal", organizer=True).status_code == 404
+    assert f'href="{DESK}/rehearsal"' in read_page(contest, DESK)
+    assert translate("Begin the rehearsal", language) in read_page(contest, f"{DESK}/rehearsal", language)
+    start_response = post_form(arena, f"{DESK}/rehearsal", organizer=True)
+    assert start_response.status_code == 303
+    assert start_response.headers["location"].startswith("/competitions/small-rehearsal/organize/rehearsal")
+    repeated_response = post_form(arena, f"{DESK}/rehearsal", organizer=True)
+    assert repeated_response.status_code == 409
+    html = read_page(contest, f"{DESK}/rehearsal", language)
+    assert translate("rehearsed_scores", language) in html
+    assert 'href="/competitions/small-rehearsal"' in html
+    assert post_form(arena, f"{DESK}/rehearsal/end", organizer=True).status_code == 403
+    end_response = post_form(arena, f"{DESK}/rehearsal/end", {"password": PASSWORD}, organizer=True)
+    assert end_response.status_code == 303
+    assert translate("Begin the rehearsal", language) in read_page(contest, f"{DESK}/rehearsal", language)
+    assert get_page(arena, "/competitions/small-rehearsal", organizer=True).status_code == 404
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_page_of_a_rehearsal_says_whose_it_is_and_what_comes_next(
     contest: Contest, language: str
 ) -> None:
-    Rehearsed.begun(contest.arena)
+    RehearsedContest.begin(contest.arena)
     title = {"en": "Small cup", "ja": "小さな杯"}[language]
-    for path in OF_IT:
-        shown = read(contest, f"/competitions/small-rehearsal{path}", language)
-        assert said("This is a rehearsal of {title}.", language, title=title) in shown, path
-        assert said("rehearsal_anonymization", language) in shown, path
-        assert f'href="{DESK}"' in shown
-        assert not any(name in shown for name in FOR_STRANGERS), path
-        assert said("This is a rehearsal of {title}.", language, title=title) not in read(
+    for path in REHEARSAL_PAGES:
+        html = read_page(contest, f"/competitions/small-rehearsal{path}", language)
+        assert translate("This is a rehearsal of {title}.", language, title=title) in html, path
+        assert translate("rehearsal_anonymization", language) in html, path
+        assert f'href="{DESK}"' in html
+        assert not any(name in html for name in PUBLIC_LINKS), path
+        assert translate("This is a rehearsal of {title}.", language, title=title) not in read_page(
             contest, f"/competitions/small{path}", language
         )
 
 
-def test_what_could_not_be_done_is_told_with_its_reason(contest: Contest) -> None:
-    cup = Rehearsed.begun(contest.arena)
-    (team, *_) = contest.arena.get(f"/competitions/{cup.slug}/teams").json()
-    first = f"/competitions/{cup.slug}/teams/{team['id']}/disqualify"
-    assert contest.arena.post(first, json={"reason": "to see"}).status_code == 200
-    cup.release()
-    shown = read(contest, f"/competitions/{cup.slug}/organize/rehearsal")
-    assert said("your team has been disqualified") in shown
-    assert team["name"] in shown
+def test_a_failed_rehearsal_step_is_shown_with_its_reason(contest: Contest) -> None:
+    rehearsal = RehearsedContest.begin(contest.arena)
+    (team, *_) = contest.arena.get(f"/competitions/{rehearsal.slug}/teams").json()
+    path = f"/competitions/{rehearsal.slug}/teams/{team['id']}/disqualify"
+    assert contest.arena.post(path, json={"reason": "to see"}).status_code == 200
+    rehearsal.run_first_phase()
+    html = read_page(contest, f"/competitions/{rehearsal.slug}/organize/rehearsal")
+    assert translate("your team has been disqualified") in html
+    assert team["name"] in html
 
 
-def test_where_a_rehearsal_cannot_be_the_page_says_why(contest: Contest) -> None:
-    contest.arena.post("/competitions", content=competition_file("bare"))
-    shown = read(contest, "/competitions/bare/organize/rehearsal")
-    assert "competition has no original data yet" in shown
-    assert said("Begin the rehearsal") not in shown
+def test_the_page_explains_why_no_rehearsal_is_possible(contest: Contest) -> None:
+    contest.arena.post("/competitions", content=build_competition_toml("bare"))
+    html = read_page(contest, "/competitions/bare/organize/rehearsal")
+    assert "competition has no original data yet" in html
+    assert translate("Begin the rehearsal") not in html
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_who_makes_a_competition_of_a_name_for_rehearsals_is_told_which_these_are(
+def test_an_address_reserved_for_rehearsals_is_refused_with_an_explanation(
     contest: Contest, language: str
 ) -> None:
     fields = BASICS | {"slug": "my-rehearsal"}
-    answer = send(contest.arena, "/organize/new", fields, organizer=True, language=language)
-    assert answer.status_code == 422
-    assert said("wrong_slug_reserved", language) in unescape(answer.text)
+    response = post_form(contest.arena, "/organize/new", fields, organizer=True, language=language)
+    assert response.status_code == 422
+    assert translate("wrong_slug_reserved", language) in unescape(response.text)

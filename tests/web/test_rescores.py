@@ -1,4 +1,4 @@
-"""Other rules, tried on everything and put in force, by clicking."""
+"""Rejudging by the organizers' pages: new rules are tried on all submissions, then applied or cancelled."""
 
 import re
 from html import unescape
@@ -6,118 +6,151 @@ from html import unescape
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.support.arena import Arena, competition_file
-from tests.support.disqualification_pages import DESK, sent
-from tests.support.organizer_pages import read
+from tests.support.arena import Arena, build_competition_toml
+from tests.support.disqualification_pages import ORGANIZE_PATH, submit_release
+from tests.support.organizer_pages import get_page_text
 from tests.support.uploads import score_everything
-from tests.web.reader import page, send
-from tests.web.spoken import said
+from tests.web.reader import get_page, post_form
+from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 
 
-def rules(threshold: str = "0.2", **weights: str) -> dict[str, str]:
+def build_fields(threshold: str = "0.2", **weights: str) -> dict[str, str]:
     return {"by": "rules", "threshold": threshold} | {f"weight_{name}": w for name, w in weights.items()}
 
 
-def begun(arena: Arena, fields: dict[str, str]) -> str:
-    answer = send(arena, f"{DESK}/rescores", fields, organizer=True)
-    assert answer.status_code == 303, answer.text
-    return answer.headers["location"].partition("?")[0].removeprefix(DESK)
+def start_rejudging(arena: Arena, fields: dict[str, str]) -> str:
+    response = post_form(arena, f"{ORGANIZE_PATH}/rescores", fields, organizer=True)
+    assert response.status_code == 303, response.text
+    return response.headers["location"].partition("?")[0].removeprefix(ORGANIZE_PATH)
 
 
 def test_other_rules_are_tried_compared_and_put_in_force(arena: Arena) -> None:
-    red, _ = sent(arena, "red"), sent(arena, "blue", seed=2)
+    red, _ = submit_release(arena, "red"), submit_release(arena, "blue", seed=2)
     score_everything()
-    made = begun(arena, rules("0.0001", mean_mae="3", cross_count="1", information_loss="2"))
-    waiting = read(arena, made)
-    assert said("This page loads itself again until everything is scored.") in waiting
-    assert "data-refresh" in waiting
-    assert f'action="{DESK}{made}/apply"' not in waiting
-    early = send(arena, f"{DESK}{made}/apply", organizer=True)
-    assert (early.status_code, "The set is still being scored." in early.text) == (409, True)
+    rejudging_path = start_rejudging(
+        arena, build_fields("0.0001", mean_mae="3", cross_count="1", information_loss="2")
+    )
+    waiting_html = get_page_text(arena, rejudging_path)
+    assert translate("This page loads itself again until everything is scored.") in waiting_html
+    assert "data-refresh" in waiting_html
+    assert f'action="{ORGANIZE_PATH}{rejudging_path}/apply"' not in waiting_html
+    early_response = post_form(arena, f"{ORGANIZE_PATH}{rejudging_path}/apply", organizer=True)
+    assert (early_response.status_code, "The set is still being scored." in early_response.text) == (
+        409,
+        True,
+    )
     score_everything()
-    shown = read(arena, made)
-    assert "data-refresh" not in shown
-    assert f'href="/submissions/{red}"' in shown
-    assert shown.count(said("state_REJECTED")) >= 2
-    assert "0.0001" in shown.replace("1.0000e-04", "0.0001")
-    assert arena.submission(red, "red")["status"] == "SCORED"  # nothing has changed yet
-    assert send(arena, f"{DESK}{made}/apply", organizer=True).status_code == 303
-    assert arena.submission(red, "red")["status"] == "REJECTED"
-    assert said("Applied") in read(arena, "/rescores")
-    assert said("state_SCORED") in read(arena, "/audit")  # what it changed, submission by submission
-    late = send(arena, f"{DESK}{made}/cancel", organizer=True)
-    assert (late.status_code, "The set is applied or cancelled already." in late.text) == (409, True)
+    html = get_page_text(arena, rejudging_path)
+    assert "data-refresh" not in html
+    assert f'href="/submissions/{red}"' in html
+    assert html.count(translate("state_REJECTED")) >= 2
+    assert "0.0001" in html.replace("1.0000e-04", "0.0001")
+    assert arena.get_submission(red, "red")["status"] == "SCORED"  # nothing has changed yet
+    assert post_form(arena, f"{ORGANIZE_PATH}{rejudging_path}/apply", organizer=True).status_code == 303
+    assert arena.get_submission(red, "red")["status"] == "REJECTED"
+    assert translate("Applied") in get_page_text(arena, "/rescores")
+    assert translate("state_SCORED") in get_page_text(
+        arena, "/audit"
+    )  # the log lists the change of each submission
+    late_response = post_form(arena, f"{ORGANIZE_PATH}{rejudging_path}/cancel", organizer=True)
+    assert (late_response.status_code, "The set is applied or cancelled already." in late_response.text) == (
+        409,
+        True,
+    )
 
 
-def test_an_applied_set_offers_to_tell_the_teams_what_changed(arena: Arena) -> None:
-    sent(arena, "red")
+def test_an_applied_rejudging_offers_an_announcement_of_the_changes(arena: Arena) -> None:
+    submit_release(arena, "red")
     score_everything()
     fields = {"by": "rules", "threshold": "0.31", "weight_mean_mae": "3"}
-    begun = send(arena, f"{DESK}/rescores", fields, organizer=True).headers["location"]
-    assert said("done_rescore_begun") in page(arena, begun, organizer=True).text
+    location = post_form(arena, f"{ORGANIZE_PATH}/rescores", fields, organizer=True).headers["location"]
+    assert translate("done_rescore_begun") in get_page(arena, location, organizer=True).text
     score_everything()
-    ready = unescape(page(arena, begun, organizer=True).text)
-    assert said("done_rescore_begun") not in ready
-    assert said("Ranks by the new rules come once everything is scored.") not in ready
-    path = begun.partition("?")[0]
-    assert f'<form method="post" action="{path}/apply">' in ready
-    send(arena, path + "/apply", organizer=True)
-    (draft,) = re.findall(
-        r'href="/competitions/small/organize(/announcements\?rescore=[^"]+)"', read(arena, path[len(DESK) :])
+    ready_html = unescape(get_page(arena, location, organizer=True).text)
+    assert translate("done_rescore_begun") not in ready_html
+    assert translate("Ranks by the new rules come once everything is scored.") not in ready_html
+    path = location.partition("?")[0]
+    assert f'<form method="post" action="{path}/apply">' in ready_html
+    post_form(arena, path + "/apply", organizer=True)
+    (draft_path,) = re.findall(
+        r'href="/competitions/small/organize(/announcements\?rescore=[^"]+)"',
+        get_page_text(arena, path[len(ORGANIZE_PATH) :]),
     )
-    for language, lang in (("ja", "en"), ("en", "ja")):  # both are there, whoever asks
-        shown = read(arena, draft, language=language)
+    for language, text_language in (("ja", "en"), ("en", "ja")):  # the draft is in both languages
+        html = get_page_text(arena, draft_path, language=language)
         assert (
-            said(
-                "- {name}: {before} → {after}", lang, name=said("Threshold", lang), before="0.2", after="0.31"
+            translate(
+                "- {name}: {before} → {after}",
+                text_language,
+                name=translate("Threshold", text_language),
+                before="0.2",
+                after="0.31",
             )
-            in shown
+            in html
         )
-        name = said("measure_mean_mae", lang)
-        assert said("- {name}: {before} → {after}", lang, name=name, before="1", after="3") in shown
-    assert said("The rules have changed, and all submissions have been scored again:") not in read(
-        arena, "/announcements?rescore=nonsense"
+        name = translate("measure_mean_mae", text_language)
+        assert (
+            translate("- {name}: {before} → {after}", text_language, name=name, before="1", after="3") in html
+        )
+    assert translate(
+        "The rules have changed, and all submissions have been scored again:"
+    ) not in get_page_text(arena, "/announcements?rescore=nonsense")
+
+
+def test_a_rejudging_is_started_from_the_whole_file_and_cancelled(arena: Arena) -> None:
+    submit_release(arena, "red")
+    score_everything()
+    (file,) = re.findall(r"<textarea[^>]*>\n(.*?)</textarea>", get_page_text(arena, "/rescores"), re.DOTALL)
+    rejudging_path = start_rejudging(
+        arena, {"by": "file", "file": file.replace("threshold = 0.2", "threshold = 0.3")}
     )
-
-
-def test_a_set_is_begun_by_the_whole_file_and_cancelled(arena: Arena) -> None:
-    sent(arena, "red")
     score_everything()
-    (file,) = re.findall(r"<textarea[^>]*>\n(.*?)</textarea>", read(arena, "/rescores"), re.DOTALL)
-    made = begun(arena, {"by": "file", "file": file.replace("threshold = 0.2", "threshold = 0.3")})
-    score_everything()
-    assert said("No submission is accepted or rejected differently.") in read(arena, made)
-    assert said("There is an open set: apply or cancel it before you begin another.") in read(
+    assert translate("No submission is accepted or rejected differently.") in get_page_text(
+        arena, rejudging_path
+    )
+    assert translate("There is an open set: apply or cancel it before you begin another.") in get_page_text(
         arena, "/rescores"
     )
-    second = send(arena, f"{DESK}/rescores", rules(), organizer=True)
+    second_response = post_form(arena, f"{ORGANIZE_PATH}/rescores", build_fields(), organizer=True)
     assert (
-        second.status_code,
-        "There is an open re-score set: apply or cancel it first." in second.text,
+        second_response.status_code,
+        "There is an open re-score set: apply or cancel it first." in second_response.text,
     ) == (409, True)
-    assert send(arena, f"{DESK}{made}/cancel", organizer=True).status_code == 303
-    assert said("The set was cancelled; nothing changed.") in read(arena, made)
+    assert post_form(arena, f"{ORGANIZE_PATH}{rejudging_path}/cancel", organizer=True).status_code == 303
+    assert translate("The set was cancelled; nothing changed.") in get_page_text(arena, rejudging_path)
 
 
-def test_rules_that_cannot_be_are_refused_and_what_was_typed_stays(arena: Arena) -> None:
-    for fields in (rules("much"), rules("-1"), rules(mean_mae="nan"), rules(magic="1"), rules(k_min="1")):
-        answer = send(arena, f"{DESK}/rescores", fields, organizer=True)
-        assert answer.status_code == 422, fields
-        assert 'role="alert"' in answer.text
-        assert f'value="{fields["threshold"]}"' in answer.text
-    broken = send(arena, f"{DESK}/rescores", {"by": "file", "file": "slug = <b>"}, organizer=True)
-    assert broken.status_code == 422
-    assert "slug = &lt;b&gt;" in broken.text
-    moved = competition_file().replace('"income", "rent"', '"income"')
-    fixed = send(arena, f"{DESK}/rescores", {"by": "file", "file": moved}, organizer=True)
-    assert fixed.status_code in {409, 422}
+def test_invalid_rules_are_refused_and_stay_in_the_form(arena: Arena) -> None:
+    for fields in (
+        build_fields("much"),
+        build_fields("-1"),
+        build_fields(mean_mae="nan"),
+        build_fields(magic="1"),
+        build_fields(k_min="1"),
+    ):
+        response = post_form(arena, f"{ORGANIZE_PATH}/rescores", fields, organizer=True)
+        assert response.status_code == 422, fields
+        assert 'role="alert"' in response.text
+        assert f'value="{fields["threshold"]}"' in response.text
+    invalid_response = post_form(
+        arena, f"{ORGANIZE_PATH}/rescores", {"by": "file", "file": "slug = <b>"}, organizer=True
+    )
+    assert invalid_response.status_code == 422
+    assert "slug = &lt;b&gt;" in invalid_response.text
+    other_columns = build_competition_toml().replace('"income", "rent"', '"income"')
+    columns_response = post_form(
+        arena, f"{ORGANIZE_PATH}/rescores", {"by": "file", "file": other_columns}, organizer=True
+    )
+    assert columns_response.status_code in {409, 422}
 
 
-def test_a_set_of_another_competition_does_not_exist_here(client: TestClient, arena: Arena) -> None:
-    other = Arena.opened(client, slug="elsewhere")
-    answer = other.post("/competitions/elsewhere/rescores", content=competition_file("elsewhere"))
-    path = f"{DESK}/rescores/{answer.json()['id']}"
-    assert page(arena, path, organizer=True).status_code == 404
-    assert send(arena, path + "/cancel", organizer=True).status_code == 404
+def test_a_rejudging_of_another_competition_is_not_found(client: TestClient, arena: Arena) -> None:
+    other_arena = Arena.create(client, slug="elsewhere")
+    response = other_arena.post(
+        "/competitions/elsewhere/rescores", content=build_competition_toml("elsewhere")
+    )
+    path = f"{ORGANIZE_PATH}/rescores/{response.json()['id']}"
+    assert get_page(arena, path, organizer=True).status_code == 404
+    assert post_form(arena, path + "/cancel", organizer=True).status_code == 404

@@ -1,4 +1,4 @@
-"""A target's page where a competition asks several questions: a form, a limit and a best guess for each."""
+"""Target pages with several questions: each has its own form, limit and best guess."""
 
 import re
 from collections.abc import Iterator
@@ -10,176 +10,193 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select
 
-from anoncup.schemas import Judged
+from anoncup.schemas import GuessOutcome
 from app.db.models import Guess
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
-from app.web.team.targets import Told, best_by_target
+from app.web.team.targets import OwnGuess, find_best_by_target
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, judge_everything
-from tests.support.several_questions_contest import claims, played
-from tests.support.several_questions_track import ASKED, RIDDLES
-from tests.support.target_pages import text_of
-from tests.support.track_package import installed
-from tests.web.reader import page, send, words_of
-from tests.web.spoken import said
+from tests.support.several_questions_contest import build_claims, create_contest
+from tests.support.several_questions_track import QUESTIONS_TOML, SEVERAL_QUESTIONS_TRACK
+from tests.support.target_pages import extract_text
+from tests.support.track_package import install_track
+from tests.web.reader import extract_words, get_page, post_form
+from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 
 
 @pytest.fixture(autouse=True, scope="module")
-def riddles(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with installed(RIDDLES, "tests.support.several_questions_track", tmp_path_factory.mktemp("packages")):
+def installed_track(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with install_track(
+        SEVERAL_QUESTIONS_TRACK, "tests.support.several_questions_track", tmp_path_factory.mktemp("packages")
+    ):
         yield
 
 
-def guess(contest: Contest, target: str, content: bytes, question: str) -> Response:
+def post_guess(contest: Contest, target: str, content: bytes, question: str) -> Response:
     files = {"guess": ("guess.csv", content)}
-    return send(contest.arena, f"/targets/{target}/guesses", {"question": question}, files=files, team="blue")
+    return post_form(
+        contest.arena, f"/targets/{target}/guesses", {"question": question}, files=files, team="blue"
+    )
 
 
-def forms(text: str) -> dict[str, str]:
-    """What stands between each question's heading and the end of its form."""
-    found = re.findall(r"<h3>(\w[^<]*)</h3>(.*?)</form>", text, re.DOTALL)
-    return {unescape(name): form for name, form in found}
+def split_forms(text: str) -> dict[str, str]:
+    """Return the markup between the heading and the end of the form of each question."""
+    matches = re.findall(r"<h3>(\w[^<]*)</h3>(.*?)</form>", text, re.DOTALL)
+    return {unescape(name): form for name, form in matches}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_question_has_its_form_with_its_own_check(client: TestClient, language: str) -> None:
-    contest, red = played(client)
-    target = str(contest.target_of(red)["id"])
-    shown = page(contest.arena, f"/targets/{target}", team="blue", language=language).text
-    found = forms(shown)
-    link = said("question_link", language)
-    assert list(found) == [link, "value"]
-    for form in found.values():
+    contest, red = create_contest(client)
+    target = str(contest.find_target(red)["id"])
+    html = get_page(contest.arena, f"/targets/{target}", team="blue", language=language).text
+    question_forms = split_forms(html)
+    link_label = translate("question_link", language)
+    assert list(question_forms) == [link_label, "value"]
+    for form in question_forms.values():
         assert f'data-check="/targets/{target}/guesses/check"' in form
-    assert 'name="question" value="value"' in found["value"]
-    assert "CSV headed like the column that is asked for" in found["value"]
-    assert 'id="guessing-link"' in found[link]
+    assert 'name="question" value="value"' in question_forms["value"]
+    assert "CSV headed like the column that is asked for" in question_forms["value"]
+    assert 'id="guessing-link"' in question_forms[link_label]
 
 
 def test_guesses_are_listed_with_their_question_and_the_best_of_each(client: TestClient) -> None:
-    contest, red = played(client)
-    target = str(contest.target_of(red)["id"])
-    for right in (30, 8):
-        assert guess(contest, target, claims(contest, red, right), "value").status_code == 303
-    assert guess(contest, target, contest.right_on(red, 10), "link").status_code == 303
+    contest, red = create_contest(client)
+    target = str(contest.find_target(red)["id"])
+    for correct in (30, 8):
+        assert post_guess(contest, target, build_claims(contest, red, correct), "value").status_code == 303
+    assert post_guess(contest, target, contest.build_guess(red, 10), "link").status_code == 303
     judge_everything()
-    shown = page(contest.arena, f"/targets/{target}", team="blue")
-    text = " ".join(words_of(shown.text))
+    response = get_page(contest.arena, f"/targets/{target}", team="blue")
+    text = " ".join(extract_words(response.text))
     assert "Your best (Origin of the rows) 0.2500 10 / 40" in text
     assert "Your best (value) 0.7500" in text
-    rows = re.findall(r"<tr><th.*?</tr>", shown.text, re.DOTALL)
+    table_rows = re.findall(r"<tr><th.*?</tr>", response.text, re.DOTALL)
     cells = [
-        [" ".join(words_of(cell)) for cell in re.findall(r"<td.*?</td>", row, re.DOTALL)] for row in rows
+        [" ".join(extract_words(cell)) for cell in re.findall(r"<td.*?</td>", row, re.DOTALL)]
+        for row in table_rows
     ]
     assert cells[-3:] == [
         ["Origin of the rows", "Scored", "10 / 40", "10", "0.2500", "0.2500"],
         ["value", "Scored", "8 / 40", "–", "0.2000", "0.0000"],
         ["value", "Scored", "30 / 40", "–", "0.7500", "0.5000"],
     ]
-    assert "Guesses left: 1" in text_of(shown)
-    listed = " ".join(words_of(page(contest.arena, f"{contest.path}/targets", team="blue").text))
-    assert "Origin of the rows 2 value 1 Origin of the rows 0.2500 10 / 40 value 0.7500" in listed
+    assert "Guesses left: 1" in extract_text(response)
+    targets_text = " ".join(
+        extract_words(get_page(contest.arena, f"{contest.path}/targets", team="blue").text)
+    )
+    assert "Origin of the rows 2 value 1 Origin of the rows 0.2500 10 / 40 value 0.7500" in targets_text
 
 
-def test_what_a_guess_without_counts_found_is_told_beside_blind_guessing(client: TestClient) -> None:
-    contest, red = played(client)
-    target = str(contest.target_of(red)["id"])
-    guess(contest, target, claims(contest, red, 30), "value")
+def test_an_uncounted_guess_is_shown_beside_random_guessing(client: TestClient) -> None:
+    contest, red = create_contest(client)
+    target = str(contest.find_target(red)["id"])
+    post_guess(contest, target, build_claims(contest, red, 30), "value")
     judge_everything()
-    shown = text_of(page(contest.arena, f"/targets/{target}", team="blue"))
+    text = extract_text(get_page(contest.arena, f"/targets/{target}", team="blue"))
     assert (
-        said("It found {rate}; guessing at random finds {baseline}.", rate="0.7500", baseline="0.5000")
-        in shown
+        translate("It found {rate}; guessing at random finds {baseline}.", rate="0.7500", baseline="0.5000")
+        in text
     )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(("asked", "word", "other"), [(ASKED, "Value", "Rate"), ("", "Rate", "Value")])
-def test_the_column_of_what_guesses_found_speaks_of_rates_only_where_all_are_counted(
-    client: TestClient, asked: str, word: str, other: str, language: str
+@pytest.mark.parametrize(
+    ("questions", "word", "absent_word"), [(QUESTIONS_TOML, "Value", "Rate"), ("", "Rate", "Value")]
+)
+def test_the_result_column_is_headed_rate_only_if_all_questions_are_counted(
+    client: TestClient, questions: str, word: str, absent_word: str, language: str
 ) -> None:
-    contest, red = played(client, asked)
-    target = str(contest.target_of(red)["id"])
-    guess(contest, target, contest.right_on(red, 10), "link")
-    shown = page(contest.arena, f"/targets/{target}", team="blue", language=language).text
-    heads = re.findall(r'<th scope="col" class="number">([^<]*)</th>', shown)
-    assert (said(word, language) in heads, said(other, language) in heads) == (True, False)
+    contest, red = create_contest(client, questions)
+    target = str(contest.find_target(red)["id"])
+    post_guess(contest, target, contest.build_guess(red, 10), "link")
+    html = get_page(contest.arena, f"/targets/{target}", team="blue", language=language).text
+    heads = re.findall(r'<th scope="col" class="number">([^<]*)</th>', html)
+    assert (translate(word, language) in heads, translate(absent_word, language) in heads) == (True, False)
 
 
-def test_what_was_counted_beside_is_not_said_to_be_the_value(client: TestClient) -> None:
-    contest, red = played(client)
-    target = str(contest.target_of(red)["id"])
-    guess(contest, target, claims(contest, red, 30), "value")
+def test_additional_counts_are_not_shown_as_the_value(client: TestClient) -> None:
+    contest, red = create_contest(client)
+    target = str(contest.find_target(red)["id"])
+    post_guess(contest, target, build_claims(contest, red, 30), "value")
     judge_everything()
     with transaction() as session:
-        made = session.scalars(select(Guess)).one()
-        assert made.outcome is not None
-        made.outcome = {**made.outcome, "correct": 33, "trials": ROWS}
-    shown = text_of(page(contest.arena, f"/targets/{target}", team="blue"))
+        stored_guess = session.scalars(select(Guess)).one()
+        assert stored_guess.outcome is not None
+        stored_guess.outcome = {**stored_guess.outcome, "correct": 33, "trials": ROWS}
+    text = extract_text(get_page(contest.arena, f"/targets/{target}", team="blue"))
     assert (
-        said("It found {rate}; guessing at random finds {baseline}.", rate="0.7500", baseline="0.5000")
-        in shown
+        translate("It found {rate}; guessing at random finds {baseline}.", rate="0.7500", baseline="0.5000")
+        in text
     )
-    assert "rows are right" not in shown
-    assert "33 /" not in shown
-    listed = " ".join(words_of(page(contest.arena, f"{contest.path}/targets", team="blue").text))
-    assert "value 0.7500 33" not in listed
-    assert "value 0.7500" in listed
+    assert "rows are right" not in text
+    assert "33 /" not in text
+    targets_text = " ".join(
+        extract_words(get_page(contest.arena, f"{contest.path}/targets", team="blue").text)
+    )
+    assert "value 0.7500 33" not in targets_text
+    assert "value 0.7500" in targets_text
 
 
 def test_the_best_guess_is_that_with_the_largest_risk_as_on_boards() -> None:
-    found = [
-        Judged(value=value, baseline=baseline, details={})
+    verdicts = [
+        GuessOutcome(value=value, baseline=baseline, details={})
         for value, baseline in ((0.6, 0.5), (0.5, 0.1), (0.4, 0.1), (0.9, 1.0))
     ]
-    made = Guess(target_id=uuid4(), question="value")
-    own = [Told(made, one, None, counts=False) for one in found]
-    for order in (own, own[::-1]):
-        assert best_by_target(order) == {made.target_id: {"value": found[1]}}
+    stored_guess = Guess(target_id=uuid4(), question="value")
+    results = [OwnGuess(stored_guess, verdict, None, counts_rows=False) for verdict in verdicts]
+    for order in (results, results[::-1]):
+        assert find_best_by_target(order) == {stored_guess.target_id: {"value": verdicts[1]}}
 
 
 def test_a_refused_guess_is_explained_by_the_form_of_its_question(client: TestClient) -> None:
-    contest, red = played(client)
-    target = str(contest.target_of(red)["id"])
-    refused = guess(contest, target, b"age\n20\n", "value")
-    assert refused.status_code == 422
-    found = forms(refused.text)
-    assert "The first line must be age, a line for each row below." in unescape(found["value"])
-    assert [name for name, form in found.items() if 'class="note bad"' in form] == ["value"]
-    unknown = guess(contest, target, b"age\n", "who")
-    assert (unknown.status_code, "asked here are link, value" in text_of(unknown)) == (422, True)
+    contest, red = create_contest(client)
+    target = str(contest.find_target(red)["id"])
+    refusal = post_guess(contest, target, b"age\n20\n", "value")
+    assert refusal.status_code == 422
+    question_forms = split_forms(refusal.text)
+    assert "The first line must be age, a line for each row below." in unescape(question_forms["value"])
+    assert [name for name, form in question_forms.items() if 'class="note bad"' in form] == ["value"]
+    unknown_response = post_guess(contest, target, b"age\n", "who")
+    assert (unknown_response.status_code, "asked here are link, value" in extract_text(unknown_response)) == (
+        422,
+        True,
+    )
 
 
-def test_a_file_sent_twice_is_one_guess_and_the_same_for_another_question_another(client: TestClient) -> None:
-    contest, red = played(client)
-    target = str(contest.target_of(red)["id"])
-    content = claims(contest, red, 3)
-    assert [guess(contest, target, content, "value").status_code for _ in range(2)] == [303, 303]
-    assert guess(contest, target, content, "link").status_code == 422
-    assert len(contest.arena.get(f"{contest.path}/guesses", token=contest.arena.team("blue")).json()) == 1
+def test_a_file_uploaded_twice_is_one_guess_per_question(client: TestClient) -> None:
+    contest, red = create_contest(client)
+    target = str(contest.find_target(red)["id"])
+    content = build_claims(contest, red, 3)
+    assert [post_guess(contest, target, content, "value").status_code for _ in range(2)] == [303, 303]
+    assert post_guess(contest, target, content, "link").status_code == 422
+    assert (
+        len(contest.arena.get(f"{contest.path}/guesses", token=contest.arena.get_team_token("blue")).json())
+        == 1
+    )
 
 
 def test_the_commands_name_the_question_and_the_file_that_attack_has_written_for_it(
     client: TestClient,
 ) -> None:
-    contest, red = played(client)
-    target = contest.target_of(red)
-    shown = text_of(page(contest.arena, f"/targets/{target['id']}", team="blue"))
-    first = next(iter(RIDDLES.attackers))
-    assert f"--anonymized small/targets/{target['name']}/anonymized.csv --into guesses" in shown
-    sent = f"anoncup guess small/{target['name']}"
-    assert f"{sent} --question link --file guesses/{first}.link.csv" in shown
-    assert f"{sent} --question value --file value.csv" in shown
+    contest, red = create_contest(client)
+    target = contest.find_target(red)
+    text = extract_text(get_page(contest.arena, f"/targets/{target['id']}", team="blue"))
+    first = next(iter(SEVERAL_QUESTIONS_TRACK.attackers))
+    assert f"--anonymized small/targets/{target['name']}/anonymized.csv --into guesses" in text
+    command = f"anoncup guess small/{target['name']}"
+    assert f"{command} --question link --file guesses/{first}.link.csv" in text
+    assert f"{command} --question value --file value.csv" in text
 
 
 def test_a_question_without_guesses_left_says_so_and_the_other_stays_open(client: TestClient) -> None:
-    contest, red = played(client)
-    target = str(contest.target_of(red)["id"])
-    for right in range(3):
-        guess(contest, target, claims(contest, red, right), "value")
-    shown = page(contest.arena, f"/targets/{target}", team="blue")
-    assert said("Your team has no guess left on this question.") in text_of(shown)
-    assert re.findall(r'name="question" value="(\w+)"', shown.text) == ["link"]
+    contest, red = create_contest(client)
+    target = str(contest.find_target(red)["id"])
+    for correct in range(3):
+        post_guess(contest, target, build_claims(contest, red, correct), "value")
+    response = get_page(contest.arena, f"/targets/{target}", team="blue")
+    assert translate("Your team has no guess left on this question.") in extract_text(response)
+    assert re.findall(r'name="question" value="(\w+)"', response.text) == ["link"]

@@ -1,4 +1,4 @@
-"""A contest without distances and counts: scored by a worker, shown on every page, in both languages."""
+"""A contest on a track without distances and counts: scoring and pages in both languages."""
 
 import re
 from collections.abc import Iterator
@@ -8,15 +8,15 @@ import pytest
 from fastapi.testclient import TestClient
 
 from anoncup.competition.parser import parse_competition
-from anoncup.tracks.model import About
+from anoncup.tracks.model import ReleaseContext
 from tests.support import small_track
 from tests.support.arena import API, Arena
-from tests.support.contest import SECOND, Contest
-from tests.support.small_track_pages import submitted
-from tests.support.track_package import installed
+from tests.support.contest import SECOND_PHASE, Contest
+from tests.support.small_track_pages import submit_and_score
+from tests.support.track_package import install_track
 from tests.support.uploads import score_everything
-from tests.web.reader import page, send
-from tests.web.spoken import said
+from tests.web.reader import get_page, post_form
+from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 
@@ -24,30 +24,36 @@ LANGUAGES = ("en", "ja")
 
 
 @pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with installed(small_track.SMALL, "tests.support.small_track", tmp_path_factory.mktemp("packages")):
+def installed_track(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with install_track(
+        small_track.SMALL_TRACK, "tests.support.small_track", tmp_path_factory.mktemp("packages")
+    ):
         yield
 
 
 @pytest.fixture
-def small(client: TestClient, known: None) -> Arena:
-    return Arena.opened(client, file=small_track.text(), original={"numbers": small_track.original_file()})
+def small(client: TestClient, installed_track: None) -> Arena:
+    return Arena.create(
+        client,
+        file=small_track.build_competition_toml(),
+        original={"numbers": small_track.build_original_file()},
+    )
 
 
-def test_a_worker_scores_it_and_the_board_ranks_by_risk(small: Arena) -> None:
-    identifier = submitted(small, "red")
-    found = small.submission(identifier, "red")
-    assert found["status"] == "SCORED"
-    result = found["result"]
+def test_a_submission_is_scored_and_the_board_ranks_by_risk(small: Arena) -> None:
+    identifier = submit_and_score(small, "red")
+    submission = small.get_submission(identifier, "red")
+    assert submission["status"] == "SCORED"
+    result = submission["result"]
     assert result["excessive"] is None
     assert result["violations"] == []
-    # All members are released as they are, so that nobody else's number is: "seen" knows all.
+    # All members are released unchanged and no other number is, so the attacker "seen" identifies all.
     assert result["attackers"]["seen"]["rate"] == 1.0
     assert result["attackers"]["everybody"]["risk"] == 0.0
     assert "correct" not in result["attackers"]["everybody"]
     assert result["measures"]["left_out"]["value"] == 0.0
     assert result["utility"] == pytest.approx(
-        result["measures"]["shift"]["value"] / small_track.scale_of_shift()
+        result["measures"]["shift"]["value"] / small_track.compute_shift_scale()
     )
     (row,) = small.get("/competitions/small/boards/anonymization").json()["rows"]
     assert (row["security"], row["attackers"]["everybody"]) == (1.0, 0.0)
@@ -55,18 +61,18 @@ def test_a_worker_scores_it_and_the_board_ranks_by_risk(small: Arena) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_submissions_page_does_without_distances_and_counts(small: Arena, language: str) -> None:
-    identifier = submitted(small, "red")
-    shown = page(small, f"/submissions/{identifier}", team="red", language=language)
-    assert shown.status_code == 200
-    assert said("Excessive anonymization", language) not in shown.text
-    assert said("Adds to U", language) not in shown.text
-    assert said("The risk is what {names} found out.", language).split("{")[0] in shown.text
-    assert "None" not in shown.text
+    identifier = submit_and_score(small, "red")
+    response = get_page(small, f"/submissions/{identifier}", team="red", language=language)
+    assert response.status_code == 200
+    assert translate("Excessive anonymization", language) not in response.text
+    assert translate("Adds to U", language) not in response.text
+    assert translate("The risk is what {names} found out.", language).split("{")[0] in response.text
+    assert "None" not in response.text
     rows = re.findall(
-        r'<th scope="row" class="title">(\w+)</th>((?:<td class="number">[^<]*</td>)+)', shown.text
+        r'<th scope="row" class="title">(\w+)</th>((?:<td class="number">[^<]*</td>)+)', response.text
     )
-    told = {name: re.findall(r">([^<]*)</td>", cells) for name, cells in rows}
-    assert told == {"seen": ["1.0000", "1.0000", "–"], "everybody": ["–", "–", "1.0000"]}
+    cells_by_attacker = {name: re.findall(r">([^<]*)</td>", cells) for name, cells in rows}
+    assert cells_by_attacker == {"seen": ["1.0000", "1.0000", "–"], "everybody": ["–", "–", "1.0000"]}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -76,81 +82,98 @@ def test_a_submissions_page_does_without_distances_and_counts(small: Arena, lang
      "/organize/data", "/organize/file", "/organize/rescores", "/organize/basics", "/organize/phases",
      "/organize/submissions"],
 )  # fmt: skip
-def test_every_page_of_it_is_there(small: Arena, path: str, language: str) -> None:
-    submitted(small, "red")
-    inside = {"organizer": True} if "/organize" in path else {"team": "red"}
-    shown = page(small, f"/competitions/small{path}", language=language, **inside)
-    assert shown.status_code == 200, shown.text
+def test_every_page_of_the_contest_loads(small: Arena, path: str, language: str) -> None:
+    submit_and_score(small, "red")
+    reader = {"organizer": True} if "/organize" in path else {"team": "red"}
+    response = get_page(small, f"/competitions/small{path}", language=language, **reader)
+    assert response.status_code == 200, response.text
     for word in ("Threshold", "Let the service shuffle the rows of releases"):
-        assert said(word, language) not in shown.text
+        assert translate(word, language) not in response.text
 
 
 def test_there_is_no_threshold_to_set_and_no_advice(small: Arena) -> None:
-    shown = page(small, "/competitions/small/organize/threshold", organizer=True)
-    assert shown.status_code == 404
-    asked = small.post("/competitions/small/threshold-reports", json={})
-    assert (asked.status_code, asked.json()["code"]) == (404, "no_distances")
+    response = get_page(small, "/competitions/small/organize/threshold", organizer=True)
+    assert response.status_code == 404
+    report_response = small.post("/competitions/small/threshold-reports", json={})
+    assert (report_response.status_code, report_response.json()["code"]) == (404, "no_distances")
 
 
-def test_new_weights_are_scored_anew_without_a_threshold(small: Arena) -> None:
-    identifier = submitted(small, "red")
+def test_new_weights_are_re_evaluated_without_a_threshold(small: Arena) -> None:
+    identifier = submit_and_score(small, "red")
     fields = {"by": "rules", "weight_left_out": "1", "weight_shift": "0"}
-    begun = send(small, "/competitions/small/organize/rescores", fields, organizer=True)
-    assert begun.status_code == 303, begun.text
+    start_response = post_form(small, "/competitions/small/organize/rescores", fields, organizer=True)
+    assert start_response.status_code == 303, start_response.text
     score_everything()
-    compared = page(small, begun.headers["location"], organizer=True)
-    assert compared.status_code == 200
-    applied = send(small, f"{begun.headers['location'].partition('?')[0]}/apply", organizer=True)
-    assert applied.status_code == 303, applied.text
-    assert small.submission(identifier, "red")["result"]["utility"] == 0.0
+    compare_response = get_page(small, start_response.headers["location"], organizer=True)
+    assert compare_response.status_code == 200
+    apply_response = post_form(
+        small, f"{start_response.headers['location'].partition('?')[0]}/apply", organizer=True
+    )
+    assert apply_response.status_code == 303, apply_response.text
+    assert small.get_submission(identifier, "red")["result"]["utility"] == 0.0
 
 
-@pytest.mark.usefixtures("known")
-def test_a_whole_contest_of_it_is_played_and_revealed(client: TestClient) -> None:
+@pytest.mark.usefixtures("installed_track")
+def test_a_whole_contest_is_played_and_revealed(client: TestClient) -> None:
     phase = {"start": timedelta(days=2), "end": timedelta(days=3)}
-    again = SECOND.format(**{name: (datetime.now(UTC) + days).isoformat() for name, days in phase.items()})
+    second_phase_text = SECOND_PHASE.format(
+        **{name: (datetime.now(UTC) + days).isoformat() for name, days in phase.items()}
+    )
     notice = "[publication]\nreveal_notice_hours = 0\n"
-    text = small_track.text(more=f"{small_track.FIRST}\n{notice}") + again
-    contest = Contest(Arena.opened(client, file=text, original={"numbers": small_track.original_file()}))
+    text = (
+        small_track.build_competition_toml(extra_toml=f"{small_track.FIRST_QUESTION_TOML}\n{notice}")
+        + second_phase_text
+    )
+    contest = Contest(
+        Arena.create(client, file=text, original={"numbers": small_track.build_original_file()})
+    )
     small = contest.arena
-    sent = {team: submitted(small, team, seed) for seed, team in enumerate(("red", "blue", "green"), 1)}
-    contest.attack()
-    answers = {team: small_track.SMALL.answers.read(small_track.files(seed)["secret"], about(text))
-               for seed, team in enumerate(sent, 1)}  # fmt: skip
-    right = small_track.MEMBER.write(small_track.MEMBER.perfect(answers["red"]))
-    for question, content in (("member", right), ("first", b"first\n1\n")):
-        answer = client.post(
-            f"{API}/targets/{contest.target_of(sent['red'])['id']}/guesses",
-            headers={"Authorization": f"Bearer {small.team('blue')}"},
+    submissions = {
+        team: submit_and_score(small, team, seed) for seed, team in enumerate(("red", "blue", "green"), 1)
+    }
+    contest.open_attacks()
+    answers = {team: small_track.SMALL_TRACK.answer_spec.read(small_track.build_release_files(seed)["secret"], build_about(text))
+               for seed, team in enumerate(submissions, 1)}  # fmt: skip
+    member_guess = small_track.MEMBER_QUESTION.write(
+        small_track.MEMBER_QUESTION.perfect_guess(answers["red"])
+    )
+    for question, content in (("member", member_guess), ("first", b"first\n1\n")):
+        guess_response = client.post(
+            f"{API}/targets/{contest.find_target(submissions['red'])['id']}/guesses",
+            headers={"Authorization": f"Bearer {small.get_team_token('blue')}"},
             files={"guess": ("g.csv", content)},
             data={"question": question},
         )
-        assert answer.status_code == 202, answer.text
-    contest.close()
-    assert contest.state() == "closed"
-    board = {row["team"]: row for row in contest.board("reidentification")["rows"]}
+        assert guess_response.status_code == 202, guess_response.text
+    contest.close_attacks()
+    assert contest.get_state() == "closed"
+    board = {row["team"]: row for row in contest.get_board("reidentification")["rows"]}
     assert board["blue"]["by_question"]["member"] == 1.0
-    for which in ("anonymization", "reidentification", "matrix"):
+    for board_name in ("anonymization", "reidentification", "matrix"):
         for language in LANGUAGES:
-            shown = page(small, f"/competitions/small/boards/{which}", team="red", language=language)
-            assert shown.status_code == 200
-    preview = page(small, "/competitions/small/organize/teams", organizer=True)
+            response = get_page(
+                small, f"/competitions/small/boards/{board_name}", team="red", language=language
+            )
+            assert response.status_code == 200
+    preview = get_page(small, "/competitions/small/organize/teams", organizer=True)
     assert preview.status_code == 200
 
 
-def about(text: str) -> About:
-    values = small_track.original()
-    return About(parse_competition(text), {"originals": len(values), "rows": 10}, lambda: values)
+def build_about(text: str) -> ReleaseContext:
+    values = small_track.build_original()
+    return ReleaseContext(parse_competition(text), {"originals": len(values), "rows": 10}, lambda: values)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_weight_between_off_and_on_is_refused_with_its_measure(small: Arena, language: str) -> None:
     fields = {"weight_left_out": "1", "weight_shift": "0.5", "counts_seen": "yes"}
-    answer = send(small, "/competitions/small/organize/measures", fields, organizer=True, language=language)
-    assert answer.status_code == 422
+    response = post_form(
+        small, "/competitions/small/organize/measures", fields, organizer=True, language=language
+    )
+    assert response.status_code == 422
     assert (
-        said("{key}: in this track the largest loss is U, so that a weight is 0 or 1", language).format(
+        translate("{key}: in this track the largest loss is U, so that a weight is 0 or 1", language).format(
             key="measures.shift"
         )
-        in answer.text
+        in response.text
     )

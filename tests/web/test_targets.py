@@ -1,4 +1,4 @@
-"""The second phase as pages: what is left to attack, guesses by a form, and nothing told before its time."""
+"""Target pages of the re-identification phase: guesses by a form, and scores hidden until their time."""
 
 import re
 from html import unescape
@@ -13,127 +13,135 @@ from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, judge_everything
-from tests.support.target_pages import text_of
-from tests.web.reader import page, send, words_of
-from tests.web.spoken import said, sentence
+from tests.support.target_pages import extract_text
+from tests.web.reader import extract_words, get_page, post_form
+from tests.web.spoken import translate, translate_message
 
-FEEDBACK = '[publication]\nfeedback = "{feedback}"'
+PUBLICATION = '[publication]\nfeedback = "{feedback}"'
 
 
-def attacked(client: TestClient, *, feedback: str = "immediate") -> tuple[Contest, str, str]:
-    """A contest in its second phase; the submission of red and the target that it became."""
-    contest = Contest.opened(client, more=FEEDBACK.format(feedback=feedback))
+def start_attack_phase(client: TestClient, *, feedback: str = "immediate") -> tuple[Contest, str, str]:
+    """Start the second phase of a contest and return it with red's submission and the target made of it."""
+    contest = Contest.create(client, extra_toml=PUBLICATION.format(feedback=feedback))
     submission = contest.submit("red")
     contest.submit("blue")
-    contest.attack()
-    return contest, submission, str(contest.target_of(submission)["id"])
+    contest.open_attacks()
+    return contest, submission, str(contest.find_target(submission)["id"])
 
 
-def guess(
+def post_guess(
     contest: Contest, target: str, content: bytes, *, team: str = "blue", language: str = "en"
 ) -> Response:
     files = {"guess": ("guess.csv", content)}
-    return send(contest.arena, f"/targets/{target}/guesses", files=files, team=team, language=language)
+    return post_form(contest.arena, f"/targets/{target}/guesses", files=files, team=team, language=language)
 
 
-def count(kind: type[Guess] | type[Attempt]) -> int:
+def count_rows(kind: type[Guess] | type[Attempt]) -> int:
     with transaction() as session:
         return session.scalars(select(func.count()).select_from(kind)).one()
 
 
 @pytest.mark.full
 def test_before_the_second_phase_the_page_says_when_it_starts(client: TestClient) -> None:
-    contest = Contest.opened(client)
+    contest = Contest.create(client)
     contest.submit("red")
-    shown = page(contest.arena, f"{contest.path}/targets", team="red", language="ja")
-    assert shown.status_code == 200
-    assert said(
+    response = get_page(contest.arena, f"{contest.path}/targets", team="red", language="ja")
+    assert response.status_code == 200
+    assert translate(
         "There is nothing to attack yet: the targets are published when the re-identification phase starts.",
         "ja",
-    ) in text_of(shown)
-    assert said("It starts:", "ja") in text_of(shown)
-    contest.between()  # written, but published only when the phase starts
-    assert said(
+    ) in extract_text(response)
+    assert translate("It starts:", "ja") in extract_text(response)
+    contest.start_pause()  # the targets are written, but published only when the phase starts
+    assert translate(
         "There is nothing to attack yet: the targets are published when the re-identification phase starts."
-    ) in text_of(page(contest.arena, f"{contest.path}/targets", team="red"))
+    ) in extract_text(get_page(contest.arena, f"{contest.path}/targets", team="red"))
 
 
 def test_a_team_sees_what_is_left_to_attack_and_which_is_its_own(client: TestClient) -> None:
-    contest, _, target = attacked(client)
-    shown = page(contest.arena, f"{contest.path}/targets", team="blue")
-    assert shown.text.count('<tr class="own">') == 1
-    assert f'href="/targets/{target}"' in shown.text
-    assert "red" in words_of(shown.text)
-    for link in re.findall(r'href="(/api/v1/[^"]*)"', shown.text):
-        assert contest.arena.get(link.removeprefix("/api/v1"), token=contest.arena.team("blue")).is_success
+    contest, _, target = start_attack_phase(client)
+    response = get_page(contest.arena, f"{contest.path}/targets", team="blue")
+    assert response.text.count('<tr class="own">') == 1
+    assert f'href="/targets/{target}"' in response.text
+    assert "red" in extract_words(response.text)
+    for link in re.findall(r'href="(/api/v1/[^"]*)"', response.text):
+        assert contest.arena.get(
+            link.removeprefix("/api/v1"), token=contest.arena.get_team_token("blue")
+        ).is_success
 
 
-def test_a_guess_from_the_page_is_judged_and_told_at_once_where_that_is_the_rule(client: TestClient) -> None:
-    contest, submission, target = attacked(client)
-    answer = guess(contest, target, contest.right_on(submission, 7))
-    assert answer.headers["location"] == f"/targets/{target}?done=guessed"
-    waiting = page(contest.arena, answer.headers["location"], team="blue")
-    assert said("guess_QUEUED") in text_of(waiting)
-    assert 'hx-trigger="every 3s"' in waiting.text
+def test_with_immediate_feedback_a_guess_is_judged_and_shown_at_once(client: TestClient) -> None:
+    contest, submission, target = start_attack_phase(client)
+    post_response = post_guess(contest, target, contest.build_guess(submission, 7))
+    assert post_response.headers["location"] == f"/targets/{target}?done=guessed"
+    waiting_response = get_page(contest.arena, post_response.headers["location"], team="blue")
+    assert translate("guess_QUEUED") in extract_text(waiting_response)
+    assert 'hx-trigger="every 3s"' in waiting_response.text
     judge_everything()
     for path in (f"/targets/{target}", f"{contest.path}/targets"):
-        shown = page(contest.arena, path, team="blue")
-        assert "0.1750" in shown.text  # 7 of 40
-        assert f"7 / {ROWS}" in " ".join(words_of(shown.text))
-        assert "hx-trigger" not in shown.text
-    left = re.search(r"Guesses left: (\d)", text_of(page(contest.arena, f"/targets/{target}", team="blue")))
-    assert left
-    assert left[1] == "2"
+        response = get_page(contest.arena, path, team="blue")
+        assert "0.1750" in response.text  # 7 of 40
+        assert f"7 / {ROWS}" in " ".join(extract_words(response.text))
+        assert "hx-trigger" not in response.text
+    remaining = re.search(
+        r"Guesses left: (\d)", extract_text(get_page(contest.arena, f"/targets/{target}", team="blue"))
+    )
+    assert remaining
+    assert remaining[1] == "2"
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_became_of_the_last_guess_is_said_on_top(client: TestClient, language: str) -> None:
-    contest, submission, target = attacked(client)
-    guess(contest, target, contest.right_on(submission, 7))
+def test_the_result_of_the_last_guess_is_shown_on_top(client: TestClient, language: str) -> None:
+    contest, submission, target = start_attack_phase(client)
+    post_guess(contest, target, contest.build_guess(submission, 7))
 
-    def last() -> str:
-        shown = page(contest.arena, f"/targets/{target}", team="blue", language=language).text
-        (found,) = re.findall(r'<p id="last-guess".*?</p>', shown, re.DOTALL)
-        return str(found)
+    def read_last_guess() -> str:
+        html = get_page(contest.arena, f"/targets/{target}", team="blue", language=language).text
+        (paragraph,) = re.findall(r'<p id="last-guess".*?</p>', html, re.DOTALL)
+        return str(paragraph)
 
-    assert said("is being scored; the result appears here.", language) in last()
+    assert translate("is being scored; the result appears here.", language) in read_last_guess()
     judge_everything()
-    told = said("{right} of {rows} rows are right ({rate}).", language, right=7, rows=ROWS, rate="0.1750")
-    assert told in unescape(last())
+    result_text = translate(
+        "{right} of {rows} rows are right ({rate}).", language, right=7, rows=ROWS, rate="0.1750"
+    )
+    assert result_text in unescape(read_last_guess())
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_guess_that_answers_nothing_is_warned_of_where_no_script_checks_it(
-    client: TestClient, language: str
-) -> None:
-    contest, _, target = attacked(client)
-    answer = guess(contest, target, b"original_row\n" + b"0\n" * ROWS)
-    shown = page(contest.arena, answer.headers["location"], team="blue", language=language)
-    assert sentence("no line is answered, so the guess finds nobody", language) in text_of(shown)
+def test_an_empty_guess_is_warned_about_without_scripts(client: TestClient, language: str) -> None:
+    contest, _, target = start_attack_phase(client)
+    post_response = post_guess(contest, target, b"original_row\n" + b"0\n" * ROWS)
+    response = get_page(contest.arena, post_response.headers["location"], team="blue", language=language)
+    assert translate_message("no line is answered, so the guess finds nobody", language) in extract_text(
+        response
+    )
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("feedback", ["hidden", "daily"])
 def test_a_hidden_score_is_on_no_page_until_it_is_shown(client: TestClient, feedback: str) -> None:
-    contest, submission, target = attacked(client, feedback=feedback)
-    guess(contest, target, contest.right_on(submission, 13))
+    contest, submission, target = start_attack_phase(client, feedback=feedback)
+    post_guess(contest, target, contest.build_guess(submission, 13))
     judge_everything()
     for path in (f"/targets/{target}", f"{contest.path}/targets"):
-        shown = page(contest.arena, path, team="blue")
-        assert said("hidden") in words_of(shown.text)
-        assert said(f"guess_feedback_{feedback}") in text_of(shown)
-        assert "0.3250" not in shown.text
-    spoken = " ".join(words_of(page(contest.arena, f"/targets/{target}", team="blue", language="ja").text))
-    assert f"{said('Scored.', 'ja')} {said(f'guess_feedback_{feedback}', 'ja')}" in spoken
-    contest.close()
-    assert "0.3250" in page(contest.arena, f"/targets/{target}", team="blue").text
+        response = get_page(contest.arena, path, team="blue")
+        assert translate("hidden") in extract_words(response.text)
+        assert translate(f"guess_feedback_{feedback}") in extract_text(response)
+        assert "0.3250" not in response.text
+    japanese_text = " ".join(
+        extract_words(get_page(contest.arena, f"/targets/{target}", team="blue", language="ja").text)
+    )
+    assert f"{translate('Scored.', 'ja')} {translate(f'guess_feedback_{feedback}', 'ja')}" in japanese_text
+    contest.close_attacks()
+    assert "0.3250" in get_page(contest.arena, f"/targets/{target}", team="blue").text
 
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("content", "why"),
+    ("content", "problem"),
     [
         pytest.param(b"", "the first line of a guess must be original_row", marks=pytest.mark.full),
         (b"row\n" + b"1\n" * ROWS, "the first line of a guess must be original_row"),
@@ -148,103 +156,114 @@ def test_a_hidden_score_is_on_no_page_until_it_is_shown(client: TestClient, feed
     ],
 )
 def test_a_malformed_guess_is_explained_and_costs_no_guess(
-    client: TestClient, content: bytes, why: str
+    client: TestClient, content: bytes, problem: str
 ) -> None:
-    contest, _, target = attacked(client)
-    before = count(Attempt)
-    answer = guess(contest, target, content, language="ja")
-    assert answer.status_code == 422
-    expected = sentence(why, "ja", found=1, needed=ROWS, lowest=0, highest=ROWS)
-    assert expected in text_of(answer)
-    assert 'role="alert"' in answer.text
-    assert (count(Guess), count(Attempt)) == (0, before + 1)
-    shown = text_of(page(contest.arena, f"{contest.path}/targets", team="blue"))
-    assert "1 / 50" in shown
+    contest, _, target = start_attack_phase(client)
+    attempts_before = count_rows(Attempt)
+    response = post_guess(contest, target, content, language="ja")
+    assert response.status_code == 422
+    expected = translate_message(problem, "ja", found=1, needed=ROWS, lowest=0, highest=ROWS)
+    assert expected in extract_text(response)
+    assert 'role="alert"' in response.text
+    assert (count_rows(Guess), count_rows(Attempt)) == (0, attempts_before + 1)
+    text = extract_text(get_page(contest.arena, f"{contest.path}/targets", team="blue"))
+    assert "1 / 50" in text
 
 
 @pytest.mark.full
 def test_the_rows_that_are_wrong_are_named(client: TestClient) -> None:
-    contest, _, target = attacked(client)
-    shown = text_of(guess(contest, target, b"original_row\n" + b"1\n" * 4 + b"99\n" * (ROWS - 4)))
-    assert f"Rows 5–24: is outside 0 to {ROWS}" in shown
-    assert shown.count("is outside") == 1
-    assert "The first 20 of 36:" in shown
+    contest, _, target = start_attack_phase(client)
+    text = extract_text(post_guess(contest, target, b"original_row\n" + b"1\n" * 4 + b"99\n" * (ROWS - 4)))
+    assert f"Rows 5–24: is outside 0 to {ROWS}" in text
+    assert text.count("is outside") == 1
+    assert "The first 20 of 36:" in text
 
 
 @pytest.mark.full
 def test_a_form_without_its_file_asks_for_one(client: TestClient) -> None:
-    contest, _, target = attacked(client)
+    contest, _, target = start_attack_phase(client)
     files = {"other": ("x.csv", b"original_row\n")}
-    answer = send(contest.arena, f"/targets/{target}/guesses", files=files, team="blue")
-    assert (answer.status_code, "The request has no file named guess." in text_of(answer)) == (422, True)
-    answer = send(contest.arena, f"/targets/{target}/guesses", {"guess": "text"}, team="blue")
-    assert answer.status_code == 422
+    response = post_form(contest.arena, f"/targets/{target}/guesses", files=files, team="blue")
+    assert (response.status_code, "The request has no file named guess." in extract_text(response)) == (
+        422,
+        True,
+    )
+    response = post_form(contest.arena, f"/targets/{target}/guesses", {"guess": "text"}, team="blue")
+    assert response.status_code == 422
 
 
 @pytest.mark.full
 def test_the_same_file_sent_twice_is_one_guess_unless_the_service_failed_on_it(client: TestClient) -> None:
-    contest, submission, target = attacked(client)
-    content = contest.right_on(submission, 3)
-    assert [guess(contest, target, content).status_code for _ in range(2)] == [303, 303]
-    assert count(Guess) == 1
+    contest, submission, target = start_attack_phase(client)
+    content = contest.build_guess(submission, 3)
+    assert [post_guess(contest, target, content).status_code for _ in range(2)] == [303, 303]
+    assert count_rows(Guess) == 1
     with transaction() as session:
         session.scalars(select(Guess)).one().state = State.ERROR
-    assert guess(contest, target, content).status_code == 303
-    assert count(Guess) == 2
+    assert post_guess(contest, target, content).status_code == 303
+    assert count_rows(Guess) == 2
 
 
 @pytest.mark.full
-def test_what_cannot_be_attacked_says_why(client: TestClient) -> None:
-    contest, submission, target = attacked(client)
-    content = contest.right_on(submission, 1)
-    own = guess(contest, target, content, team="red")
-    assert (own.status_code, "This target is your own." in text_of(own)) == (403, True)
+def test_a_refused_guess_says_why(client: TestClient) -> None:
+    contest, submission, target = start_attack_phase(client)
+    content = contest.build_guess(submission, 1)
+    own_response = post_guess(contest, target, content, team="red")
+    assert (own_response.status_code, "This target is your own." in extract_text(own_response)) == (403, True)
     for rows in (1, 2, 3):
-        guess(contest, target, contest.right_on(submission, rows))
-    full = guess(contest, target, contest.right_on(submission, 4))
-    assert (full.status_code, said("problem_quota_used_up") in text_of(full)) == (429, True)
-    assert int(full.headers["Retry-After"]) > 0
-    assert said("Your team has no guess left on this target.") in text_of(
-        page(contest.arena, f"/targets/{target}", team="blue")
+        post_guess(contest, target, contest.build_guess(submission, rows))
+    limit_response = post_guess(contest, target, contest.build_guess(submission, 4))
+    assert (
+        limit_response.status_code,
+        translate("problem_quota_used_up") in extract_text(limit_response),
+    ) == (429, True)
+    assert int(limit_response.headers["Retry-After"]) > 0
+    assert translate("Your team has no guess left on this target.") in extract_text(
+        get_page(contest.arena, f"/targets/{target}", team="blue")
     )
-    assert contest.organize(f"/submissions/{submission}/disqualify", reason="test").is_success
-    assert page(contest.arena, f"/targets/{target}", team="blue").status_code == 404
-    assert said("It has been withdrawn: guesses on it do not count, and none are accepted.") not in text_of(
-        page(contest.arena, f"/targets/{target}", team="red")
+    assert contest.post_as_organizer(f"/submissions/{submission}/disqualify", reason="test").is_success
+    assert get_page(contest.arena, f"/targets/{target}", team="blue").status_code == 404
+    assert translate(
+        "It has been withdrawn: guesses on it do not count, and none are accepted."
+    ) not in extract_text(get_page(contest.arena, f"/targets/{target}", team="red"))
+    assert translate("Withdrawn") in extract_words(
+        get_page(contest.arena, f"/targets/{target}", team="red").text
     )
-    assert said("Withdrawn") in words_of(page(contest.arena, f"/targets/{target}", team="red").text)
 
 
 @pytest.mark.full
 def test_after_the_close_the_page_takes_no_guess_and_opens_the_secret(client: TestClient) -> None:
-    contest, submission, target = attacked(client)
-    before = page(contest.arena, f"/targets/{target}", team="blue")
-    assert f"/api/v1/targets/{target}/secret" not in before.text
-    contest.close()
-    after = guess(contest, target, contest.right_on(submission, 1))
-    assert (after.status_code, "The reidentification phase is not open." in text_of(after)) == (
+    contest, submission, target = start_attack_phase(client)
+    response_before = get_page(contest.arena, f"/targets/{target}", team="blue")
+    assert f"/api/v1/targets/{target}/secret" not in response_before.text
+    contest.close_attacks()
+    late_response = post_guess(contest, target, contest.build_guess(submission, 1))
+    assert (
+        late_response.status_code,
+        "The reidentification phase is not open." in extract_text(late_response),
+    ) == (
         409,
         True,
     )
-    shown = page(contest.arena, f"/targets/{target}", team="blue")
-    assert "red" in words_of(shown.text)
-    assert 'type="file"' not in shown.text
-    assert f'href="/api/v1/targets/{target}/secret"' in shown.text
-    (revealed,) = [
-        one
-        for one in contest.arena.get(f"{contest.path}/reveal").json()
-        if one["submission_id"] == submission
+    response = get_page(contest.arena, f"/targets/{target}", team="blue")
+    assert "red" in extract_words(response.text)
+    assert 'type="file"' not in response.text
+    assert f'href="/api/v1/targets/{target}/secret"' in response.text
+    (reveal,) = [
+        entry
+        for entry in contest.arena.get(f"{contest.path}/reveal").json()
+        if entry["submission_id"] == submission
     ]
-    assert revealed["salt"] in shown.text
-    assert said(
+    assert reveal["salt"] in response.text
+    assert translate(
         "The competition is over. Each target’s page has its secret and the salt that proves its commitment."
-    ) in text_of(page(contest.arena, f"{contest.path}/targets", team="blue"))
+    ) in extract_text(get_page(contest.arena, f"{contest.path}/targets", team="blue"))
     for path in (
         f"/targets/{target}",
         f"{contest.path}/targets",
-    ):  # nothing is left to send, or to be told how
+    ):  # no forms and no instructions are left
         for team in ("red", "blue"):
-            text = text_of(page(contest.arena, path, team=team))
+            text = extract_text(get_page(contest.arena, path, team=team))
             for words in (
                 "How to attack",
                 "What your team may still send",

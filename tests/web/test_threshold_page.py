@@ -1,4 +1,4 @@
-"""The step of the threshold: asking the advisor, reading a report, putting its threshold in force."""
+"""The threshold step: requesting a report of the advisor, reading it and using its threshold."""
 
 import re
 from dataclasses import replace
@@ -9,144 +9,151 @@ import pytest
 from sqlalchemy import select
 
 from anoncup.competition.parser import parse_competition
-from anoncup.messages import Message, Statement, kept
+from anoncup.messages import CodedMessage, Message, serialize
 from anoncup.plugins import TRACKS
-from anoncup.tables.csv_text import table_csv
+from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.microdata import MICRODATA
 from app.db.models import State, ThresholdReport
 from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from app.services.contests import competitions
-from app.services.originals.threshold_reports import MOST_UNFINISHED
-from app.web.site.notation import numeral
+from app.services.originals.threshold_reports import MAX_UNFINISHED
+from app.web.site.notation import format_number
 from tests.support.arena import Arena
-from tests.support.threshold_reports import unfinished
-from tests.web.reader import page, send
-from tests.web.spoken import said, sentence
+from tests.support.threshold_reports import add_waiting_reports
+from tests.web.reader import get_page, post_form
+from tests.web.spoken import translate, translate_message
 from workers import advise
 
 pytestmark = pytest.mark.full
 
 PATH = "/competitions/small/organize/threshold"
-QUESTION = {"groups": "sex", "asked_distance": "gower", "bits": "4", "draws": "20", "seconds": "0"}
+REPORT_FIELDS = {"groups": "sex", "asked_distance": "gower", "bits": "4", "draws": "20", "seconds": "0"}
 
 
-def asked(arena: Arena, **fields: str) -> str:
-    """The address of a report that was asked for on the page."""
-    answer = send(arena, f"{PATH}/reports", QUESTION | fields, organizer=True)
-    assert answer.status_code == 303, answer.text
-    return str(answer.headers["location"]).split("?")[0]
+def request_report(arena: Arena, **fields: str) -> str:
+    """Request a report on the page and return its path."""
+    response = post_form(arena, f"{PATH}/reports", REPORT_FIELDS | fields, organizer=True)
+    assert response.status_code == 303, response.text
+    return str(response.headers["location"]).split("?")[0]
 
 
-def made(arena: Arena, **fields: str) -> str:
-    path = asked(arena, **fields)
+def create_report(arena: Arena, **fields: str) -> str:
+    path = request_report(arena, **fields)
     advise.advise(path.rsplit("/", 1)[1])
     return path
 
 
-def rule() -> Any:
+def load_rule() -> Any:
     with transaction() as session:
         return parse_competition(competitions.find(session, None, "small").row.file).excessive
 
 
-def report(path: str) -> Any:
+def load_report(path: str) -> Any:
     with transaction() as session:
         return session.get_one(ThresholdReport, UUID(path.rsplit("/", 1)[1])).report
 
 
-def test_a_distance_that_a_package_brings_without_a_word_is_called_as_in_files(
+def test_a_distance_of_a_package_without_a_label_is_shown_by_its_name(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = replace(MICRODATA, distances={**MICRODATA.distances, "by_foot": MICRODATA.distances["gower"]})
-    monkeypatch.setitem(TRACKS, "microdata", known)
-    shown = page(arena, PATH, organizer=True)
-    assert shown.text.count('<option value="by_foot">by_foot</option>') == 2
+    extended_track = replace(
+        MICRODATA, distances={**MICRODATA.distances, "by_foot": MICRODATA.distances["gower"]}
+    )
+    monkeypatch.setitem(TRACKS, "microdata", extended_track)
+    response = get_page(arena, PATH, organizer=True)
+    assert response.text.count('<option value="by_foot">by_foot</option>') == 2
 
 
 def test_a_report_is_waited_for_then_shown_in_words_and_pictures(arena: Arena) -> None:
-    path = asked(arena)
-    waiting = page(arena, path, organizer=True).text
-    assert '<meta http-equiv="refresh"' in waiting
-    listed = page(arena, PATH, organizer=True).text
-    assert "Waiting" in listed
-    assert 'hx-trigger="every 2s"' in listed
+    path = request_report(arena)
+    waiting_html = get_page(arena, path, organizer=True).text
+    assert '<meta http-equiv="refresh"' in waiting_html
+    list_html = get_page(arena, PATH, organizer=True).text
+    assert "Waiting" in list_html
+    assert 'hx-trigger="every 2s"' in list_html
     advise.advise(path.rsplit("/", 1)[1])
-    found = report(path)
-    shown = page(arena, path, organizer=True).text
-    assert '<meta http-equiv="refresh"' not in shown
-    assert f"<strong>{numeral(found['evidence']['threshold'])}</strong>" in shown
-    assert shown.count("<svg") >= 3
-    for bound in found["bounds"]:
-        assert f'<th scope="row" class="number">{bound["fixed"]}</th>' in shown
-    assert "hx-trigger" not in page(arena, PATH, organizer=True).text
+    content = load_report(path)
+    html = get_page(arena, path, organizer=True).text
+    assert '<meta http-equiv="refresh"' not in html
+    assert f"<strong>{format_number(content['evidence']['threshold'])}</strong>" in html
+    assert html.count("<svg") >= 3
+    for bound_row in content["bounds"]:
+        assert f'<th scope="row" class="number">{bound_row["fixed"]}</th>' in html
+    assert "hx-trigger" not in get_page(arena, PATH, organizer=True).text
 
 
-def test_a_report_says_that_it_is_at_work_only_while_it_is(arena: Arena) -> None:
-    path = asked(arena)
-    told, landed = said("done_report_asked"), f"{path}?done=report_asked"
-    assert told in page(arena, landed, organizer=True).text
+def test_a_report_says_it_is_running_only_while_it_is(arena: Arena) -> None:
+    path = request_report(arena)
+    notice, noted_address = translate("done_report_asked"), f"{path}?done=report_asked"
+    assert notice in get_page(arena, noted_address, organizer=True).text
     advise.advise(path.rsplit("/", 1)[1])
-    assert told not in page(arena, landed, organizer=True).text
+    assert notice not in get_page(arena, noted_address, organizer=True).text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_report_names_its_cheats_in_the_readers_language(arena: Arena, language: str) -> None:
-    shown = page(arena, made(arena), organizer=True, language=language).text
+    html = get_page(arena, create_report(arena), organizer=True, language=language).text
     for name in ("shift", "random", "group"):
-        assert said(f"adv_cheat_{name}", language) in shown.replace("&#39;", "'")
-    assert said("Recommended threshold", language) in shown
+        assert translate(f"adv_cheat_{name}", language) in html.replace("&#39;", "'")
+    assert translate("Recommended threshold", language) in html
 
 
 def test_the_recommended_threshold_is_used_by_a_button(arena: Arena) -> None:
-    path = made(arena)
-    assert send(arena, f"{path}/use", organizer=True).status_code == 303
-    found = rule()
-    assert (found.threshold, found.distance) == (report(path)["evidence"]["threshold"], "gower")
-    assert (found.approach, found.rule) == ("II", "average")
-    shown = page(arena, path, organizer=True).text
-    assert "In use" in shown
-    assert shown.count(f"{path}/use") == 1
-    assert send(arena, f"{path}/use", {"guaranteed": "1"}, organizer=True).status_code == 303
-    assert rule().threshold == report(path)["threshold"] != report(path)["evidence"]["threshold"]
+    path = create_report(arena)
+    assert post_form(arena, f"{path}/use", organizer=True).status_code == 303
+    current_rule = load_rule()
+    assert (current_rule.threshold, current_rule.distance) == (
+        load_report(path)["evidence"]["threshold"],
+        "gower",
+    )
+    assert (current_rule.approach, current_rule.rule) == ("II", "average")
+    html = get_page(arena, path, organizer=True).text
+    assert "In use" in html
+    assert html.count(f"{path}/use") == 1
+    assert post_form(arena, f"{path}/use", {"guaranteed": "1"}, organizer=True).status_code == 303
+    assert (
+        load_rule().threshold == load_report(path)["threshold"] != load_report(path)["evidence"]["threshold"]
+    )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_report_shows_both_errors_and_says_why_it_recommends(arena: Arena, language: str) -> None:
-    path = made(arena)
-    found = report(path)["evidence"]
-    shown = page(arena, path, organizer=True, language=language).text
-    assert 'id="errors"' in shown
-    for reason in found["reasons"]:
+    path = create_report(arena)
+    evidence = load_report(path)["evidence"]
+    html = get_page(arena, path, organizer=True, language=language).text
+    assert 'id="errors"' in html
+    for reason in evidence["reasons"]:
         values = {
-            name: numeral(each) if isinstance(each, float) else each
-            for name, each in reason["values"].items()
+            name: format_number(value) if isinstance(value, float) else value
+            for name, value in reason["values"].items()
         }
-        assert sentence(reason["template"], language, **values) in shown
-    for at in found["errors"]:
-        assert f'<th scope="row" class="number">{numeral(at["threshold"])}</th>' in shown
+        assert translate_message(reason["template"], language, **values) in html
+    for error in evidence["errors"]:
+        assert f'<th scope="row" class="number">{format_number(error["threshold"])}</th>' in html
 
 
 def test_a_report_without_simulation_leaves_the_picture_out(arena: Arena) -> None:
-    shown = page(arena, made(arena, draws="0"), organizer=True).text
-    assert 'id="simulated"' not in shown
-    assert 'id="bounds"' in shown
+    html = get_page(arena, create_report(arena, draws="0"), organizer=True).text
+    assert 'id="simulated"' not in html
+    assert 'id="bounds"' in html
 
 
 @pytest.mark.parametrize(("groups", "bits"), [("age", "500"), ("sex", "900")])
 def test_where_no_threshold_separates_the_page_says_what_to_change(
     arena: Arena, groups: str, bits: str
 ) -> None:
-    path = made(arena, groups=groups, bits=bits, draws="0")
-    shown = page(arena, path, organizer=True, language="ja").text
-    assert report(path)["threshold"] is None
-    assert sentence(str(report(path)["remedy"]), "ja") in shown
-    assert f"{path}/use" not in shown
-    refused = send(arena, f"{path}/use", organizer=True)
-    assert refused.status_code == 409
-    assert "The report recommends no threshold." in refused.text
-    assert said("The cheats that no threshold stops for certain", "ja") in shown
-    assert "証明されたしきい値はありません。" in shown
-    assert said("The cheats that it stops", "ja") not in shown
+    path = create_report(arena, groups=groups, bits=bits, draws="0")
+    html = get_page(arena, path, organizer=True, language="ja").text
+    assert load_report(path)["threshold"] is None
+    assert translate_message(str(load_report(path)["remedy"]), "ja") in html
+    assert f"{path}/use" not in html
+    refusal = post_form(arena, f"{path}/use", organizer=True)
+    assert refusal.status_code == 409
+    assert "The report recommends no threshold." in refusal.text
+    assert translate("The cheats that no threshold stops for certain", "ja") in html
+    assert "証明されたしきい値はありません。" in html
+    assert translate("The cheats that it stops", "ja") not in html
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -154,26 +161,26 @@ def test_where_no_threshold_separates_the_page_says_what_to_change(
 def test_where_no_threshold_is_recommended_the_page_says_so_and_what_to_do(
     arena: Arena, draws: str, remedy: str, language: str
 ) -> None:
-    path = made(arena, groups="age", bits="900", draws=draws)
+    path = create_report(arena, groups="age", bits="900", draws=draws)
     if remedy == "inseparable":
-        overlap(path)
-    shown = page(arena, path, organizer=True, language=language).text
-    verdicts = {"not_simulated": said("No threshold can be recommended on these data.", language)}
+        store_overlap(path)
+    html = get_page(arena, path, organizer=True, language=language).text
+    verdicts = {"not_simulated": translate("No threshold can be recommended on these data.", language)}
     distances = {"most": 0.1235, "least": 0.2}  # four decimals, as in the picture
-    verdicts["inseparable"] = sentence(OVERLAP.message.template, language, **distances)
-    assert [code for code, verdict in verdicts.items() if verdict in shown] == [remedy]
-    assert 'class="recommended"' not in shown
-    assert said("Use this threshold", language) not in shown
-    assert said(f"adv_remedy_{remedy}", language) in shown
-    text = re.sub(r"<[^>]*>", " ", shown.replace("&#39;", "'"))
+    verdicts["inseparable"] = translate_message(OVERLAP.message.template, language, **distances)
+    assert [code for code, verdict in verdicts.items() if verdict in html] == [remedy]
+    assert 'class="recommended"' not in html
+    assert translate("Use this threshold", language) not in html
+    assert translate(f"adv_remedy_{remedy}", language) in html
+    text = re.sub(r"<[^>]*>", " ", html.replace("&#39;", "'"))
     for words in ("ecommended threshold: –", "推奨しきい値：–", "at – or above", "– 以上"):
         assert words not in text
-    listed = page(arena, PATH, organizer=True, language=language).text
-    assert f'<td class="number">{said("none", language)}</td>' in listed
-    assert send(arena, f"{path}/use", organizer=True).status_code == 409
+    list_html = get_page(arena, PATH, organizer=True, language=language).text
+    assert f'<td class="number">{translate("none", language)}</td>' in list_html
+    assert post_form(arena, f"{path}/use", organizer=True).status_code == 409
 
 
-OVERLAP = Statement(
+OVERLAP = CodedMessage(
     "inseparable",
     Message(
         "no threshold separates honest work from cheats: sample releases reach {most:.6g}, simulated cheats "
@@ -184,46 +191,50 @@ OVERLAP = Statement(
 )
 
 
-def overlap(path: str) -> None:
-    """Let a report say that honest work and cheats overlap, although it names a threshold."""
+def store_overlap(path: str) -> None:
+    """Store a report in which honest work and cheats overlap although it names a threshold."""
     with transaction() as session:
         row = session.get_one(ThresholdReport, UUID(path.rsplit("/", 1)[1]))
-        found = {"separates": False, "reasons": [kept(OVERLAP.code, OVERLAP.message)], "threshold": 0.101}
-        row.report = report(path) | {"evidence": report(path)["evidence"] | found}
+        evidence = {
+            "separates": False,
+            "reasons": [serialize(OVERLAP.code, OVERLAP.message)],
+            "threshold": 0.101,
+        }
+        row.report = load_report(path) | {"evidence": load_report(path)["evidence"] | evidence}
 
 
 def test_a_report_shows_its_verdict_and_one_picture_and_folds_the_rest(arena: Arena) -> None:
-    shown = page(arena, made(arena), organizer=True).text
-    first, *folds = re.sub(r"<figure.*?</figure>", "<figure>", shown, flags=re.DOTALL).split("<details>")
+    html = get_page(arena, create_report(arena), organizer=True).text
+    first, *folds = re.sub(r"<figure.*?</figure>", "<figure>", html, flags=re.DOTALL).split("<details>")
     assert (first.count("<figure>"), len(folds)) == (1, 3)
     assert "<table" not in first
     assert "Recommended threshold" in first
 
 
 def test_the_list_of_reports_has_what_each_recommends_not_what_it_guarantees(arena: Arena) -> None:
-    path = made(arena)
-    found = report(path)
-    assert found["threshold"] != found["evidence"]["threshold"]
-    listed = page(arena, PATH, organizer=True).text
-    assert f'<td class="number">{numeral(found["evidence"]["threshold"])}</td>' in listed
+    path = create_report(arena)
+    content = load_report(path)
+    assert content["threshold"] != content["evidence"]["threshold"]
+    list_html = get_page(arena, PATH, organizer=True).text
+    assert f'<td class="number">{format_number(content["evidence"]["threshold"])}</td>' in list_html
 
 
 def test_a_report_about_other_data_is_not_used(arena: Arena) -> None:
-    path, before = made(arena), rule()
-    arena.put("/competitions/small/original/original.csv", content=table_csv(arena.table.iloc[:30]))
-    assert "The data have changed" in page(arena, path, organizer=True).text
-    assert send(arena, f"{path}/use", organizer=True).status_code == 409
-    assert rule() == before
+    path, rule_before = create_report(arena), load_rule()
+    arena.put("/competitions/small/original/original.csv", content=write_csv(arena.table.iloc[:30]))
+    assert "The data have changed" in get_page(arena, path, organizer=True).text
+    assert post_form(arena, f"{path}/use", organizer=True).status_code == 409
+    assert load_rule() == rule_before
 
 
 def test_a_failed_report_says_so(arena: Arena) -> None:
-    path = asked(arena)
+    path = request_report(arena)
     with transaction() as session:
-        found = session.scalars(select(ThresholdReport)).one()
-        found.state, found.failure = State.ERROR, Statement("scoring_failed", Message("out of memory"))
-    shown = page(arena, path, organizer=True).text
-    assert "Failed" in shown
-    assert "Out of memory." in shown
+        row = session.scalars(select(ThresholdReport)).one()
+        row.state, row.failure = State.ERROR, CodedMessage("scoring_failed", Message("out of memory"))
+    html = get_page(arena, path, organizer=True).text
+    assert "Failed" in html
+    assert "Out of memory." in html
 
 
 @pytest.mark.parametrize(
@@ -239,89 +250,89 @@ def test_a_failed_report_says_so(arena: Arena) -> None:
 def test_a_question_the_advisor_cannot_answer_comes_back_as_it_was_typed(
     arena: Arena, field: str, typed: str, status: int
 ) -> None:
-    fields = QUESTION | {"draws": "123", field: typed}
-    answer = send(arena, f"{PATH}/reports", fields, organizer=True)
-    assert answer.status_code == status
-    assert 'role="alert"' in answer.text or 'class="error"' in answer.text
-    assert (f'value="{typed}"' if field == "draws" else 'value="123"') in answer.text
+    fields = REPORT_FIELDS | {"draws": "123", field: typed}
+    response = post_form(arena, f"{PATH}/reports", fields, organizer=True)
+    assert response.status_code == status
+    assert 'role="alert"' in response.text or 'class="error"' in response.text
+    assert (f'value="{typed}"' if field == "draws" else 'value="123"') in response.text
 
 
 def test_a_rule_is_also_set_by_hand_and_taken_away(arena: Arena) -> None:
     by_hand = {"approach": "I", "rule": "strict", "distance": "euclidean", "threshold": "0.125"}
-    assert send(arena, PATH, by_hand, organizer=True).status_code == 303
-    found = rule()
-    assert (found.approach, found.rule, found.distance, found.threshold) == (
+    assert post_form(arena, PATH, by_hand, organizer=True).status_code == 303
+    current_rule = load_rule()
+    assert (current_rule.approach, current_rule.rule, current_rule.distance, current_rule.threshold) == (
         "I",
         "strict",
         "euclidean",
         0.125,
     )
-    refused = send(arena, PATH, by_hand | {"threshold": "far"}, organizer=True)
-    assert (refused.status_code, 'id="threshold-error"' in refused.text) == (422, True)
-    assert send(arena, PATH, by_hand | {"threshold": ""}, organizer=True).status_code == 303
-    assert rule().threshold is None
-    assert "nothing is rejected" in page(arena, PATH, organizer=True).text
+    refusal = post_form(arena, PATH, by_hand | {"threshold": "far"}, organizer=True)
+    assert (refusal.status_code, 'id="threshold-error"' in refusal.text) == (422, True)
+    assert post_form(arena, PATH, by_hand | {"threshold": ""}, organizer=True).status_code == 303
+    assert load_rule().threshold is None
+    assert "nothing is rejected" in get_page(arena, PATH, organizer=True).text
 
 
 def test_a_report_of_another_competition_is_not_found_under_this_one(arena: Arena) -> None:
-    path = asked(arena)
-    elsewhere = Arena.opened(arena.client, slug="elsewhere")
+    path = request_report(arena)
+    elsewhere = Arena.create(arena.client, slug="elsewhere")
     for asker, slug in ((arena, "elsewhere"), (elsewhere, "elsewhere")):
-        answer = page(asker, path.replace("small", slug), organizer=True)
-        assert answer.status_code in {403, 404}
+        response = get_page(asker, path.replace("small", slug), organizer=True)
+        assert response.status_code in {403, 404}
 
 
-def test_with_submissions_a_new_threshold_becomes_a_set(arena: Arena) -> None:
-    path, before = made(arena), rule()
+def test_with_submissions_a_new_threshold_starts_a_rejudging(arena: Arena) -> None:
+    path, rule_before = create_report(arena), load_rule()
     arena.submit("red")
-    answer = send(arena, f"{path}/use", organizer=True)
-    assert re.match(r"/competitions/small/organize/rescores\?done=", answer.headers["location"])
-    assert rule() == before
+    response = post_form(arena, f"{path}/use", organizer=True)
+    assert re.match(r"/competitions/small/organize/rescores\?done=", response.headers["location"])
+    assert load_rule() == rule_before
     assert len(arena.get("/competitions/small/rescores").json()) == 1
 
 
 def test_a_threshold_outside_of_what_the_latest_report_allows_is_warned_about(arena: Arena) -> None:
-    path = made(arena)
-    found = report(path)
-    outside = said(
+    path = create_report(arena)
+    content = load_report(path)
+    outside = translate(
         "The latest report recommends {recommended} with both errors in sight; {threshold} is in use."
     ).split("{")[0]
-    recommended, beyond = (found["evidence"][name] for name in ("threshold", "cheats_from"))
-    for threshold, warned in ((found["threshold"], False), (recommended, False), (beyond, True)):
+    recommended, upper_limit = (content["evidence"][name] for name in ("threshold", "cheats_from"))
+    for threshold, warned in ((content["threshold"], False), (recommended, False), (upper_limit, True)):
         fields = {"approach": "II", "rule": "average", "distance": "gower", "threshold": repr(threshold)}
-        assert send(arena, PATH, fields, organizer=True).status_code == 303
-        shown = page(arena, PATH, organizer=True).text
-        assert (outside in shown) is warned
-        assert (f'<a href="{path}">{said("Threshold report")}</a></p>' in shown) is warned
+        assert post_form(arena, PATH, fields, organizer=True).status_code == 303
+        html = get_page(arena, PATH, organizer=True).text
+        assert (outside in html) is warned
+        assert (f'<a href="{path}">{translate("Threshold report")}</a></p>' in html) is warned
 
 
-def test_what_is_said_of_a_report_that_was_asked_for_goes_when_it_is_done(arena: Arena) -> None:
-    path = asked(arena)
-    told = said("done_report_asked")
-    assert told in page(arena, f"{path}?done=report_asked", organizer=True).text
+def test_the_note_of_a_requested_report_disappears_when_it_is_finished(arena: Arena) -> None:
+    path = request_report(arena)
+    notice = translate("done_report_asked")
+    assert notice in get_page(arena, f"{path}?done=report_asked", organizer=True).text
     advise.advise(path.rsplit("/", 1)[1])
-    shown = page(arena, f"{path}?done=report_asked", organizer=True).text
-    assert told not in shown
-    assert "a chance of 2<sup>−4</sup>" in shown
-    assert "2^" not in shown
+    html = get_page(arena, f"{path}?done=report_asked", organizer=True).text
+    assert notice not in html
+    assert "a chance of 2<sup>−4</sup>" in html
+    assert "2^" not in html
 
 
 def test_the_columns_of_the_cross_tables_that_weigh_are_ticked(arena: Arena) -> None:
-    def ticked() -> list[str]:
-        return re.findall(r'name="groups" value="(\w+)" checked', page(arena, PATH, organizer=True).text)
+    def list_ticked() -> list[str]:
+        return re.findall(r'name="groups" value="(\w+)" checked', get_page(arena, PATH, organizer=True).text)
 
-    assert ticked() == ["sex", "age"]
+    assert list_ticked() == ["sex", "age"]
     with transaction() as session:
         row = competitions.find(session, None, "small").row
         row.file = row.file.replace("[measures.cross_count]", '[measures.cross_count]\ncolumns = ["age"]')
-    assert ticked() == ["age"]
+    assert list_ticked() == ["age"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_report_too_many_is_refused_in_the_readers_language(arena: Arena, language: str) -> None:
-    asked(arena)
-    unfinished(MOST_UNFINISHED)
-    refused = send(arena, f"{PATH}/reports", QUESTION, organizer=True, language=language)
-    assert refused.status_code == 429
-    why = "{most} reports of this competition are unfinished: ask again when one is finished"
-    assert sentence(why, language, most=MOST_UNFINISHED) in refused.text
+def test_too_many_unfinished_reports_are_refused_in_the_readers_language(arena: Arena, language: str) -> None:
+    request_report(arena)
+    add_waiting_reports(MAX_UNFINISHED)
+    refusal = post_form(arena, f"{PATH}/reports", REPORT_FIELDS, organizer=True, language=language)
+    assert refusal.status_code == 429
+    problem = "{most} reports of this competition are unfinished: ask again when one is finished"
+    assert translate_message(problem, language, most=MAX_UNFINISHED) in refusal.text

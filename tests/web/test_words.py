@@ -1,4 +1,4 @@
-"""One name for one thing, and one way of writing: what holds for all words of the pages and of the kit."""
+"""Wording rules of pages and kit: one term for one thing, consistent spelling, complete catalogues."""
 
 import re
 from itertools import zip_longest
@@ -10,7 +10,13 @@ from babel.messages.catalog import Catalog
 from app.locale.language import LANGUAGES
 from app.web.site.labels import LABELS
 from app.web.site.language import words_in
-from tests.support.catalogues import catalogues, extracted, faults, forms, read
+from tests.support.catalogues import (
+    extract_template,
+    list_catalogues,
+    list_faults,
+    list_forms,
+    read_catalogue,
+)
 
 FORBIDDEN = {
     "ja": {
@@ -84,60 +90,65 @@ FORBIDDEN = {
         "in force": "applied",
     },
 }
-"""What is not said, and what is said instead."""
+"""Terms that must not be used, with their replacements."""
 
-DEFINED = {"The secret", "## The secret"}
-"""Where the other name of a thing is told once."""
+DEFINITIONS = {"The secret", "## The secret"}
+"""Texts that define a term and may use its other name."""
 
 JAPANESE = "[\u3041-\u3096\u30a1-\u30fa\u30fc\u4e00-\u9fff々]"
-WORDY = r"\{(?:which|by|what|individual|phase|state|names)\}"
-"""Values that are Japanese words themselves."""
-FORM = r":[.,0-9a-z]+\}"
-"""Of a number, at the end of its place."""
+JAPANESE_VALUES = r"\{(?:which|by|what|individual|phase|state|names)\}"
+"""Placeholders whose values are Japanese words."""
+NUMBER_FORMAT = r":[.,0-9a-z]+\}"
+"""The format of a number at the end of its placeholder."""
 SPACELESS = re.compile(rf"{JAPANESE}[A-Za-z0-9{{]|[A-Za-z0-9%}}]{JAPANESE}")
 ASCII_MARKS = re.compile(r"(?<![A-Z])\(|(?<!\d)[:](?!\d)|[?!～％]|[Ａ-Ｚａ-ｚ０-９]")
-SENTENCES = ("done_", "http_", "invalid_", "problem_", "said_", "wrong_")
+SENTENCE_PREFIXES = ("done_", "http_", "invalid_", "problem_", "said_", "wrong_")
 
 
 JAPANESE_OF = {
     english: japanese
-    for one in read(next(path for path in catalogues() if path.parts[-3] == "ja"))
-    if one.id
-    for english, japanese in zip_longest(forms(one.id), forms(one.string), fillvalue=forms(one.string)[-1])
+    for message in read_catalogue(next(path for path in list_catalogues() if path.parts[-3] == "ja"))
+    if message.id
+    for english, japanese in zip_longest(
+        list_forms(message.id), list_forms(message.string), fillvalue=list_forms(message.string)[-1]
+    )
 }
 
 
-def texts(language: str) -> dict[str, str]:
-    """All that is said in a language, by the English."""
+def translate_all(language: str) -> dict[str, str]:
+    """Return the translation of every English text."""
     t = words_in(language)
     return {text: t(text) for text in JAPANESE_OF}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_thing_has_one_name(language: str) -> None:
-    found = {
-        (english, bad, wanted)
-        for english, text in texts(language).items()
-        for bad, wanted in FORBIDDEN.get(language, {}).items()
-        if english not in DEFINED and re.search(pattern_of(bad), re.sub(r"\{\w+\}", "", text).casefold())
+    violations = {
+        (english, forbidden, wanted)
+        for english, text in translate_all(language).items()
+        for forbidden, wanted in FORBIDDEN.get(language, {}).items()
+        if english not in DEFINITIONS
+        and re.search(build_pattern(forbidden), re.sub(r"\{\w+\}", "", text).casefold())
     }
-    assert found == set()
+    assert violations == set()
 
 
-def pattern_of(bad: str) -> str:
-    """Latin words as wholes, Japanese ones anywhere."""
+def build_pattern(bad: str) -> str:
+    """Return a pattern that matches Latin terms as whole words and Japanese terms anywhere."""
     return rf"\b{re.escape(bad)}\b" if bad.isascii() else re.escape(bad.casefold())
 
 
 def test_japanese_is_written_in_one_way() -> None:
-    written = [re.sub(WORDY, "", re.sub(FORM, "}", text)) for text in JAPANESE_OF.values()]
-    assert [text for text in written if SPACELESS.search(text)] == []
-    assert [text for text in written if re.search(JAPANESE, text) and ASCII_MARKS.search(text)] == []
+    normalized = [
+        re.sub(JAPANESE_VALUES, "", re.sub(NUMBER_FORMAT, "}", text)) for text in JAPANESE_OF.values()
+    ]
+    assert [text for text in normalized if SPACELESS.search(text)] == []
+    assert [text for text in normalized if re.search(JAPANESE, text) and ASCII_MARKS.search(text)] == []
 
 
 def test_a_refusal_is_a_sentence_in_both_languages() -> None:
     for name in LABELS:
-        if name.startswith(SENTENCES):
+        if name.startswith(SENTENCE_PREFIXES):
             english, japanese = (words_in(language).label(name) for language in ("en", "ja"))
             assert english[0].isupper() or english.startswith("{"), name
             assert english.rstrip(")")[-1] in ".…?", name
@@ -155,19 +166,19 @@ def test_the_glossary_has_every_name_that_is_wanted() -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("path", catalogues(), ids=lambda path: path.parts[-3])
-def test_every_language_says_all_that_there_is_to_say(path: Path) -> None:
-    assert faults(extracted(), read(path)) == []
+@pytest.mark.parametrize("path", list_catalogues(), ids=lambda path: path.parts[-3])
+def test_every_catalogue_is_complete(path: Path) -> None:
+    assert list_faults(extract_template(), read_catalogue(path)) == []
 
 
-def test_a_catalogue_that_lacks_something_is_found() -> None:
+def test_faults_of_a_catalogue_are_reported() -> None:
     template, catalogue = Catalog(), Catalog(locale="ja")
     for text in ("Same", "New", "{n} rows", "Empty", "Guessed"):
         template.add(text)
-    for text, said in {"Same": "同じ", "Old": "古い", "{n} rows": "{m} 行", "Empty": ""}.items():
-        catalogue.add(text, said)
+    for text, translation in {"Same": "同じ", "Old": "古い", "{n} rows": "{m} 行", "Empty": ""}.items():
+        catalogue.add(text, translation)
     catalogue.add("Guessed", "推測", flags=["fuzzy"])
-    assert faults(template, catalogue) == [
+    assert list_faults(template, catalogue) == [
         "not there: New",
         "said nowhere: Old",
         "values that there are not: {n} rows",
@@ -179,10 +190,10 @@ def test_a_catalogue_that_lacks_something_is_found() -> None:
 def test_a_text_takes_its_values_and_its_plural() -> None:
     t = words_in("ja")
     assert "12,345" in t("Waiting for: {n}.", n=12345)
-    assert t.forms("{rows} line below the header line", "{rows} lines below the header line").keys() == {
-        "other"
-    }
-    english = words_in("en").forms("{rows} line", "{rows} lines")
+    assert t.plural_forms(
+        "{rows} line below the header line", "{rows} lines below the header line"
+    ).keys() == {"other"}
+    english = words_in("en").plural_forms("{rows} line", "{rows} lines")
     assert english == {"one": "{rows} line", "other": "{rows} lines"}
     with pytest.raises(KeyError):
         t.label("no such name")

@@ -1,7 +1,7 @@
-"""The sandbox of processes that read files of strangers: they may compute, and answer through their pipe.
+"""The sandbox of processes that parse uploaded files: they may compute and answer through their pipe.
 
-It has two parts, and neither can be removed again: Landlock restricts files, ports and signals, and seccomp
-restricts system calls. A process of root also becomes an unprivileged user.
+It has two parts, which a process cannot undo: Landlock restricts files, ports and signals, and seccomp
+restricts system calls. A process that runs as root also becomes an unprivileged user.
 """
 
 import os
@@ -12,18 +12,18 @@ from pathlib import Path
 import structlog
 
 from workers.sandbox import landlock, library_paths, privileges, scratch, seccomp
-from workers.sandbox.kernel import SandboxRefused
+from workers.sandbox.kernel import SandboxError
 
 __all__ = [
     "Sandbox",
-    "SandboxRefused",
+    "SandboxError",
     "announce",
     "available",
     "choose",
+    "describe",
     "enter",
     "explain_missing",
     "library_paths",
-    "standing",
 ]
 
 log = structlog.get_logger(__name__)
@@ -36,7 +36,7 @@ REQUIRED, OFF = "required", "off"
 class Sandbox:
     """The mechanisms in use: ``files`` restricts access to files, ``calls`` restricts system calls.
 
-    ``drops_root``: a process of root becomes an unprivileged user, where it can.
+    ``drops_root``: a process that runs as root becomes an unprivileged user if it can.
     """
 
     files: str = ""
@@ -53,8 +53,8 @@ class Sandbox:
 
 @cache
 def available() -> Sandbox:
-    """Return what this machine supports. Asks the kernel and changes nothing."""
-    return Sandbox(LANDLOCK if landlock.version() else "", SECCOMP if seccomp.works() else "")
+    """Return the mechanisms that this machine supports. Asks the kernel and changes nothing."""
+    return Sandbox(LANDLOCK if landlock.get_abi_version() else "", SECCOMP if seccomp.is_available() else "")
 
 
 def choose(setting: str) -> Sandbox:
@@ -71,41 +71,44 @@ def explain_missing() -> str:
     )
 
 
-def standing(setting: str) -> str:
-    """Describe the sandbox of this process's children, and of root's their user if Landlock is missing."""
-    chosen = choose(setting)
-    if chosen.files or not privileges.is_root():
-        return str(chosen)
-    drops_root = chosen.drops_root and privileges.can_become_unprivileged()
-    return f"{chosen}, {'as an unprivileged user' if drops_root else 'as root'}"
+def describe(setting: str) -> str:
+    """Describe the sandbox of this process's children.
+
+    For a process that runs as root without Landlock, the text also names the children's user.
+    """
+    mechanisms = choose(setting)
+    if mechanisms.files or not privileges.is_root():
+        return str(mechanisms)
+    drops_root = mechanisms.drops_root and privileges.can_become_unprivileged()
+    return f"{mechanisms}, {'as an unprivileged user' if drops_root else 'as root'}"
 
 
 def announce(setting: str) -> None:
-    """Log the sandbox at the start of a process; a warning if it is incomplete."""
-    complete = choose(setting).is_complete
-    (log.info if complete else log.warning)(
+    """Log the sandbox at the start of a process, as a warning if it is incomplete."""
+    is_complete = choose(setting).is_complete
+    (log.info if is_complete else log.warning)(
         "sandbox",
-        standing=standing(setting),
+        standing=describe(setting),
         setting=setting,
-        advice=None if complete else "ANONCUP_SANDBOX=off" if setting == OFF else explain_missing(),
+        advice=None if is_complete else "ANONCUP_SANDBOX=off" if setting == OFF else explain_missing(),
     )
 
 
-def enter(chosen: Sandbox, *, folder: Path) -> None:
+def enter(mechanisms: Sandbox, *, folder: Path) -> None:
     """Enter the sandbox with this process, for good.
 
     Open files stay open. The process may read the interpreter and libraries, and write plain files in
-    ``folder``. Raises SandboxRefused if the kernel refuses, or if another thread runs, which would stay
+    ``folder``. Raises SandboxError if the kernel refuses, or if another thread runs, which would stay
     outside.
     """
-    if not (chosen.files or chosen.calls or chosen.drops_root):
+    if not (mechanisms.files or mechanisms.calls or mechanisms.drops_root):
         return
     if len(os.listdir("/proc/self/task")) > 1:
-        raise SandboxRefused("another thread is running")
-    if chosen.files:
+        raise SandboxError("another thread is running")
+    if mechanisms.files:
         scratch.mount(folder)  # without the right to mount, the folder's size is not limited
-    privileges.drop(folder, files_are_restricted=bool(chosen.files))
-    if chosen.files:
-        landlock.restrict(library_paths.readable(), writable=folder)
-    if chosen.calls:
+    privileges.drop(folder, files_are_restricted=bool(mechanisms.files))
+    if mechanisms.files:
+        landlock.restrict(library_paths.list_readable(), writable=folder)
+    if mechanisms.calls:
         seccomp.restrict()

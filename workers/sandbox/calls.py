@@ -1,24 +1,24 @@
 """The system calls that a sandboxed process may make; all others fail with ENOSYS.
 
-Libraries know ENOSYS from older kernels and fall back to something else. Not allowed, among others: sockets,
-starting programs or processes, tracing and reading others, io_uring, bpf, keys, mounts, namespaces,
-owners, modes and locks of files, space on a disk before it is written, limits.
+Libraries know ENOSYS from older kernels and use a fallback. Among others, these are not allowed: sockets,
+starting programs or processes, tracing or reading other processes, io_uring, bpf, keys, mounts, namespaces,
+changing owners, modes or locks of files, reserving disk space, and setting limits.
 """
 
-Test = tuple[int, int, int]
-"""Of an argument, 32 bits of it: their place in words of 4 bytes, a mask, and what is then to be left."""
+ArgumentTest = tuple[int, int, int]
+"""A test of 32 bits of the arguments: their position in 4-byte words, a mask, and the expected value."""
 
 
-def argument(number: int, *, mask: int = 0xFFFFFFFF, value: int) -> Test:
-    """The lower half of an argument of this number, from 0."""
+def _match_argument(number: int, *, mask: int = 0xFFFFFFFF, value: int) -> ArgumentTest:
+    """Return a test of the lower half of the argument with this number, counted from 0."""
     return (2 * number, mask, value)
 
 
-def one_of(number: int, *values: int) -> tuple[tuple[Test, ...], ...]:
-    return tuple((argument(number, value=value),) for value in values)
+def _match_any(number: int, *values: int) -> tuple[tuple[ArgumentTest, ...], ...]:
+    return tuple((_match_argument(number, value=value),) for value in values)
 
 
-PLAIN: dict[str, tuple[int | None, int | None]] = {
+UNCONDITIONAL: dict[str, tuple[int | None, int | None]] = {
     "read": (0, 63),
     "write": (1, 64),
     "readv": (19, 65),
@@ -112,9 +112,9 @@ PLAIN: dict[str, tuple[int | None, int | None]] = {
     "fstatfs": (138, 44),
     "statfs": (137, 43),
 }
-"""Allowed whatever the arguments: their numbers on x86_64 and aarch64, which has no older forms of some."""
+"""Calls allowed with any arguments: their numbers on x86_64 and aarch64 (None: not on this architecture)."""
 
-GUARDED: dict[str, tuple[int, int]] = {
+CONDITIONAL: dict[str, tuple[int, int]] = {
     "openat": (257, 56),
     "fcntl": (72, 25),
     "ioctl": (16, 29),
@@ -125,28 +125,30 @@ GUARDED: dict[str, tuple[int, int]] = {
     "tgkill": (234, 131),
 }
 
-THREAD, NOT_OF_A_THREAD = 0x10000, 0x7E022000
-"""CLONE_THREAD; CLONE_NEW… and CLONE_PTRACE."""
+CLONE_THREAD, FORBIDDEN_CLONE_FLAGS = 0x10000, 0x7E022000
+"""The flag of a new thread; and CLONE_NEW… and CLONE_PTRACE."""
 
 
-def guards(pid: int) -> dict[str, tuple[tuple[Test, ...], ...]]:
-    """When the guarded ones are allowed: if all tests of one of these groups hold."""
+def build_conditions(pid: int) -> dict[str, tuple[tuple[ArgumentTest, ...], ...]]:
+    """Return the conditions of each conditional call: it is allowed if all tests of one group hold."""
     return {
-        # Emptying a file while only reading it is a right that Landlock before version 3 does not know.
+        # Reject O_TRUNC with O_RDONLY: Landlock before version 3 does not restrict truncation.
         "openat": (
-            (argument(2, mask=0x200, value=0),),
-            (argument(2, mask=3, value=1),),
-            (argument(2, mask=3, value=2),),
+            (_match_argument(2, mask=0x200, value=0),),
+            (_match_argument(2, mask=3, value=1),),
+            (_match_argument(2, mask=3, value=2),),
         ),
-        # Duplicates and flags. Not F_SETOWN, which sends signals to others, nor locks, which others wait for.
-        "fcntl": one_of(1, 0, 1, 2, 3, 4, 1030, 1032),
-        # Whether it is a terminal, whether to close it, whether to wait. Not what types into a terminal.
-        "ioctl": one_of(1, 0x5401, 0x5450, 0x5451, 0x5421, 0x541B),
-        # Names of threads and of memory. Not to outlive the parent.
-        "prctl": one_of(0, 15, 16, 0x53564D41),
-        # Its own limits are read, never set: the third argument points to nothing.
-        "prlimit64": ((argument(0, value=0), argument(2, value=0), (2 * 2 + 1, 0xFFFFFFFF, 0)),),
-        "clone": ((argument(0, mask=THREAD | NOT_OF_A_THREAD, value=THREAD),),),
-        "kill": one_of(0, pid),
-        "tgkill": one_of(0, pid),
+        # Duplicates and flags. Not F_SETOWN, which signals other processes, nor locks, which may block them.
+        "fcntl": _match_any(1, 0, 1, 2, 3, 4, 1030, 1032),
+        # TCGETS, FIONCLEX, FIOCLEX, FIONBIO and FIONREAD. Not TIOCSTI, which types into a terminal.
+        "ioctl": _match_any(1, 0x5401, 0x5450, 0x5451, 0x5421, 0x541B),
+        # Names of threads and memory. Not PR_SET_PDEATHSIG, which would let it outlive the parent.
+        "prctl": _match_any(0, 15, 16, 0x53564D41),
+        # Its own limits may be read, not set: the third argument, the new limit, must be NULL.
+        "prlimit64": (
+            (_match_argument(0, value=0), _match_argument(2, value=0), (2 * 2 + 1, 0xFFFFFFFF, 0)),
+        ),
+        "clone": ((_match_argument(0, mask=CLONE_THREAD | FORBIDDEN_CLONE_FLAGS, value=CLONE_THREAD),),),
+        "kill": _match_any(0, pid),
+        "tgkill": _match_any(0, pid),
     }

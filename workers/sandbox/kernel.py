@@ -1,28 +1,30 @@
-"""Calls to the kernel that the C library has no name for."""
+"""System calls that the C library has no function for."""
 
 import ctypes
 import os
 import platform
 
 ARCHITECTURES = ("x86_64", "aarch64")
-"""Those whose numbers of calls are written down."""
+"""Architectures whose system call numbers are known here."""
 
 
-class SandboxRefused(Exception):  # the name is what happened
-    """The kernel refuses a part of the sandbox."""
+class SandboxError(Exception):
+    """The kernel refused a part of the sandbox."""
 
 
-def call(number: int, *arguments: int | ctypes.Array[ctypes.c_char] | None) -> int:
-    """What the kernel answers. OSError as it says."""
+def syscall(number: int, *arguments: int | ctypes.Array[ctypes.c_char] | None) -> int:
+    """Make a system call and return its result; raise OSError if it fails."""
     libc = ctypes.CDLL(None, use_errno=True)
-    words = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
-    answer = libc.syscall(ctypes.c_long(number), *words)
-    if answer < 0:
+    c_arguments = [
+        ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments
+    ]
+    result = libc.syscall(ctypes.c_long(number), *c_arguments)
+    if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    return int(answer)
+    return int(result)
 
 
-def architecture() -> str | None:
-    """One of ``ARCHITECTURES``, or None on others and for a program of 32 bits."""
-    here = platform.machine()
-    return here if here in ARCHITECTURES and ctypes.sizeof(ctypes.c_void_p) == 8 else None
+def detect_architecture() -> str | None:
+    """Return one of ``ARCHITECTURES``, or None on other machines and in a 32-bit program."""
+    machine = platform.machine()
+    return machine if machine in ARCHITECTURES and ctypes.sizeof(ctypes.c_void_p) == 8 else None

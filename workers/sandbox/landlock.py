@@ -1,6 +1,6 @@
-"""Landlock: what a process may still reach of files, ports and other processes (Linux 5.13 or newer).
+"""Landlock restricts access to files, ports and other processes (Linux 5.13 or newer).
 
-Rights that a kernel does not know yet are left to seccomp, which denies the calls that need them.
+Rights that an older kernel does not know are left to seccomp, which denies the calls that need them.
 https://docs.kernel.org/userspace-api/landlock.html
 """
 
@@ -12,75 +12,82 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from workers.sandbox.kernel import SandboxRefused, call
+from workers.sandbox.kernel import SandboxError, syscall
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same on all processors
-VERSION_ASKED = 1
-PATH_BENEATH = 1
+_CREATE_RULESET_VERSION = 1
+_PATH_BENEATH = 1
 
 WRITE_FILE, READ_FILE, READ_DIR = 1 << 1, 1 << 2, 1 << 3
 REMOVE_FILE, MAKE_FILE, TRUNCATE = 1 << 5, 1 << 8, 1 << 14
 
-READ = READ_FILE | READ_DIR
-OWN = READ | WRITE_FILE | REMOVE_FILE | MAKE_FILE | TRUNCATE
-"""In its own folder: plain files side by side, so that whoever clears up has no tree to walk."""
-OF_A_FILE = READ_FILE | WRITE_FILE | TRUNCATE
+_READ_RIGHTS = READ_FILE | READ_DIR
+OWN_FOLDER_RIGHTS = _READ_RIGHTS | WRITE_FILE | REMOVE_FILE | MAKE_FILE | TRUNCATE
+"""Rights in the process's own folder: plain files but no subfolders, so that removing it is simple."""
+_SINGLE_FILE_RIGHTS = READ_FILE | WRITE_FILE | TRUNCATE
 
-FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
-"""From that version on, how many rights there are. All are governed; running a program is granted nowhere."""
-NET_RIGHTS = {4: 0b11}
-SCOPES = {6: 0b11}
-"""Ports of TCP to be bound or reached; signals, and sockets without a file."""
+_FILE_RIGHT_COUNTS = {1: 13, 2: 14, 3: 15, 5: 16}
+"""Number of file rights by the ABI version that introduced them. All are restricted, execution everywhere."""
+_NET_RIGHTS = {4: 0b11}
+_SCOPES = {6: 0b11}
+"""By ABI version: binding and connecting TCP ports; signals and abstract sockets."""
 
 
 @cache
-def version() -> int:
-    """Of Landlock on this machine; 0 if there is none, or something does not let us ask."""
+def get_abi_version() -> int:
+    """Return Landlock's ABI version on this machine; 0 if it is missing or forbidden."""
     try:
-        return call(CREATE_RULESET, None, 0, VERSION_ASKED)
+        return syscall(CREATE_RULESET, None, 0, _CREATE_RULESET_VERSION)
     except OSError:
         return 0
 
 
 def restrict(readable: Iterable[Path], *, writable: Path) -> None:
-    """Of files, leave this process what is below ``readable``, and plain files in ``writable``.
+    """Let this process only read below ``readable`` and use plain files in ``writable``.
 
-    SandboxRefused: the kernel does not do it.
+    Raises SandboxError if the kernel refuses.
     """
     try:
-        ruleset = created(version())
+        ruleset = _create_ruleset(get_abi_version())
         for path in readable:
-            with suppress(FileNotFoundError):  # not on this machine
-                grant(ruleset, path, READ)
-        grant(ruleset, writable, OWN)
+            with suppress(FileNotFoundError):  # some paths do not exist on every machine
+                grant(ruleset, path, _READ_RIGHTS)
+        grant(ruleset, writable, OWN_FOLDER_RIGHTS)
         grant(ruleset, Path("/dev/null"), READ_FILE | WRITE_FILE)
-        call(RESTRICT_SELF, ruleset, 0)
+        syscall(RESTRICT_SELF, ruleset, 0)
         os.close(ruleset)
     except OSError as problem:
-        raise SandboxRefused(f"landlock: {problem}") from None
+        raise SandboxError(f"landlock: {problem}") from None
 
 
-def created(known: int) -> int:
-    """A ruleset that governs all that this version of Landlock can."""
-    attributes = struct.pack("=QQQ", governed(known), newest(NET_RIGHTS, known), newest(SCOPES, known))
-    size = 24 if known >= 6 else 16 if known >= 4 else 8
-    return call(CREATE_RULESET, ctypes.create_string_buffer(attributes, len(attributes)), size, 0)
+def _create_ruleset(abi_version: int) -> int:
+    """Create a ruleset that restricts everything this ABI version can, and return its file descriptor."""
+    attributes = struct.pack(
+        "=QQQ",
+        get_handled_rights(abi_version),
+        _select_for_version(_NET_RIGHTS, abi_version),
+        _select_for_version(_SCOPES, abi_version),
+    )
+    size = 24 if abi_version >= 6 else 16 if abi_version >= 4 else 8
+    return syscall(CREATE_RULESET, ctypes.create_string_buffer(attributes, len(attributes)), size, 0)
 
 
-def governed(known: int) -> int:
-    return (1 << newest(FILE_RIGHTS, known)) - 1
+def get_handled_rights(abi_version: int) -> int:
+    return (1 << _select_for_version(_FILE_RIGHT_COUNTS, abi_version)) - 1
 
 
-def newest(values: dict[int, int], known: int) -> int:
-    """The value of the newest version that is not newer than this one; 0 without one."""
-    return max((value for since, value in values.items() if since <= known), default=0)
+def _select_for_version(values: dict[int, int], abi_version: int) -> int:
+    """Return the value of the newest version up to ``abi_version``, or 0."""
+    return max((value for min_version, value in values.items() if min_version <= abi_version), default=0)
 
 
 def grant(ruleset: int, path: Path, rights: int) -> None:
-    opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
-        granted = rights & governed(version())
-        rule = struct.pack("=Qi", granted if path.is_dir() else granted & OF_A_FILE, opened)
-        call(ADD_RULE, ruleset, PATH_BENEATH, ctypes.create_string_buffer(rule, len(rule)), 0)
+        allowed_access = rights & get_handled_rights(get_abi_version())
+        rule = struct.pack(
+            "=Qi", allowed_access if path.is_dir() else allowed_access & _SINGLE_FILE_RIGHTS, descriptor
+        )
+        syscall(ADD_RULE, ruleset, _PATH_BENEATH, ctypes.create_string_buffer(rule, len(rule)), 0)
     finally:
-        os.close(opened)
+        os.close(descriptor)

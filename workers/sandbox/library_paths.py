@@ -1,4 +1,4 @@
-"""The paths that a sandboxed process may read: interpreter, libraries, and what these need of the system."""
+"""The paths that a sandboxed process may read: interpreter, libraries, and system files that these need."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ import sysconfig
 from functools import cache
 from pathlib import Path
 
-SYSTEM = (
+_SYSTEM_PATHS = (
     "/lib",
     "/lib64",
     "/usr/lib",
@@ -20,43 +20,48 @@ SYSTEM = (
     "/proc/meminfo",
     "/sys/devices/system/cpu",
 )
-SITES = ("site-packages", "dist-packages")
-INSTALLED = ("stdlib", "platstdlib", "purelib", "platlib")
+_SITE_FOLDER_NAMES = ("site-packages", "dist-packages")
+_SYSCONFIG_NAMES = ("stdlib", "platstdlib", "purelib", "platlib")
 
 
-def readable() -> list[Path]:
-    """Folders and files, without those that are below another; some may not exist."""
-    return list(outermost(installed() | packages()))
+def list_readable() -> list[Path]:
+    """Return folders and files, without those below another one. Some may not exist."""
+    return list(_remove_nested(_find_installed() | _find_package_folders()))
 
 
 @cache
-def installed() -> frozenset[Path]:
-    known = [*SYSTEM, *map(sysconfig.get_path, INSTALLED)]
-    # Other environments, which a .pth file adds. Not the whole path: a checkout may have data in it.
-    added = {folder for folder in map(Path, sys.path) if folder.name in SITES}
+def _find_installed() -> frozenset[Path]:
+    fixed_paths = [*_SYSTEM_PATHS, *map(sysconfig.get_path, _SYSCONFIG_NAMES)]
+    # Other environments that a .pth file adds. Not all of sys.path: a checkout may contain data.
+    site_folders = {folder for folder in map(Path, sys.path) if folder.name in _SITE_FOLDER_NAMES}
     prefixes = {Path(sys.base_prefix, "lib"), Path(sys.prefix, "lib")}
-    return frozenset({*map(Path, known), *prefixes, *added, compiled_loops()})
+    return frozenset({*map(Path, fixed_paths), *prefixes, *site_folders, _get_numba_cache()})
 
 
-def compiled_loops() -> Path:
-    """Return where numba keeps what it compiles, if it may not write beside the modules."""
+def _get_numba_cache() -> Path:
+    """Return the folder of numba's cache, used if numba cannot write beside the modules."""
     return Path(os.environ.get("NUMBA_CACHE_DIR") or os.path.expanduser("~/.cache/numba"))
 
 
 @cache
-def outermost(known: frozenset[Path]) -> tuple[Path, ...]:
-    """Kept, since each job asks: where libraries lie does not change under a process that runs."""
-    whole = {path.resolve() for path in known}
-    return tuple(sorted(path for path in whole if not whole & set(path.parents)))
+def _remove_nested(paths: frozenset[Path]) -> tuple[Path, ...]:
+    """Return the resolved paths without those below another one.
+
+    Cached because every job needs it, and the paths of libraries do not change while a process runs.
+    """
+    resolved = {path.resolve() for path in paths}
+    return tuple(sorted(path for path in resolved if not resolved & set(path.parents)))
 
 
 def find_exposing(path: Path) -> Path | None:
-    """Return the readable path that contains ``path``, or None: keys and uploads must not lie in one."""
+    """Return the readable path that contains ``path``, or None. Keys and uploads must not be in one."""
     resolved = path.resolve()
-    return next((each for each in readable() if resolved.is_relative_to(each)), None)
+    return next(
+        (readable_path for readable_path in list_readable() if resolved.is_relative_to(readable_path)), None
+    )
 
 
-def packages() -> set[Path]:
-    """The folders of the packages that are imported: ours, and plug-ins that are installed where they lie."""
-    whole = [module for name, module in list(sys.modules.items()) if "." not in name]
-    return {Path(folder) for module in whole for folder in getattr(module, "__path__", ())}
+def _find_package_folders() -> set[Path]:
+    """Return the folders of all imported packages, which include ours and editable installs of plug-ins."""
+    modules = [module for name, module in list(sys.modules.items()) if "." not in name]
+    return {Path(folder) for module in modules for folder in getattr(module, "__path__", ())}

@@ -8,17 +8,17 @@ from functools import cache
 from pathlib import Path
 
 from workers.sandbox import library_paths
-from workers.sandbox.kernel import SandboxRefused
+from workers.sandbox.kernel import SandboxError
 
-USER = 60999
-"""User and group of the process. Above the ranges of accounts, below that of systemd's dynamic users; in
-every container's range."""
+SANDBOX_UID = 60999
+"""User and group id of the process: above the range of accounts, below that of systemd's dynamic users, and
+within every container's range."""
 
 CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SETGID, CAP_SETUID = 2, 5, 6, 7
-CAPABILITY_VERSION_3 = 0x20080522
+_CAPABILITY_VERSION_3 = 0x20080522
 PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_SET_KEEPCAPS, PR_SET_NO_NEW_PRIVS = 1, 2, 8, 38
 
-LIBC = ctypes.CDLL(None, use_errno=True)
+_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def is_root() -> bool:
@@ -32,70 +32,73 @@ def drop(folder: Path, *, files_are_restricted: bool) -> None:
     capability to read libraries in another user's home directory. Without Landlock, root stays root if only
     root can read the libraries.
     """
-    switches = has_capabilities() and (files_are_restricted or libraries_are_public())
+    switches = _has_capabilities() and (files_are_restricted or libraries_are_public())
     needs_capability = is_root() and (files_are_restricted or not libraries_are_public())
     if is_root() and switches:
-        become_unprivileged(folder)
-    set_capabilities(permitted() & 1 << CAP_DAC_READ_SEARCH if needs_capability else 0)
-    if LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
-        raise SandboxRefused("no_new_privs")
+        _become_unprivileged(folder)
+    _set_capabilities(_get_permitted() & 1 << CAP_DAC_READ_SEARCH if needs_capability else 0)
+    if _LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+        raise SandboxError("no_new_privs")
 
 
-def become_unprivileged(folder: Path) -> None:
-    """Change the user and group and give up supplementary groups.
+def _become_unprivileged(folder: Path) -> None:
+    """Change user and group, and give up supplementary groups.
 
-    Nothing changes in a user namespace that does not know the user.
+    In a user namespace that does not map the user, nothing changes.
     """
     try:
-        os.chown(folder, USER, USER)
+        os.chown(folder, SANDBOX_UID, SANDBOX_UID)
         os.setgroups([])
     except OSError:
         return
     parent, signal = os.getppid(), ctypes.c_int()
-    LIBC.prctl(PR_GET_PDEATHSIG, ctypes.byref(signal), 0, 0, 0)
-    LIBC.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)
+    _LIBC.prctl(PR_GET_PDEATHSIG, ctypes.byref(signal), 0, 0, 0)
+    _LIBC.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)
     try:
-        os.setresgid(USER, USER, USER)
-        os.setresuid(USER, USER, USER)
+        os.setresgid(SANDBOX_UID, SANDBOX_UID, SANDBOX_UID)
+        os.setresuid(SANDBOX_UID, SANDBOX_UID, SANDBOX_UID)
     except OSError as problem:
-        raise SandboxRefused(f"setuid: {problem}") from None
-    # The kernel drops the signal at the parent's death when the user changes.
-    LIBC.prctl(PR_SET_PDEATHSIG, signal.value, 0, 0, 0)
+        raise SandboxError(f"setuid: {problem}") from None
+    # The kernel clears the parent-death signal when the user changes.
+    _LIBC.prctl(PR_SET_PDEATHSIG, signal.value, 0, 0, 0)
     if signal.value and os.getppid() != parent:
         sys.exit("the parent has ended")
 
 
 @cache
 def can_become_unprivileged() -> bool:
-    return has_capabilities() and libraries_are_public()
+    return _has_capabilities() and libraries_are_public()
 
 
-def has_capabilities() -> bool:
-    """Whether this process may change its user, and its parent, which has the same rights, still end it."""
-    wanted = 1 << CAP_KILL | 1 << CAP_SETGID | 1 << CAP_SETUID
-    return permitted() & wanted == wanted
+def _has_capabilities() -> bool:
+    """Return whether this process may change its user and its parent may still kill it afterwards.
+
+    The parent has the same capabilities.
+    """
+    needed = 1 << CAP_KILL | 1 << CAP_SETGID | 1 << CAP_SETUID
+    return _get_permitted() & needed == needed
 
 
 @cache
 def libraries_are_public() -> bool:
-    """Whether every user may read the interpreter and the libraries."""
-    return all(is_public(path) for path in library_paths.readable() if path.exists())
+    """Return whether every user may read the interpreter and the libraries."""
+    return all(_is_public(path) for path in library_paths.list_readable() if path.exists())
 
 
-def is_public(path: Path) -> bool:
+def _is_public(path: Path) -> bool:
     return os.stat(path).st_mode & stat.S_IROTH != 0 and all(
         os.stat(folder).st_mode & stat.S_IXOTH for folder in path.parents
     )
 
 
-def permitted() -> int:
+def _get_permitted() -> int:
     """Return the lower 32 permitted capabilities."""
     data = (ctypes.c_uint32 * 6)()
-    LIBC.capget((ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0), data)
+    _LIBC.capget((ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), data)
     return int(data[1])
 
 
-def set_capabilities(kept: int) -> None:
-    data = (ctypes.c_uint32 * 6)(kept, kept, 0, 0, 0, 0)
-    if LIBC.capset((ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0), data) != 0:
-        raise SandboxRefused("capset")
+def _set_capabilities(capabilities: int) -> None:
+    data = (ctypes.c_uint32 * 6)(capabilities, capabilities, 0, 0, 0, 0)
+    if _LIBC.capset((ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), data) != 0:
+        raise SandboxError("capset")

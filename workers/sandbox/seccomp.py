@@ -1,15 +1,15 @@
-"""seccomp: which calls to the kernel a process may still make, as a small program that the kernel runs."""
+"""seccomp restricts the system calls of a process, by a small BPF program that the kernel runs."""
 
 import ctypes
 import os
 import struct
 from collections.abc import Iterator
 
-from workers.sandbox.calls import GUARDED, PLAIN, Test, guards
-from workers.sandbox.kernel import ARCHITECTURES, SandboxRefused, architecture, call
+from workers.sandbox.calls import CONDITIONAL, UNCONDITIONAL, ArgumentTest, build_conditions
+from workers.sandbox.kernel import ARCHITECTURES, SandboxError, detect_architecture, syscall
 
-CALL = {"x86_64": 317, "aarch64": 277}
-AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+SECCOMP_SYSCALL = {"x86_64": 317, "aarch64": 277}
+AUDIT_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 SET_MODE_FILTER, GET_ACTION_AVAILABLE, ALL_THREADS = 1, 2, 1
 
 ALLOW, KILL, FAIL = 0x7FFF0000, 0x80000000, 0x00050000
@@ -17,71 +17,95 @@ EPERM, ENOSYS = 1, 38
 
 LOAD, AND, IF_EQUAL, IF_AT_LEAST, RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
-OTHER_NUMBERS = 0x40000000
-"""From here on x86_64 has calls of its own for programs with short pointers."""
+_X32_NUMBERS = 0x40000000
+"""x86_64 numbers from here on are x32 calls, for programs with 32-bit pointers."""
 
-Instruction = tuple[int, int, int, int]
-"""Operation, how many to skip if so and if not, operand."""
+_Instruction = tuple[int, int, int, int]
+"""Operation, instructions to skip if true and if false, operand."""
 
 
-def works() -> bool:
-    """Whether this machine can do it, and something lets us."""
-    here = architecture()
-    if here is None:
+def is_available() -> bool:
+    """Return whether this machine supports seccomp filters and this process may use them."""
+    processor = detect_architecture()
+    if processor is None:
         return False
     try:
-        call(CALL[here], GET_ACTION_AVAILABLE, 0, ctypes.create_string_buffer(struct.pack("=I", FAIL), 4))
+        syscall(
+            SECCOMP_SYSCALL[processor],
+            GET_ACTION_AVAILABLE,
+            0,
+            ctypes.create_string_buffer(struct.pack("=I", FAIL), 4),
+        )
     except OSError:
         return False
     return True
 
 
 def restrict() -> None:
-    """Leave this process the calls of ``calls.py``; SandboxRefused if the kernel does not do it."""
-    here = architecture()
-    if here is None:
-        raise SandboxRefused("seccomp: an unknown processor")
-    filtered = b"".join(struct.pack("=HBBI", *one) for one in program(here, os.getpid()))
-    kept = ctypes.create_string_buffer(filtered, len(filtered))
-    given = struct.pack("@HP", len(filtered) // 8, ctypes.addressof(kept))
+    """Allow this process only the calls of ``calls.py``; raise SandboxError if the kernel refuses."""
+    processor = detect_architecture()
+    if processor is None:
+        raise SandboxError("seccomp: an unknown processor")
+    code = b"".join(
+        struct.pack("=HBBI", *instruction) for instruction in build_program(processor, os.getpid())
+    )
+    code_buffer = ctypes.create_string_buffer(code, len(code))
+    filter_program = struct.pack("@HP", len(code) // 8, ctypes.addressof(code_buffer))
     try:
-        call(CALL[here], SET_MODE_FILTER, ALL_THREADS, ctypes.create_string_buffer(given, len(given)))
+        syscall(
+            SECCOMP_SYSCALL[processor],
+            SET_MODE_FILTER,
+            ALL_THREADS,
+            ctypes.create_string_buffer(filter_program, len(filter_program)),
+        )
     except OSError as problem:
-        raise SandboxRefused(f"seccomp: {problem}") from None
+        raise SandboxError(f"seccomp: {problem}") from None
 
 
-def program(processor: str, pid: int) -> list[Instruction]:
-    """For the process ``pid``: a call of another processor's kind ends it, an unknown one is not there."""
+def build_program(processor: str, pid: int) -> list[_Instruction]:
+    """Return the filter for the process ``pid``.
+
+    A call of another architecture kills the process. A call that is not allowed fails with ENOSYS.
+    """
     column = ARCHITECTURES.index(processor)
-    plain = [numbers[column] for numbers in PLAIN.values()]
-    allowed = guards(pid)
+    unconditional = [numbers[column] for numbers in UNCONDITIONAL.values()]
+    conditions = build_conditions(pid)
     return [
         (LOAD, 0, 0, ARCHITECTURE),
-        (IF_EQUAL, 1, 0, AUDIT[processor]),
+        (IF_EQUAL, 1, 0, AUDIT_ARCHITECTURES[processor]),
         (RETURN, 0, 0, KILL),
         (LOAD, 0, 0, NUMBER),
-        (IF_AT_LEAST, 0, 1, OTHER_NUMBERS),
+        (IF_AT_LEAST, 0, 1, _X32_NUMBERS),
         (RETURN, 0, 0, FAIL | ENOSYS),
-        *(one for number in plain if number is not None for one in answered(number, ALLOW)),
-        *(one for name, numbers in GUARDED.items() for one in guarded(numbers[column], allowed[name])),
+        *(
+            instruction
+            for number in unconditional
+            if number is not None
+            for instruction in _build_return(number, ALLOW)
+        ),
+        *(
+            instruction
+            for name, numbers in CONDITIONAL.items()
+            for instruction in _build_conditional(numbers[column], conditions[name])
+        ),
         (RETURN, 0, 0, FAIL | ENOSYS),
     ]
 
 
-def answered(number: int, answer: int) -> list[Instruction]:
-    return [(IF_EQUAL, 0, 1, number), (RETURN, 0, 0, answer)]
+def _build_return(number: int, action: int) -> list[_Instruction]:
+    return [(IF_EQUAL, 0, 1, number), (RETURN, 0, 0, action)]
 
 
-def guarded(number: int, groups: tuple[tuple[Test, ...], ...]) -> list[Instruction]:
-    """Allow a call if all tests of a group hold; it exists, but else is not permitted."""
-    tests = [one for group in groups for one in passed(group)]
-    return [(IF_EQUAL, 0, len(tests) + 1, number), *tests, (RETURN, 0, 0, FAIL | EPERM)]
+def _build_conditional(number: int, groups: tuple[tuple[ArgumentTest, ...], ...]) -> list[_Instruction]:
+    """Return instructions that allow a call if all tests of a group hold, and else fail it with EPERM."""
+    instructions = [instruction for group in groups for instruction in _build_group_tests(group)]
+    return [(IF_EQUAL, 0, len(instructions) + 1, number), *instructions, (RETURN, 0, 0, FAIL | EPERM)]
 
 
-def passed(group: tuple[Test, ...]) -> Iterator[Instruction]:
-    """Return if all hold; else go on behind."""
-    for place, (word, mask, value) in enumerate(group):
+def _build_group_tests(group: tuple[ArgumentTest, ...]) -> Iterator[_Instruction]:
+    """Return instructions that allow the call if all tests hold, and else skip to the next group."""
+    for position, (word, mask, value) in enumerate(group):
         yield LOAD, 0, 0, ARGUMENTS + 4 * word
         yield AND, 0, 0, mask
-        yield IF_EQUAL, 0, 3 * (len(group) - place - 1) + 1, value
+        yield IF_EQUAL, 0, 3 * (len(group) - position - 1) + 1, value
     yield RETURN, 0, 0, ALLOW

@@ -1,6 +1,6 @@
-"""The compiled loops, by what they are for. Everything else is numpy.
+"""Loops compiled with numba; all other computations use numpy.
 
-A plain version of each stands in the tests, and must agree with it.
+The tests contain a plain version of each loop, with which it must agree.
 """
 
 import numpy as np
@@ -17,56 +17,61 @@ from anoncup.geometry.kernels import (
     paths,
     trees,
 )
-from anoncup.geometry.kernels.assignment import place_rows, shortest
+from anoncup.geometry.kernels.assignment import k_smallest, place_rows
 from anoncup.geometry.kernels.baskets import (
-    coefficients_of_all,
     cosine_gaps,
-    goods_bought_together,
-    largest_products,
-    most_alike,
+    count_common_buyers,
+    find_largest_products,
+    find_most_similar_customers,
+    jaccard_matrix,
 )
-from anoncup.geometry.kernels.compilation import Compiled
-from anoncup.geometry.kernels.gower import gower_rows_apart, nearest_other
+from anoncup.geometry.kernels.compilation import CompiledLoop
+from anoncup.geometry.kernels.gower import gower_sum_matrix, nearest_neighbour_sums
 from anoncup.geometry.kernels.groups import (
-    find,
-    first_alike,
-    join_digits,
-    number_texts,
-    place_by_group,
-    plant,
+    append_digits,
+    build_hash_slots,
+    encode_texts,
+    find_first_duplicates,
+    look_up_keys,
+    sort_by_group,
 )
 from anoncup.geometry.kernels.knn_baskets import nearest_baskets
-from anoncup.geometry.kernels.knn_gower import gower_several
-from anoncup.geometry.kernels.octree_bvh import grow_eights, scan, search, several
-from anoncup.geometry.kernels.pairing import largest_excess, pair_up
-from anoncup.geometry.kernels.paths import assign_in_turn, double_all, odd_walk
-from anoncup.geometry.kernels.trees import grow
+from anoncup.geometry.kernels.knn_gower import search_k_nearest_gower
+from anoncup.geometry.kernels.octree_bvh import (
+    build_octrees,
+    scan_small_groups,
+    search_k_nearest,
+    search_nearest,
+)
+from anoncup.geometry.kernels.pairing import largest_violation, pair_up
+from anoncup.geometry.kernels.paths import assign_successively, build_all_doublings, find_odd_walk
+from anoncup.geometry.kernels.trees import build_kd_trees
 
 
 def load() -> None:
-    """Compile all there is, or load it from the cache: to be done before a process enters its sandbox."""
-    warm()
+    """Compile all loops or load them from the cache. Call this before a process enters its sandbox."""
+    warm_scoring()
     warm_bounds()
 
 
-def keep_nothing() -> None:
-    """What is compiled from now on stays in this process: the cache is code that others run."""
-    Compiled.kept = False
-    for loop in list_loops():
-        loop.stays_here()
+def disable_cache_writes() -> None:
+    """Keep loops compiled from now on in memory only, because the cache is code that other processes run."""
+    CompiledLoop.writes_cache = False
+    for loop in _list_loops():
+        loop.disable_cache()
 
 
-def open_caches() -> None:
-    """Compile what every table needs, and let this process load the rest from the cache and write nothing.
+def load_caches() -> None:
+    """Compile what every table needs; load further loops from the cache without ever writing to it.
 
-    To be done before it enters a sandbox: numba opens no cache that it could not write.
+    Call this before the process enters a sandbox: numba does not open a cache that it cannot write.
     """
-    warm_tables()
-    for loop in list_loops():
-        loop.open_cache()
+    _warm_tables()
+    for loop in _list_loops():
+        loop.make_cache_readonly()
 
 
-def list_loops() -> list[Compiled]:
+def _list_loops() -> list[CompiledLoop]:
     modules = (
         assignment,
         baskets,
@@ -79,69 +84,91 @@ def list_loops() -> list[Compiled]:
         paths,
         trees,
     )
-    return [loop for module in modules for loop in vars(module).values() if isinstance(loop, Compiled)]
+    return [loop for module in modules for loop in vars(module).values() if isinstance(loop, CompiledLoop)]
 
 
-def warm() -> None:
-    """Compile what scoring needs, or load it from the cache: to be done before a process forks."""
-    warm_microdata()
+def warm_scoring() -> None:
+    """Compile what scoring needs or load it from the cache. Call this before a process forks."""
+    _warm_microdata()
     warm_baskets()
 
 
-def warm_tables() -> None:
+def _warm_tables() -> None:
     """Compile what reading and preparing a table needs."""
-    numbers, codes = np.zeros(1, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
-    bounds, letters = np.frombuffer(bytes(16), dtype=np.int64), np.frombuffer(b"", dtype=np.uint8)
-    number_texts(
-        bounds, letters, np.full(1, -1, dtype=np.int64), numbers.copy(), numbers.copy(), numbers.copy()
+    zeros, zero_codes = np.zeros(1, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
+    offsets, characters = np.frombuffer(bytes(16), dtype=np.int64), np.frombuffer(b"", dtype=np.uint8)
+    encode_texts(
+        offsets, characters, np.full(1, -1, dtype=np.int64), zeros.copy(), zeros.copy(), zeros.copy()
     )
-    join_digits(codes, numbers + 1, numbers.copy())
-    plant(numbers, np.full(2, -1))
-    find(numbers.copy(), numbers, np.full(2, -1))
+    append_digits(zero_codes, zeros + 1, zeros.copy())
+    build_hash_slots(zeros, np.full(2, -1))
+    look_up_keys(zeros.copy(), zeros, np.full(2, -1))
 
 
-def warm_microdata() -> None:
-    warm_tables()
-    numbers, cells, codes = np.zeros(1, dtype=np.int64), np.zeros((1, 1)), np.zeros((1, 1), dtype=np.int64)
-    leaf, found = np.full(1, -1, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
-    tree = (cells, numbers, numbers, numbers + 1, leaf, numbers, cells, cells)
-    place_by_group(numbers, numbers.copy(), leaf.copy())
-    first_alike(numbers, cells, numbers, cells, np.full(2, -1), True, leaf.copy())
-    index = (numbers, np.arange(2), leaf, *(cells, codes, numbers, numbers > 0, cells, cells, codes))
-    grow_eights(cells, *index)
-    scan(cells, numbers, cells, *index[:3], False, leaf, numbers.copy())
-    search(cells, numbers, *index[2:], False, leaf, numbers.copy())
-    several(cells, numbers, cells, *index, cells.copy(), found)
-    spans, widths, short = np.arange(2), np.ones(1), codes.astype(np.int32)
-    blocks = np.zeros((1, knn_gower.BLOCK), dtype=np.uint8)
-    gower_several(
-        cells, spans, short, numbers, short, blocks, widths, widths, numbers, *tree, cells.copy(), found
+def _warm_microdata() -> None:
+    _warm_tables()
+    zeros, values, zero_codes = (
+        np.zeros(1, dtype=np.int64),
+        np.zeros((1, 1)),
+        np.zeros((1, 1), dtype=np.int64),
     )
-    nearest_other(codes, cells)
-    gower_rows_apart(short, cells, short, cells, widths)
-    grow(1, 1, cells, numbers, numbers, numbers + 1, leaf, numbers, cells, cells, leaf.copy())
-    place_rows(numbers, numbers, numbers, numbers, widths, widths, widths, widths, leaf.copy(), leaf.copy())
+    no_child, rows = np.full(1, -1, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
+    tree = (values, zeros, zeros, zeros + 1, no_child, zeros, values, values)
+    sort_by_group(zeros, zeros.copy(), no_child.copy())
+    find_first_duplicates(zeros, values, zeros, values, np.full(2, -1), True, no_child.copy())
+    index = (
+        zeros,
+        np.arange(2),
+        no_child,
+        *(values, zero_codes, zeros, zeros > 0, values, values, zero_codes),
+    )
+    build_octrees(values, *index)
+    scan_small_groups(values, zeros, values, *index[:3], False, no_child, zeros.copy())
+    search_nearest(values, zeros, *index[2:], False, no_child, zeros.copy())
+    search_k_nearest(values, zeros, values, *index, values.copy(), rows)
+    spans, widths, short_codes = np.arange(2), np.ones(1), zero_codes.astype(np.int32)
+    blocks = np.zeros((1, knn_gower.BLOCK_SIZE), dtype=np.uint8)
+    search_k_nearest_gower(
+        values,
+        spans,
+        short_codes,
+        zeros,
+        short_codes,
+        blocks,
+        widths,
+        widths,
+        zeros,
+        *tree,
+        values.copy(),
+        rows,
+    )
+    nearest_neighbour_sums(zero_codes, values)
+    gower_sum_matrix(short_codes, values, short_codes, values, widths)
+    build_kd_trees(1, 1, values, zeros, zeros, zeros + 1, no_child, zeros, values, values, no_child.copy())
+    place_rows(zeros, zeros, zeros, zeros, widths, widths, widths, widths, no_child.copy(), no_child.copy())
 
 
 def warm_baskets() -> None:
-    spans, numbers = np.arange(2), np.zeros(1, dtype=np.int64)
-    entries = spans, numbers, np.zeros(1)
-    coefficients_of_all(*(spans, numbers, numbers) * 2, numbers)
-    largest_products(*entries, *entries, np.ones(1), 1.0)
-    shortest(np.zeros((1, 1)), 1)
-    most_alike(*(spans, numbers, numbers) * 3, numbers, numbers, 1.0)
-    goods_bought_together(spans, numbers, spans, numbers)
-    cosine_gaps(numbers, numbers, np.zeros(1), np.zeros(1), spans, numbers, 1)
+    offsets, zeros = np.arange(2), np.zeros(1, dtype=np.int64)
+    entries = offsets, zeros, np.zeros(1)
+    jaccard_matrix(*(offsets, zeros, zeros) * 2, zeros)
+    find_largest_products(*entries, *entries, np.ones(1), 1.0)
+    k_smallest(np.zeros((1, 1)), 1)
+    find_most_similar_customers(*(offsets, zeros, zeros) * 3, zeros, zeros, 1.0)
+    count_common_buyers(offsets, zeros, offsets, zeros)
+    cosine_gaps(zeros, zeros, np.zeros(1), np.zeros(1), offsets, zeros, 1)
 
 
 def warm_bounds() -> None:
-    """Compile what the bounds on excessive anonymization need; scoring does not."""
+    """Compile what the bounds on excessive anonymization need; scoring does not use them."""
     costs, nearest = np.array([[np.inf, 1.0], [1.0, np.inf]]), np.array([[1, 0], [0, 1]])
-    _, partners, _, _ = assign_in_turn(costs, nearest, np.arange(1, 3))
-    double_all(costs, partners)
-    odd_walk(np.array([0, 0]), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.bool_), 0, 1.0)
-    pair = np.arange(3), np.array([1, 0]), np.ones(2), np.ones(2)
-    course = pair_up(*pair, np.ones(1, np.int64))[-1]
-    largest_excess(*pair, np.arange(3), course)
-    one, spans = np.zeros(1, np.int64), np.arange(2)
-    nearest_baskets(one, spans, one, one, spans, one, one, one, one[:, np.newaxis] - 1, np.ones((1, 1)))
+    _, partners, _, _ = assign_successively(costs, nearest, np.arange(1, 3))
+    build_all_doublings(costs, partners)
+    find_odd_walk(np.array([0, 0]), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.bool_), 0, 1.0)
+    pair_graph = np.arange(3), np.array([1, 0]), np.ones(2), np.ones(2)
+    price_path = pair_up(*pair_graph, np.ones(1, np.int64))[-1]
+    largest_violation(*pair_graph, np.arange(3), price_path)
+    zero, offsets = np.zeros(1, np.int64), np.arange(2)
+    nearest_baskets(
+        zero, offsets, zero, zero, offsets, zero, zero, zero, zero[:, np.newaxis] - 1, np.ones((1, 1))
+    )

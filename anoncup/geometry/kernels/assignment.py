@@ -1,199 +1,206 @@
-"""The compiled loops behind one-to-one matching: short lists, and shortest augmenting paths."""
+"""Kernels of one-to-one assignment: candidate lists and shortest augmenting paths."""
 
 import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.geometry.kernels.compilation import compiled
+from anoncup.geometry.kernels.compilation import compile_loop
 
 FREE = -1
-OUT = -2
-"""A row that none of its listed columns is worth to."""
-PASSES = 3
+UNASSIGNED = -2
+"""Marks a row for which no listed column is worth its cost."""
+_BIDDING_PASSES = 3
 
 
-@compiled
-def shortest(costs: FloatArray, length: int) -> tuple[IntArray, FloatArray]:  # pragma: no cover - compiled
-    """The columns of each row's ``length`` least costs, ascending, equal ones by column; and the costs."""
+@compile_loop
+def k_smallest(costs: FloatArray, length: int) -> tuple[IntArray, FloatArray]:  # pragma: no cover - compiled
+    """Return the columns and costs of each row's ``length`` smallest costs, ascending, ties by column."""
     rows, count = costs.shape
-    kept = min(length, count)
-    columns, least = np.empty((rows, kept), dtype=np.int64), np.full((rows, kept), np.inf)
+    width = min(length, count)
+    columns, smallest = np.empty((rows, width), dtype=np.int64), np.full((rows, width), np.inf)
     for row in range(rows):
         for column in range(count):
             cost = costs[row, column]
-            if column >= kept and cost >= least[row, kept - 1]:
+            if column >= width and cost >= smallest[row, width - 1]:
                 continue
-            place = min(column, kept - 1)
-            while place > 0 and cost < least[row, place - 1]:
-                columns[row, place], least[row, place] = columns[row, place - 1], least[row, place - 1]
-                place -= 1
-            columns[row, place], least[row, place] = column, cost
-    return columns, least
+            position = min(column, width - 1)
+            while position > 0 and cost < smallest[row, position - 1]:
+                columns[row, position], smallest[row, position] = (
+                    columns[row, position - 1],
+                    smallest[row, position - 1],
+                )
+                position -= 1
+            columns[row, position], smallest[row, position] = column, cost
+    return columns, smallest
 
 
-@compiled
+@compile_loop
 def place_rows(  # noqa: PLR0912, PLR0915, PLR0917 - compiled code takes plain arrays by position
     rows: IntArray,
     start: IntArray,
     end: IntArray,
     columns: IntArray,
     costs: FloatArray,
-    beyond: FloatArray,
+    unlisted_bounds: FloatArray,
     u: FloatArray,
     v: FloatArray,
-    row_at: IntArray,
-    column_at: IntArray,
+    row_of: IntArray,
+    column_of: IntArray,
 ) -> None:  # pragma: no cover - compiled
-    """Place ``rows`` among the columns of their lists, moving others, so that the total cost is least.
+    """Assign ``rows`` to columns of their lists at the least total cost, moving other rows where needed.
 
-    Row r may have ``columns[start[r]:end[r]]`` at ``costs``, or be OUT at ``beyond[r]``. ``u`` and ``v`` are
-    the prices (duals) of rows and columns, ``row_at`` and ``column_at`` the matching so far; all are changed.
-    Jonker and Volgenant (1987): a few rounds of bidding, then a shortest augmenting path for each row left.
+    Row r may take ``columns[start[r]:end[r]]`` at ``costs`` or be UNASSIGNED at ``unlisted_bounds[r]``. ``u``
+    and ``v`` are the dual prices of rows and columns, ``row_of`` and ``column_of`` the matching so far; all
+    are updated. Jonker and Volgenant (1987): a few rounds of bidding, then a shortest augmenting path for
+    each remaining row.
     """
-    waiting = rows.copy()
+    open_rows = rows.copy()
     count = rows.shape[0]
-    for _ in range(PASSES):
-        count = bid(waiting, count, start, end, columns, costs, beyond, u, v, row_at, column_at)
+    for _ in range(_BIDDING_PASSES):
+        count = bid(open_rows, count, start, end, columns, costs, unlisted_bounds, u, v, row_of, column_of)
     edges = 1
     for row in range(start.shape[0]):
         edges += end[row] - start[row]
     heap, heap_columns = np.empty(edges), np.empty(edges, dtype=np.int64)
-    distance, before = np.empty(v.shape[0]), np.empty(v.shape[0], dtype=np.int64)
-    reached, settled = np.full(v.shape[0], -1, dtype=np.int64), np.full(v.shape[0], -1, dtype=np.int64)
+    distances, predecessors = np.empty(v.shape[0]), np.empty(v.shape[0], dtype=np.int64)
+    reached_turn, settled_turn = (
+        np.full(v.shape[0], -1, dtype=np.int64),
+        np.full(v.shape[0], -1, dtype=np.int64),
+    )
     path = np.empty(v.shape[0], dtype=np.int64)
-    for turn in range(count):
-        first = waiting[turn]
-        row, so_far, size, length = first, 0.0, 0, 0
-        exit_at, exit_row, goal = np.inf, -1, -1
+    for search in range(count):
+        root = open_rows[search]
+        row, path_cost, size, length = root, 0.0, 0, 0
+        best_exit_cost, exit_row, goal = np.inf, -1, -1
         while True:
-            leave = so_far + max(beyond[row] - u[row], 0.0)
-            if leave < exit_at:
-                exit_at, exit_row = leave, row
+            exit_cost = path_cost + max(unlisted_bounds[row] - u[row], 0.0)
+            if exit_cost < best_exit_cost:
+                best_exit_cost, exit_row = exit_cost, row
             for edge in range(start[row], end[row]):
                 column = columns[edge]
-                total = so_far + max(costs[edge] - u[row] - v[column], 0.0)
-                if total > exit_at or settled[column] == turn:
+                total = path_cost + max(costs[edge] - u[row] - v[column], 0.0)
+                if total > best_exit_cost or settled_turn[column] == search:
                     continue
-                if reached[column] != turn or total < distance[column]:
-                    reached[column], distance[column], before[column] = turn, total, row
+                if reached_turn[column] != search or total < distances[column]:
+                    reached_turn[column], distances[column], predecessors[column] = search, total, row
                     size = push(heap, heap_columns, size, total, column)
             column = -1
             while size > 0 and column < 0:
                 size = pop(heap, heap_columns, size)
-                if settled[heap_columns[size]] != turn:
+                if settled_turn[heap_columns[size]] != search:
                     column = heap_columns[size]
-            if column < 0 or distance[column] > exit_at:
-                so_far = exit_at
+            if column < 0 or distances[column] > best_exit_cost:
+                path_cost = best_exit_cost
                 break
-            so_far = distance[column]
-            if row_at[column] < 0:
+            path_cost = distances[column]
+            if row_of[column] < 0:
                 goal = column
                 break
-            settled[column] = turn
+            settled_turn[column] = search
             path[length] = column
             length += 1
-            row = row_at[column]
-        if so_far == np.inf:
-            column_at[first] = OUT
+            row = row_of[column]
+        if path_cost == np.inf:
+            column_of[root] = UNASSIGNED
             continue
-        u[first] += so_far
+        u[root] += path_cost
         for step in range(length):
             column = path[step]
-            u[row_at[column]] += so_far - distance[column]
-            v[column] -= so_far - distance[column]
+            u[row_of[column]] += path_cost - distances[column]
+            v[column] -= path_cost - distances[column]
         if goal < 0:
-            goal, column_at[exit_row] = column_at[exit_row], OUT
-            if exit_row == first:
+            goal, column_of[exit_row] = column_of[exit_row], UNASSIGNED
+            if exit_row == root:
                 continue
         while True:
-            row = before[goal]
-            row_at[goal] = row
-            column_at[row], goal = goal, column_at[row]
-            if row == first:
+            row = predecessors[goal]
+            row_of[goal] = row
+            column_of[row], goal = goal, column_of[row]
+            if row == root:
                 break
 
 
-@compiled
+@compile_loop
 def bid(  # noqa: PLR0917 - compiled code takes plain arrays by position
-    waiting: IntArray,
+    open_rows: IntArray,
     count: int,
     start: IntArray,
     end: IntArray,
     columns: IntArray,
     costs: FloatArray,
-    beyond: FloatArray,
+    unlisted_bounds: FloatArray,
     u: FloatArray,
     v: FloatArray,
-    row_at: IntArray,
-    column_at: IntArray,
+    row_of: IntArray,
+    column_of: IntArray,
 ) -> int:  # pragma: no cover - compiled
-    """Let each waiting row take its best column, which becomes dearer by what the second best is worse.
+    """Let each open row take its best column, whose price rises by the margin over the second best.
 
-    Rows without a column after that stand in ``waiting``; returns their number.
+    Rows that are still without a column are written to ``open_rows``; returns their number.
     """
-    left = 0
-    for turn in range(count):
-        row = waiting[turn]
-        best, second, best_column = beyond[row], np.inf, OUT
+    remaining = 0
+    for index in range(count):
+        row = open_rows[index]
+        best, second, best_column = unlisted_bounds[row], np.inf, UNASSIGNED
         for edge in range(start[row], end[row]):
             value = costs[edge] - v[columns[edge]]
-            if value < best or (value == best and best_column == OUT):
+            if value < best or (value == best and best_column == UNASSIGNED):
                 best, second, best_column = value, best, columns[edge]
             elif value < second:
                 second = value
-        if best_column == OUT:
-            u[row], column_at[row] = best, OUT
+        if best_column == UNASSIGNED:
+            u[row], column_of[row] = best, UNASSIGNED
             continue
         u[row] = best
-        other = row_at[best_column]
-        if other >= 0 and not best < second < np.inf:
-            waiting[left] = row
-            left += 1
+        previous_row = row_of[best_column]
+        if previous_row >= 0 and not best < second < np.inf:
+            open_rows[remaining] = row
+            remaining += 1
             continue
         if second < np.inf:
             u[row] = second
             v[best_column] -= second - best
-        row_at[best_column], column_at[row] = row, best_column
-        if other >= 0:
-            column_at[other] = FREE
-            waiting[left] = other
-            left += 1
-    return left
+        row_of[best_column], column_of[row] = row, best_column
+        if previous_row >= 0:
+            column_of[previous_row] = FREE
+            open_rows[remaining] = previous_row
+            remaining += 1
+    return remaining
 
 
-@compiled
+@compile_loop
 def push(
     heap: FloatArray, heap_columns: IntArray, size: int, key: float, column: int
 ) -> int:  # pragma: no cover - compiled
-    """Put a column on the heap; equal keys come out by column. Returns the new size."""
-    at = size
-    while at > 0:
-        above = (at - 1) // 2
-        if heap[above] < key or (heap[above] == key and heap_columns[above] <= column):
+    """Push a column onto the heap and return the new size; equal keys come out by column."""
+    position = size
+    while position > 0:
+        parent = (position - 1) // 2
+        if heap[parent] < key or (heap[parent] == key and heap_columns[parent] <= column):
             break
-        heap[at], heap_columns[at] = heap[above], heap_columns[above]
-        at = above
-    heap[at], heap_columns[at] = key, column
+        heap[position], heap_columns[position] = heap[parent], heap_columns[parent]
+        position = parent
+    heap[position], heap_columns[position] = key, column
     return size + 1
 
 
-@compiled
+@compile_loop
 def pop(heap: FloatArray, heap_columns: IntArray, size: int) -> int:  # pragma: no cover - compiled
-    """Move the least entry behind the others, to the place of the returned size."""
+    """Move the smallest entry to the end of the heap and return the new size, which is its index."""
     size -= 1
     key, column = heap[size], heap_columns[size]
     heap[size], heap_columns[size] = heap[0], heap_columns[0]
-    at = 0
-    while 2 * at + 1 < size:
-        below = 2 * at + 1
-        right = below + 1
+    position = 0
+    while 2 * position + 1 < size:
+        child = 2 * position + 1
+        right = child + 1
         if right < size and (
-            heap[right] < heap[below]
-            or (heap[right] == heap[below] and heap_columns[right] < heap_columns[below])
+            heap[right] < heap[child]
+            or (heap[right] == heap[child] and heap_columns[right] < heap_columns[child])
         ):
-            below = right
-        if key < heap[below] or (key == heap[below] and column <= heap_columns[below]):
+            child = right
+        if key < heap[child] or (key == heap[child] and column <= heap_columns[child]):
             break
-        heap[at], heap_columns[at] = heap[below], heap_columns[below]
-        at = below
-    heap[at], heap_columns[at] = key, column
+        heap[position], heap_columns[position] = heap[child], heap_columns[child]
+        position = child
+    heap[position], heap_columns[position] = key, column
     return size

@@ -1,267 +1,287 @@
-"""The compiled loops over pairs of baskets and of goods."""
+"""Kernels over pairs of baskets and pairs of goods."""
 
 import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.geometry.kernels.compilation import compiled
+from anoncup.geometry.kernels.compilation import compile_loop
 
 
-@compiled
-def coefficients_of_all(  # noqa: PLR0917 - compiled code takes plain arrays by position
+@compile_loop
+def jaccard_matrix(  # noqa: PLR0917 - compiled code takes plain arrays by position
     starts: IntArray,
     goods: IntArray,
     amounts: IntArray,
     buyer_starts: IntArray,
     buyers: IntArray,
-    bought: IntArray,
+    buyer_amounts: IntArray,
     totals: IntArray,
 ) -> FloatArray:  # pragma: no cover - compiled
-    """Jaccard's coefficient of every basket and customer, (baskets, customers); two empty ones: 1.
+    """Return the Jaccard coefficient of every basket and customer, (baskets, customers); 1 if both are empty.
 
-    Baskets by rows (``goods[starts[j]:starts[j + 1]]``), the customers to compare with by columns
-    (``buyers[buyer_starts[g]:buyer_starts[g + 1]]`` bought good g) and with their ``totals``.
+    Baskets are given by rows (``goods[starts[j]:starts[j + 1]]``), the customers by columns
+    (``buyers[buyer_starts[g]:buyer_starts[g + 1]]`` bought good g) together with their ``totals``.
     """
     customers = totals.shape[0]
-    found = np.empty((starts.shape[0] - 1, customers))
+    coefficients = np.empty((starts.shape[0] - 1, customers))
     shared = np.empty(customers, dtype=np.int64)
-    for basket in range(found.shape[0]):
+    for basket in range(coefficients.shape[0]):
         shared[:] = 0
         total = 0
-        for place in range(starts[basket], starts[basket + 1]):
-            good, amount = goods[place], amounts[place]
+        for entry in range(starts[basket], starts[basket + 1]):
+            good, amount = goods[entry], amounts[entry]
             total += amount
             if good + 1 >= buyer_starts.shape[0]:
                 continue
-            for other in range(buyer_starts[good], buyer_starts[good + 1]):
-                shared[buyers[other]] += min(amount, bought[other])
-        for who in range(customers):
-            union = total + totals[who] - shared[who]
-            found[basket, who] = shared[who] / union if union > 0 else 1.0
-    return found
+            for purchase in range(buyer_starts[good], buyer_starts[good + 1]):
+                shared[buyers[purchase]] += min(amount, buyer_amounts[purchase])
+        for customer in range(customers):
+            union = total + totals[customer] - shared[customer]
+            coefficients[basket, customer] = shared[customer] / union if union > 0 else 1.0
+    return coefficients
 
 
-@compiled
-def largest_products(  # noqa: PLR0917 - compiled code takes plain arrays by position
+@compile_loop
+def find_largest_products(  # noqa: PLR0917 - compiled code takes plain arrays by position
     starts: IntArray,
-    places: IntArray,
+    columns: IntArray,
     weights: FloatArray,
     other_starts: IntArray,
-    others: IntArray,
+    other_columns: IntArray,
     other_weights: FloatArray,
-    lengths: FloatArray,
-    tied: float,
+    norms: FloatArray,
+    tie_ratio: float,
 ) -> IntArray:  # pragma: no cover - compiled
-    """The column of each row's largest entry in the product of two sparse tables by rows; -1: none above 0.
+    """Return the column of the largest entry in each row of a product of two sparse tables, or -1.
 
-    Entries are over the ``lengths`` of their columns, (columns,), and added up in the order of a row; from
-    ``tied`` times the largest on they are equal, and the lowest column wins.
+    Entries are divided by the ``norms`` of their columns, (columns,), and added in row order; -1 means that
+    none is above 0. Entries of at least ``tie_ratio`` times the largest are ties, which go to the lowest
+    column.
     """
-    found = np.full(starts.shape[0] - 1, -1, dtype=np.int64)
-    sums = np.empty(lengths.shape[0])
-    for row in range(found.shape[0]):
+    best_columns = np.full(starts.shape[0] - 1, -1, dtype=np.int64)
+    sums = np.empty(norms.shape[0])
+    for row in range(best_columns.shape[0]):
         sums[:] = 0.0
-        for at in range(starts[row], starts[row + 1]):
-            place, weight = places[at], weights[at]
-            for other in range(other_starts[place], other_starts[place + 1]):
-                sums[others[other]] += weight * other_weights[other]
+        for entry in range(starts[row], starts[row + 1]):
+            column_index, weight = columns[entry], weights[entry]
+            for other_entry in range(other_starts[column_index], other_starts[column_index + 1]):
+                sums[other_columns[other_entry]] += weight * other_weights[other_entry]
         largest = 0.0
         for column in range(sums.shape[0]):
-            sums[column] /= lengths[column]
+            sums[column] /= norms[column]
             largest = max(largest, sums[column])
         column = 0
-        while largest > 0.0 and sums[column] < largest * tied:
+        while largest > 0.0 and sums[column] < largest * tie_ratio:
             column += 1
         if largest > 0.0:
-            found[row] = column
-    return found
+            best_columns[row] = column
+    return best_columns
 
 
-PAUSE = 64
-"""Purchases that are counted before the first look at who leads."""
+_FIRST_CHECK = 64
+"""Number of purchases that are counted before the best candidate is determined for the first time."""
 
 
-@compiled
-def likeness(shared: int, total: int, other: int) -> float:  # pragma: no cover - compiled
-    """Jaccard's coefficient of baskets of ``total`` and ``other`` purchases."""
-    return shared / (total + other - shared)
+@compile_loop
+def jaccard(shared: int, total: int, other_total: int) -> float:  # pragma: no cover - compiled
+    """Return the Jaccard coefficient of baskets with ``total`` and ``other_total`` purchases."""
+    return shared / (total + other_total - shared)
 
 
-@compiled
-def in_common(wanted: IntArray, goods: IntArray, amounts: IntArray) -> int:  # pragma: no cover - compiled
-    """Sum over the goods of min(amount, amount wanted)."""
+@compile_loop
+def count_shared(wanted: IntArray, goods: IntArray, amounts: IntArray) -> int:  # pragma: no cover - compiled
+    """Return the sum of min(amount, wanted amount) over the goods."""
     shared = 0
-    for place in range(goods.shape[0]):
-        shared += min(wanted[goods[place]], amounts[place])
+    for entry in range(goods.shape[0]):
+        shared += min(wanted[goods[entry]], amounts[entry])
     return shared
 
 
-@compiled
-def most_alike(  # noqa: PLR0912, PLR0915, PLR0917 - compiled code takes plain arrays by position
+@compile_loop
+def find_most_similar_customers(  # noqa: PLR0912, PLR0915, PLR0917 - compiled code takes plain arrays by position
     starts: IntArray,
     goods: IntArray,
     amounts: IntArray,
     buyer_starts: IntArray,
     buyers: IntArray,
-    bought: IntArray,
-    own_starts: IntArray,
-    own_goods: IntArray,
-    own_amounts: IntArray,
+    buyer_amounts: IntArray,
+    customer_starts: IntArray,
+    customer_goods: IntArray,
+    customer_amounts: IntArray,
     totals: IntArray,
-    rows: IntArray,
-    tied: float,
+    customer_numbers: IntArray,
+    tie_ratio: float,
 ) -> IntArray:  # pragma: no cover - compiled
-    """The customer with the largest Jaccard coefficient for each basket, (baskets,); an empty basket: -1.
+    """Return the customer with the largest Jaccard coefficient for each basket, (baskets,); -1 if empty.
 
-    Scores of ``tied`` times the largest are equal, and the least of ``rows``, the customers' numbers, wins.
-    Baskets by rows and buyers by columns as in :func:`coefficients_of_all`, the goods of a basket in the
-    order in which they are to be counted; ``own_...``: the customers' baskets by rows, the largest ``totals``
-    (n,) first.
+    Scores of at least ``tie_ratio`` times the largest are ties, which go to the least of
+    ``customer_numbers``. Baskets by rows and buyers by columns as in :func:`jaccard_matrix`, the goods of a
+    basket in the order of counting; ``customer_…``: the customers' baskets by rows, sorted by descending
+    ``totals`` (n,).
 
-    Whoever is not met among the goods counted shares at most the rest, and whoever bought little is unlike
-    a large basket: counting ends when neither can reach the best score known, and those who still can are
-    held against the basket one by one, unless it is cheaper to count on.
+    A customer who bought none of the goods counted so far shares at most the uncounted amount, and a small
+    basket cannot resemble a large one. Counting stops when neither can reach the best known score. The
+    remaining candidates are then compared with the basket one by one, unless counting on is cheaper.
     """
     customers = totals.shape[0]
-    found = np.full(starts.shape[0] - 1, -1, dtype=np.int64)
+    best_customers = np.full(starts.shape[0] - 1, -1, dtype=np.int64)
     wanted = np.zeros(buyer_starts.shape[0] - 1, dtype=np.int64)
     shared, scores = np.zeros(customers, dtype=np.int64), np.zeros(customers)
-    met = np.empty(customers + 1, dtype=np.int64)
-    for basket in range(found.shape[0]):
+    candidates = np.empty(customers + 1, dtype=np.int64)
+    for basket in range(best_customers.shape[0]):
         first, last = starts[basket], starts[basket + 1]
-        total, left = 0, 0
-        for place in range(first, last):
-            good = goods[place]
-            wanted[good] = amounts[place]
-            total += amounts[place]
-            left += buyer_starts[good + 1] - buyer_starts[good]
+        total, purchases_left = 0, 0
+        for entry in range(first, last):
+            good = goods[entry]
+            wanted[good] = amounts[entry]
+            total += amounts[entry]
+            purchases_left += buyer_starts[good + 1] - buyer_starts[good]
         if total == 0:
             continue
-        size, limit, rest, counted, pause, enough = 0, customers, total, 0, PAUSE, 0.0
-        for place in range(first, last):
-            good, amount = goods[place], amounts[place]
-            for other in range(buyer_starts[good], buyer_starts[good + 1]):
-                who = buyers[other]
-                if who >= limit:
+        candidate_count, customer_limit, uncounted_amount, purchases_counted, next_check, threshold = (
+            0,
+            customers,
+            total,
+            0,
+            _FIRST_CHECK,
+            0.0,
+        )
+        for entry in range(first, last):
+            good, amount = goods[entry], amounts[entry]
+            for purchase in range(buyer_starts[good], buyer_starts[good + 1]):
+                customer = buyers[purchase]
+                if customer >= customer_limit:
                     break
-                met[size] = who
-                size += shared[who] == 0
-                shared[who] += min(amount, bought[other])
-                counted += 1
-            rest -= amount
-            left -= buyer_starts[good + 1] - buyer_starts[good]
-            if counted < pause or rest == 0:
+                candidates[candidate_count] = customer
+                candidate_count += shared[customer] == 0
+                shared[customer] += min(amount, buyer_amounts[purchase])
+                purchases_counted += 1
+            uncounted_amount -= amount
+            purchases_left -= buyer_starts[good + 1] - buyer_starts[good]
+            if purchases_counted < next_check or uncounted_amount == 0:
                 continue
-            pause = 2 * counted
+            next_check = 2 * purchases_counted
             leader, best = 0, -1.0
-            for who in met[:size]:
-                score = likeness(shared[who], total, totals[who])
+            for customer in candidates[:candidate_count]:
+                score = jaccard(shared[customer], total, totals[customer])
                 if score > best:
-                    leader, best = who, score
-            own = slice(own_starts[leader], own_starts[leader + 1])
-            common = in_common(wanted, own_goods[own], own_amounts[own])
-            enough = max(enough, likeness(common, total, totals[leader]) * tied)
-            while totals[limit - 1] / total < enough:
-                limit -= 1
-            if rest / total >= enough:
+                    leader, best = customer, score
+            customer_entries = slice(customer_starts[leader], customer_starts[leader + 1])
+            common = count_shared(
+                wanted, customer_goods[customer_entries], customer_amounts[customer_entries]
+            )
+            threshold = max(threshold, jaccard(common, total, totals[leader]) * tie_ratio)
+            while totals[customer_limit - 1] / total < threshold:
+                customer_limit -= 1
+            if uncounted_amount / total >= threshold:
                 continue
-            cost = 0
-            for who in met[:size]:
-                if likeness(min(shared[who] + rest, totals[who]), total, totals[who]) >= enough:
-                    cost += own_starts[who + 1] - own_starts[who]
-            if cost <= left:
+            comparison_cost = 0
+            for customer in candidates[:candidate_count]:
+                if (
+                    jaccard(
+                        min(shared[customer] + uncounted_amount, totals[customer]), total, totals[customer]
+                    )
+                    >= threshold
+                ):
+                    comparison_cost += customer_starts[customer + 1] - customer_starts[customer]
+            if comparison_cost <= purchases_left:
                 break
-        for place in range(size):
-            who = met[place]
-            scores[place] = likeness(min(shared[who] + rest, totals[who]), total, totals[who])
-            if rest > 0 and scores[place] >= enough:
-                own = slice(own_starts[who], own_starts[who + 1])
-                common = in_common(wanted, own_goods[own], own_amounts[own])
-                scores[place] = likeness(common, total, totals[who])
-            enough = max(enough, scores[place] * tied)
-        found[basket] = customers if size else 0
-        for place in range(size):
-            if scores[place] >= enough:
-                found[basket] = min(found[basket], rows[met[place]])
-            shared[met[place]] = 0
-        for place in range(first, last):
-            wanted[goods[place]] = 0
-    return found
+        for entry in range(candidate_count):
+            customer = candidates[entry]
+            scores[entry] = jaccard(
+                min(shared[customer] + uncounted_amount, totals[customer]), total, totals[customer]
+            )
+            if uncounted_amount > 0 and scores[entry] >= threshold:
+                customer_entries = slice(customer_starts[customer], customer_starts[customer + 1])
+                common = count_shared(
+                    wanted, customer_goods[customer_entries], customer_amounts[customer_entries]
+                )
+                scores[entry] = jaccard(common, total, totals[customer])
+            threshold = max(threshold, scores[entry] * tie_ratio)
+        best_customers[basket] = customers if candidate_count else 0
+        for entry in range(candidate_count):
+            if scores[entry] >= threshold:
+                best_customers[basket] = min(best_customers[basket], customer_numbers[candidates[entry]])
+            shared[candidates[entry]] = 0
+        for entry in range(first, last):
+            wanted[goods[entry]] = 0
+    return best_customers
 
 
-@compiled
-def goods_bought_together(
+@compile_loop
+def count_common_buyers(
     starts: IntArray, goods: IntArray, buyer_starts: IntArray, buyers: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:  # pragma: no cover - compiled
-    """Every pair of goods with a common buyer: the first, the second (a higher number), common buyers.
+    """Return all pairs of goods with a common buyer: first, second (higher number), common buyers.
 
-    Baskets by rows and buyers by columns as in :func:`coefficients_of_all`.
+    Baskets by rows and buyers by columns as in :func:`jaccard_matrix`.
     """
     count = buyer_starts.shape[0] - 1
-    common = np.zeros(count, dtype=np.int64)
-    met = np.empty(count, dtype=np.int64)
-    found = 0
-    for _ in range(2):  # first to count the pairs, then to write them down
-        first = np.empty(found, dtype=np.int64)
-        second = np.empty(found, dtype=np.int64)
-        together = np.empty(found, dtype=np.int64)
-        place = 0
+    common_counts = np.zeros(count, dtype=np.int64)
+    candidates = np.empty(count, dtype=np.int64)
+    pair_count = 0
+    for _ in range(2):  # the first pass counts the pairs, the second writes them
+        first = np.empty(pair_count, dtype=np.int64)
+        second = np.empty(pair_count, dtype=np.int64)
+        common_buyers = np.empty(pair_count, dtype=np.int64)
+        pair = 0
         for good in range(count):
-            size = 0
+            candidate_count = 0
             for buyer in buyers[buyer_starts[good] : buyer_starts[good + 1]]:
-                for other in goods[starts[buyer] : starts[buyer + 1]]:
-                    if other <= good:
+                for other_good in goods[starts[buyer] : starts[buyer + 1]]:
+                    if other_good <= good:
                         continue
-                    if common[other] == 0:
-                        met[size] = other
-                        size += 1
-                    common[other] += 1
-            for other in met[:size]:
-                if found > 0:
-                    first[place] = good
-                    second[place] = other
-                    together[place] = common[other]
-                place += 1
-                common[other] = 0
-        found = place
-    return first, second, together
+                    if common_counts[other_good] == 0:
+                        candidates[candidate_count] = other_good
+                        candidate_count += 1
+                    common_counts[other_good] += 1
+            for other_good in candidates[:candidate_count]:
+                if pair_count > 0:
+                    first[pair] = good
+                    second[pair] = other_good
+                    common_buyers[pair] = common_counts[other_good]
+                pair += 1
+                common_counts[other_good] = 0
+        pair_count = pair
+    return first, second, common_buyers
 
 
-PAIRS, FOURS, EIGHTS = 0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F
-ONES = 0x0101010101010101
+PAIR_MASK, NIBBLE_MASK, BYTE_MASK = 0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F
+_BYTE_ONES = 0x0101010101010101
 
 
-@compiled
-def bit_count(word: np.uint64) -> int:  # pragma: no cover - compiled
-    """How many bits are set: sums of neighbouring pairs, fours and bytes, then of all bytes."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(PAIRS))
-    word = (word & np.uint64(FOURS)) + ((word >> np.uint64(2)) & np.uint64(FOURS))
-    word = (word + (word >> np.uint64(4))) & np.uint64(EIGHTS)
-    return int((word * np.uint64(ONES)) >> np.uint64(56))
+@compile_loop
+def count_bits(word: np.uint64) -> int:  # pragma: no cover - compiled
+    """Return the number of set bits, by adding up neighbouring pairs, nibbles and bytes."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(PAIR_MASK))
+    word = (word & np.uint64(NIBBLE_MASK)) + ((word >> np.uint64(2)) & np.uint64(NIBBLE_MASK))
+    word = (word + (word >> np.uint64(4))) & np.uint64(BYTE_MASK)
+    return int((word * np.uint64(_BYTE_ONES)) >> np.uint64(56))
 
 
-@compiled
+@compile_loop
 def cosine_gaps(  # noqa: PLR0917 - compiled code takes plain arrays by position
     first: IntArray,
     second: IntArray,
-    cosines: FloatArray,
-    lengths: FloatArray,
+    reference_cosines: FloatArray,
+    norms: FloatArray,
     buyer_starts: IntArray,
     buyers: IntArray,
     customers: int,
 ) -> FloatArray:  # pragma: no cover - compiled
-    """How far the cosine of each pair of goods is from the one given, (pairs,).
+    """Return the absolute difference between the cosine of each pair of goods and the reference, (pairs,).
 
-    Cosine: customers who bought both, over the product of the ``lengths`` (goods,); that one at least 1.
+    The cosine is the number of customers who bought both, divided by the product of the ``norms`` (goods,),
+    which is taken as at least 1.
     """
     words = (customers + 63) // 64
     bits = np.zeros((buyer_starts.shape[0] - 1, words), dtype=np.uint64)
     for good in range(bits.shape[0]):
         for buyer in buyers[buyer_starts[good] : buyer_starts[good + 1]]:
             bits[good, buyer // 64] |= np.uint64(1) << np.uint64(buyer % 64)
-    gaps = np.empty(first.shape[0])
+    differences = np.empty(first.shape[0])
     for pair in range(first.shape[0]):
-        one, other, common = first[pair], second[pair], 0
+        good_a, good_b, common = first[pair], second[pair], 0
         for word in range(words):
-            common += bit_count(bits[one, word] & bits[other, word])
-        gaps[pair] = abs(cosines[pair] - common / max(lengths[one] * lengths[other], 1.0))
-    return gaps
+            common += count_bits(bits[good_a, word] & bits[good_b, word])
+        differences[pair] = abs(reference_cosines[pair] - common / max(norms[good_a] * norms[good_b], 1.0))
+    return differences

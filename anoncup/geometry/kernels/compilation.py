@@ -1,64 +1,64 @@
-"""How the loops that numpy cannot do are compiled.
+"""Lazy compilation of loops with numba.
 
-No fastmath and no contraction: floating-point results are those of the plain loops, operation by operation,
-whatever the machine, so that ties fall the same way everywhere.
+Without fastmath and contraction, floating-point results are the same on every machine, operation by
+operation, so that ties are broken the same way everywhere.
 """
 
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
-from anoncup.lazy import deferred
+from anoncup.lazy import lazy
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-njit = deferred("numba.njit")
-dispatcher = deferred("numba.types.Dispatcher")
+njit = lazy("numba.njit")
+_dispatcher = lazy("numba.types.Dispatcher")
 
 
-def compiled(function: Function) -> Function:
-    """The function compiled by numba on its first call, kept on disk. A division by zero does not raise."""
-    return cast(Function, Compiled(function))
+def compile_loop(function: Function) -> Function:
+    """Compile the function with numba on its first call and cache it; division by zero does not raise."""
+    return cast(Function, CompiledLoop(function))
 
 
-class LoopsNotLoaded(Exception):
-    """This process was started without the compiled loops."""
+class LoopsUnavailable(Exception):
+    """Raised if a loop is called in a process that was started without compiled loops."""
 
 
-class Compiled:
-    """A loop, and what numba makes of it; numba is loaded no sooner."""
+class CompiledLoop:
+    """A function that numba compiles on its first call; numba is not imported before."""
 
-    kept = True
-    """Whether what is compiled is written to the disk."""
-    refused = False
-    """Whether this process does without numba: a sandboxed one cannot load it later."""
+    writes_cache = True
+    """Whether compiled code is written to disk."""
+    is_unavailable = False
+    """Whether this process does without numba, because a sandboxed process cannot load it later."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
     @cached_property
     def loop(self) -> Any:
-        if self.refused:
-            raise LoopsNotLoaded
-        return njit(cache=self.kept, error_model="numpy")(self.function)
+        if self.is_unavailable:
+            raise LoopsUnavailable
+        return njit(cache=self.writes_cache, error_model="numpy")(self.function)
 
-    def stays_here(self) -> None:
-        """What is compiled for other types from now on is not written."""
+    def disable_cache(self) -> None:
+        """Do not write code that is compiled for further types."""
         if "loop" in vars(self):
             self.loop._cache.disable()
 
-    def open_cache(self) -> None:
-        """Load what is in the cache when it is called, and write nothing."""
-        self.loop._cache.save_overload = write_nothing
+    def make_cache_readonly(self) -> None:
+        """Load cached code on a call, but never write to the cache."""
+        self.loop._cache.save_overload = _skip_saving
 
     @property
     def _numba_type_(self) -> Any:
-        """Numba looks here for what one loop finds when it calls another."""
-        return dispatcher(self.loop)
+        """Numba reads this attribute to resolve a call from one loop to another."""
+        return _dispatcher(self.loop)
 
     def __call__(self, *arguments: Any) -> Any:
         return self.loop(*arguments)
 
 
-def write_nothing(*_: Any) -> None:
-    """In place of what writes to the cache."""
+def _skip_saving(*_: Any) -> None:
+    """Replace the method that writes to the cache."""

@@ -1,71 +1,75 @@
-"""The compiled loops behind the nearest other row."""
+"""Kernels of Gower's distance between all rows of a table or of two tables."""
 
 import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.geometry.kernels.compilation import compiled
-from anoncup.geometry.kernels.knn_gower import Codes as Short
+from anoncup.geometry.kernels.compilation import compile_loop
+from anoncup.geometry.kernels.knn_gower import CodeArray as Short
 
 
-@compiled
-def nearest_other(codes: IntArray, units: FloatArray) -> FloatArray:  # pragma: no cover - compiled
-    """For each row the least Gower sum to another row: mismatches of codes plus differences of units.
+@compile_loop
+def nearest_neighbour_sums(
+    codes: IntArray, scaled_values: FloatArray
+) -> FloatArray:  # pragma: no cover - compiled
+    """Return each row's smallest Gower sum to another row, (n,).
 
-    Rows should come sorted by their codes: a close neighbour found early ends most sums after two mismatches.
-    One row alone has no other: infinity.
+    The sum is the number of mismatches of codes plus the differences of scaled values. Rows should be sorted
+    by their codes: with a close neighbour found early, most sums end after two mismatches. A single row has
+    no neighbour and gets infinity.
     """
     rows = codes.shape[0]
-    best = np.full(rows, np.inf)
-    for reach in range(1, rows):
-        for row in range(rows - reach):
-            other = row + reach
-            limit = max(best[row], best[other])
+    smallest_sums = np.full(rows, np.inf)
+    for offset in range(1, rows):
+        for row in range(rows - offset):
+            neighbour = row + offset
+            limit = max(smallest_sums[row], smallest_sums[neighbour])
             total = 0.0
             for column in range(codes.shape[1]):
-                if codes[row, column] != codes[other, column]:
+                if codes[row, column] != codes[neighbour, column]:
                     total += 1.0
                     if total > limit:
                         break
             if total > limit:
                 continue
-            for column in range(units.shape[1]):
-                total += abs(units[row, column] - units[other, column])
+            for column in range(scaled_values.shape[1]):
+                total += abs(scaled_values[row, column] - scaled_values[neighbour, column])
                 if total > limit:
                     break
-            best[row] = min(best[row], total)
-            best[other] = min(best[other], total)
-    return best
+            smallest_sums[row] = min(smallest_sums[row], total)
+            smallest_sums[neighbour] = min(smallest_sums[neighbour], total)
+    return smallest_sums
 
 
-@compiled
-def gower_rows_apart(
+@compile_loop
+def gower_sum_matrix(
     codes: Short,
     values: FloatArray,
     other_codes: Short,
     other_values: FloatArray,
     widths: FloatArray,
 ) -> FloatArray:  # pragma: no cover - compiled
-    """The Gower sums of rows (m, columns) to others (columns, n), (m, n), columns in their order.
+    """Return the Gower sums between rows (m, columns) and other rows (columns, n), as (m, n).
 
-    A mismatch of codes counts 1, of values the difference over ``widths``, at most 1. The inner loops go
-    along the others, each of whom has a sum of its own, so that several are done in one step.
+    A mismatch of codes counts 1; values count their difference over ``widths``, at most 1. The columns are
+    added in order. The inner loops run along the other rows, each with its own sum, so that they are
+    vectorized.
     """
     sums = np.zeros((codes.shape[0], other_codes.shape[1]))
     for row in range(sums.shape[0]):
-        own = sums[row]
+        row_sums = sums[row]
         for column in range(codes.shape[1]):
             code = codes[row, column]
-            others = other_codes[column]
-            for other in range(own.shape[0]):
-                own[other] += 1.0 if others[other] != code else 0.0
+            column_codes = other_codes[column]
+            for column_row in range(row_sums.shape[0]):
+                row_sums[column_row] += 1.0 if column_codes[column_row] != code else 0.0
         for column in range(values.shape[1]):
             value = values[row, column]
             width = widths[column]
-            cells = other_values[column]
-            for other in range(own.shape[0]):
-                own[other] += min(abs(cells[other] - value) / width, 1.0)
+            column_values = other_values[column]
+            for column_row in range(row_sums.shape[0]):
+                row_sums[column_row] += min(abs(column_values[column_row] - value) / width, 1.0)
     return sums
 
 
-SMALLEST = 5e-324
-"""The width of a constant column: any difference at all is at least as large."""
+SMALLEST_WIDTH = 5e-324
+"""Width of a constant column: any difference at all is at least as large."""

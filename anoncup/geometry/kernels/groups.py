@@ -1,52 +1,59 @@
-"""The compiled loops that number texts, group rows by one number a row, and find identical rows."""
+"""Kernels that encode texts, group rows by one key per row, and find identical rows."""
 
 import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray, TextArray
-from anoncup.geometry.kernels.compilation import compiled
+from anoncup.geometry.kernels.compilation import compile_loop
 
-SPREAD = 0x9E3779B97F4A7C1
-"""An odd factor that spreads what it multiplies over all bits."""
-
-
-LONGEST_TEXT = 7
-"""Bytes of a text that fit into a number beside their count."""
+_HASH_FACTOR = 0x9E3779B97F4A7C1
+"""Odd factor that spreads the bits of a key in a multiplicative hash."""
 
 
-@compiled
-def number_texts(  # noqa: PLR0917 - compiled code takes plain arrays by position
-    bounds: IntArray, letters: TextArray, slots: IntArray, keys: IntArray, firsts: IntArray, codes: IntArray
+_MAX_TEXT_BYTES = 7
+"""Number of bytes of a text that fit into an integer next to its length."""
+
+
+@compile_loop
+def encode_texts(  # noqa: PLR0917 - compiled code takes plain arrays by position
+    offsets: IntArray,
+    characters: TextArray,
+    slots: IntArray,
+    keys: IntArray,
+    first_rows: IntArray,
+    codes: IntArray,
 ) -> int:  # pragma: no cover - compiled
-    """Number texts in order of appearance, and say how many there are and where they come first.
+    """Number texts in order of appearance; return their number and fill in the row of each first occurrence.
 
-    Text i is ``letters[bounds[i]:bounds[i + 1]]``. -1 if one is too long, or they are more than ``keys`` and
-    ``firsts`` have room for; ``slots``, all -1, are a power of two, and more than these.
+    Text i is ``characters[offsets[i]:offsets[i + 1]]``. Returns -1 if a text is too long or there are more
+    distinct texts than ``keys`` and ``first_rows`` can hold. ``slots``, all -1, is a power of two and longer
+    than these.
     """
     count = 0
     for row in range(codes.shape[0]):
-        key = bounds[row + 1] - bounds[row]
-        if key > LONGEST_TEXT:
+        key = offsets[row + 1] - offsets[row]
+        if key > _MAX_TEXT_BYTES:
             return -1
-        for place in range(bounds[row], bounds[row + 1]):
-            key = key << 8 | letters[place]
-        mixed = key * SPREAD
-        slot = (mixed ^ (mixed >> 32)) & (slots.shape[0] - 1)
+        for position in range(offsets[row], offsets[row + 1]):
+            key = key << 8 | characters[position]
+        hashed = key * _HASH_FACTOR
+        slot = (hashed ^ (hashed >> 32)) & (slots.shape[0] - 1)
         while slots[slot] >= 0 and keys[slots[slot]] != key:
             slot = (slot + 1) & (slots.shape[0] - 1)
         if slots[slot] < 0:
             if count == keys.shape[0]:
                 return -1
-            slots[slot], keys[count], firsts[count] = count, key, row
+            slots[slot], keys[count], first_rows[count] = count, key, row
             count += 1
         codes[row] = slots[slot]
     return count
 
 
-@compiled
-def join_digits(columns: IntArray, widths: IntArray, keys: IntArray) -> None:  # pragma: no cover - compiled
-    """Append to each key the codes of its row as digits; -1 where it was, or a code is as large as its width.
+@compile_loop
+def append_digits(columns: IntArray, widths: IntArray, keys: IntArray) -> None:  # pragma: no cover - compiled
+    """Append the codes of each row to its key as digits, in place.
 
-    ``columns`` (columns, n), ``widths`` (columns,), ``keys`` (n,) in place.
+    ``columns`` (columns, n), ``widths`` (columns,), ``keys`` (n,). A key of -1 stays; a code that is not
+    below its width makes the key -1.
     """
     for column in range(columns.shape[0]):
         width = widths[column]
@@ -55,73 +62,73 @@ def join_digits(columns: IntArray, widths: IntArray, keys: IntArray) -> None:  #
             keys[row] = key * width + code if key >= 0 and code < width else -1
 
 
-@compiled
-def plant(distinct: IntArray, slots: IntArray) -> None:  # pragma: no cover - compiled
-    """Hash the places of distinct keys into ``slots``: all -1, a power of two of them, more than keys."""
-    for place in range(distinct.shape[0]):
-        mixed = distinct[place] * SPREAD
-        slot = (mixed ^ (mixed >> 32)) & (slots.shape[0] - 1)
+@compile_loop
+def build_hash_slots(distinct: IntArray, slots: IntArray) -> None:  # pragma: no cover - compiled
+    """Hash the positions of distinct keys into ``slots``: all -1, a power of two, longer than the keys."""
+    for index in range(distinct.shape[0]):
+        hashed = distinct[index] * _HASH_FACTOR
+        slot = (hashed ^ (hashed >> 32)) & (slots.shape[0] - 1)
         while slots[slot] >= 0:
             slot = (slot + 1) & (slots.shape[0] - 1)
-        slots[slot] = place
+        slots[slot] = index
 
 
-@compiled
-def find(keys: IntArray, distinct: IntArray, slots: IntArray) -> None:  # pragma: no cover - compiled
-    """Exchange each key for its place among the distinct ones that were planted, -1 if it is none of them."""
+@compile_loop
+def look_up_keys(keys: IntArray, distinct: IntArray, slots: IntArray) -> None:  # pragma: no cover - compiled
+    """Replace each key by its position among the keys hashed into ``slots``; -1 if it is not found."""
     for row in range(keys.shape[0]):
-        mixed = keys[row] * SPREAD
-        slot = (mixed ^ (mixed >> 32)) & (slots.shape[0] - 1)
+        hashed = keys[row] * _HASH_FACTOR
+        slot = (hashed ^ (hashed >> 32)) & (slots.shape[0] - 1)
         while slots[slot] >= 0 and distinct[slots[slot]] != keys[row]:
             slot = (slot + 1) & (slots.shape[0] - 1)
         keys[row] = slots[slot]
 
 
-@compiled
-def place_by_group(
-    group_of: IntArray, starts: IntArray, rows: IntArray
+@compile_loop
+def sort_by_group(
+    group_ids: IntArray, starts: IntArray, rows: IntArray
 ) -> None:  # pragma: no cover - compiled
-    """Fill ``rows`` with those of the first group, then of the next, and so on, each group's ascending.
+    """Fill ``rows`` with the rows of the first group, then of the next, and so on, ascending within a group.
 
-    ``starts`` says where each group's begin, and afterwards where they end.
+    ``starts`` holds where each group begins; afterwards it holds where each group ends.
     """
-    for row in range(group_of.shape[0]):
-        group = group_of[row]
+    for row in range(group_ids.shape[0]):
+        group = group_ids[row]
         rows[starts[group]] = row
         starts[group] += 1
 
 
-@compiled
-def first_alike(  # noqa: PLR0917 - compiled code takes plain arrays by position
-    groups: IntArray,
-    cells: FloatArray,
-    known_groups: IntArray,
-    known: FloatArray,
+@compile_loop
+def find_first_duplicates(  # noqa: PLR0917 - compiled code takes plain arrays by position
+    group_ids: IntArray,
+    values: FloatArray,
+    indexed_group_ids: IntArray,
+    indexed_values: FloatArray,
     slots: IntArray,
-    planting: bool,
-    found: IntArray,
+    is_building: bool,
+    first_rows: IntArray,
 ) -> None:  # pragma: no cover - compiled
-    """Fill ``found`` with the lowest known row that has a row's group and cells, -1 where there is none.
+    """Fill ``first_rows`` with the lowest indexed row of the same group and values, or -1 if there is none.
 
-    ``slots`` hold the known rows where hashing finds them. ``planting``: the rows are the known ones, and
-    slots all -1, a power of two of them, more than rows. 0.0 and -0.0 are equal.
+    ``slots`` is the hash table of indexed rows. If ``is_building``, the rows themselves are indexed;
+    ``slots`` is then all -1, a power of two and longer than the rows. 0.0 and -0.0 are equal.
     """
-    cell = np.empty(1)
-    bits = cell.view(np.int64)
-    for row in range(groups.shape[0]):
-        mixed = groups[row] * SPREAD
-        for column in range(cells.shape[1]):
-            cell[0] = cells[row, column] + 0.0
-            mixed = (mixed ^ (mixed >> 29) ^ bits[0]) * SPREAD
-        slot = (mixed ^ (mixed >> 32)) & (slots.shape[0] - 1)
+    value = np.empty(1)
+    bits = value.view(np.int64)
+    for row in range(group_ids.shape[0]):
+        hashed = group_ids[row] * _HASH_FACTOR
+        for column in range(values.shape[1]):
+            value[0] = values[row, column] + 0.0
+            hashed = (hashed ^ (hashed >> 29) ^ bits[0]) * _HASH_FACTOR
+        slot = (hashed ^ (hashed >> 32)) & (slots.shape[0] - 1)
         while slots[slot] >= 0:
-            other, column = slots[slot], 0
-            if known_groups[other] == groups[row]:
-                while column < cells.shape[1] and known[other, column] == cells[row, column]:
+            candidate, column = slots[slot], 0
+            if indexed_group_ids[candidate] == group_ids[row]:
+                while column < values.shape[1] and indexed_values[candidate, column] == values[row, column]:
                     column += 1
-                if column == cells.shape[1]:
+                if column == values.shape[1]:
                     break
             slot = (slot + 1) & (slots.shape[0] - 1)
-        if planting and slots[slot] < 0:
+        if is_building and slots[slot] < 0:
             slots[slot] = row
-        found[row] = slots[slot]
+        first_rows[row] = slots[slot]

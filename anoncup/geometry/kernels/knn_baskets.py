@@ -1,57 +1,57 @@
-"""The compiled loop behind the nearest other baskets."""
+"""Kernel of the k nearest baskets."""
 
 import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.geometry.kernels.compilation import compiled
+from anoncup.geometry.kernels.compilation import compile_loop
 
 
-@compiled
+@compile_loop
 def nearest_baskets(  # noqa: PLR0917 - compiled code takes plain arrays by position
-    chosen: IntArray,
+    baskets: IntArray,
     starts: IntArray,
     goods: IntArray,
     amounts: IntArray,
     buyer_starts: IntArray,
     buyers: IntArray,
-    bought: IntArray,
+    buyer_amounts: IntArray,
     totals: IntArray,
-    found: IntArray,
+    neighbours: IntArray,
     costs: FloatArray,
 ) -> None:  # pragma: no cover - compiled
-    """Fill a line of ``found`` and ``costs`` for each chosen basket: those that share most with it, nearest
-    first.
+    """Fill a line of ``neighbours`` and ``costs`` for each basket with its nearest neighbours, nearest first.
 
-    One less shared over united amounts; equally near ones by number. Baskets by rows, then by goods, as in
-    ``shared_goods``. Lines come full of -1 and of the distance of those that share nothing.
+    The distance is 1 - shared amounts / united amounts (Jaccard), ties by number. Baskets by rows, then by
+    goods, as in ``shared_goods``. Lines are prefilled with -1 and the distance of baskets that share nothing.
     """
-    customers, width = starts.shape[0] - 1, found.shape[1]
-    shared, met = np.zeros(customers, dtype=np.int64), np.empty(customers, dtype=np.int64)
-    for line in range(chosen.shape[0]):
-        basket, size, held = chosen[line], 0, 0
-        for place in range(starts[basket], starts[basket + 1]):
-            for one in range(buyer_starts[goods[place]], buyer_starts[goods[place] + 1]):
-                other = buyers[one]
-                if shared[other] == 0:
-                    met[size] = other
-                    size += 1
-                shared[other] += min(amounts[place], bought[one])
-        for place in range(size):
-            other = met[place]
-            distance = 1.0 - shared[other] / (totals[basket] + totals[other] - shared[other])
-            shared[other] = 0
-            if other == basket:
+    customers, width = starts.shape[0] - 1, neighbours.shape[1]
+    shared, candidates = np.zeros(customers, dtype=np.int64), np.empty(customers, dtype=np.int64)
+    for line in range(baskets.shape[0]):
+        basket, candidate_count, list_length = baskets[line], 0, 0
+        for entry in range(starts[basket], starts[basket + 1]):
+            for purchase in range(buyer_starts[goods[entry]], buyer_starts[goods[entry] + 1]):
+                neighbour = buyers[purchase]
+                if shared[neighbour] == 0:
+                    candidates[candidate_count] = neighbour
+                    candidate_count += 1
+                shared[neighbour] += min(amounts[entry], buyer_amounts[purchase])
+        for entry in range(candidate_count):
+            neighbour = candidates[entry]
+            distance = 1.0 - shared[neighbour] / (totals[basket] + totals[neighbour] - shared[neighbour])
+            shared[neighbour] = 0
+            if neighbour == basket:
                 continue
-            slot = min(held, width - 1)
-            if held == width and (
-                distance > costs[line, slot] or (distance == costs[line, slot] and other > found[line, slot])
+            slot = min(list_length, width - 1)
+            if list_length == width and (
+                distance > costs[line, slot]
+                or (distance == costs[line, slot] and neighbour > neighbours[line, slot])
             ):
                 continue
-            held = min(held + 1, width)
+            list_length = min(list_length + 1, width)
             while slot > 0 and (
                 distance < costs[line, slot - 1]
-                or (distance == costs[line, slot - 1] and other < found[line, slot - 1])
+                or (distance == costs[line, slot - 1] and neighbour < neighbours[line, slot - 1])
             ):
-                costs[line, slot], found[line, slot] = costs[line, slot - 1], found[line, slot - 1]
+                costs[line, slot], neighbours[line, slot] = costs[line, slot - 1], neighbours[line, slot - 1]
                 slot -= 1
-            costs[line, slot], found[line, slot] = distance, other
+            costs[line, slot], neighbours[line, slot] = distance, neighbour

@@ -1,90 +1,90 @@
-"""The compiled loops behind the nearest row: trees whose nodes have eight boxes or eight points.
+"""Kernels of nearest-neighbour search in trees whose nodes hold eight boxes or eight points.
 
-These lie column by column, eight cells of a column side by side, so that one instruction serves all of them;
-each one's sum is still taken in column order.
+They are stored by column, with the eight cells of a column side by side, so that one instruction processes
+all eight; each sum is still taken in column order.
 """
 
 import numpy as np
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
-from anoncup.geometry.kernels.compilation import compiled
+from anoncup.geometry.kernels.compilation import compile_loop
 from anoncup.geometry.kernels.knn_gower import insert
 
 LANES = 8
-FEW = 32
-"""Rows of a group that has no tree: they are looked at one after the other."""
-SAMPLE = 32
-"""Rows, or twice as many, that say where points are most scattered."""
-DEEPEST = 128
-"""Entries of a stack. Each level leaves seven at most, and eight levels hold 134 million rows."""
+MAX_SCANNED_ROWS = 32
+"""Groups of at most this many rows have no tree; they are scanned."""
+_SCATTER_SAMPLE = 32
+"""Minimum number of rows, up to twice as many, from which the column of largest scatter is estimated."""
+_STACK_SIZE = 128
+"""Stack size. Each level leaves at most seven entries, and eight levels hold 134 million rows."""
 NO_ROW = np.iinfo(np.int64).max
 
 
-@compiled
-def part(  # noqa: PLR0917 - compiled code takes plain arrays by position
+@compile_loop
+def partition_members(  # noqa: PLR0917 - compiled code takes plain arrays by position
     points: FloatArray, members: IntArray, keys: FloatArray, begin: int, end: int, middle: int, column: int
 ) -> None:  # pragma: no cover - compiled
-    """Exchange members until none before ``middle`` is larger in the column than those from there on.
+    """Partition members so that none before ``middle`` is larger in the column than those from there on.
 
-    The pivots' places are as good as random, whatever the points are. ``keys`` (n,) is room for the column.
+    Pivots are pseudo-random, whatever the points are. ``keys`` (n,) is scratch space for the column.
     """
-    for place in range(begin, end):
-        keys[place] = points[members[place], column]
-    first, last, draw = begin, end - 1, 1
+    for position in range(begin, end):
+        keys[position] = points[members[position], column]
+    first, last, random_state = begin, end - 1, 1
     while first < last:
-        draw = draw * 1103515245 + 12345 & 0x7FFFFFFF
-        pivot = keys[first + (draw >> 8) % (last - first + 1)]
-        left, right = first, last
-        while left <= right:
-            while keys[left] < pivot:
-                left += 1
-            while keys[right] > pivot:
-                right -= 1
-            if left <= right:
-                keys[left], keys[right] = keys[right], keys[left]
-                members[left], members[right] = members[right], members[left]
-                left += 1
-                right -= 1
-        if middle <= right:
-            last = right
-        elif middle >= left:
-            first = left
+        random_state = random_state * 1103515245 + 12345 & 0x7FFFFFFF
+        pivot = keys[first + (random_state >> 8) % (last - first + 1)]
+        low_index, high_index = first, last
+        while low_index <= high_index:
+            while keys[low_index] < pivot:
+                low_index += 1
+            while keys[high_index] > pivot:
+                high_index -= 1
+            if low_index <= high_index:
+                keys[low_index], keys[high_index] = keys[high_index], keys[low_index]
+                members[low_index], members[high_index] = members[high_index], members[low_index]
+                low_index += 1
+                high_index -= 1
+        if middle <= high_index:
+            last = high_index
+        elif middle >= low_index:
+            first = low_index
         else:
             break
 
 
-@compiled
-def most_scattered(
+@compile_loop
+def find_widest_column(
     points: FloatArray, members: IntArray, begin: int, end: int, sums: FloatArray
 ) -> int:  # pragma: no cover - compiled
-    """The column of the largest variance among some of the members. Ranges would follow outliers.
+    """Return the column of largest variance among a sample of members; ranges would follow outliers.
 
-    ``sums`` (2, columns) is room for them.
+    ``sums`` (2, columns) is scratch space.
     """
-    step = (end - begin) // (2 * SAMPLE) + 1
+    step = (end - begin) // (2 * _SCATTER_SAMPLE) + 1
     count = (end - begin + step - 1) // step
     sums[:] = 0.0
     first = members[begin]
-    for place in range(begin + step, end, step):
-        row = members[place]
+    for position in range(begin + step, end, step):
+        row = members[position]
         for column in range(points.shape[1]):
-            gap = points[row, column] - points[first, column]
-            sums[0, column] += gap
-            sums[1, column] += gap * gap
-    widest, largest = 0, -1.0
+            difference = points[row, column] - points[first, column]
+            sums[0, column] += difference
+            sums[1, column] += difference * difference
+    best_column, largest_scatter = 0, -1.0
     for column in range(points.shape[1]):
         scatter = sums[1, column] - sums[0, column] * (sums[0, column] / count)
-        if scatter > largest:
-            widest, largest = column, scatter
-    return widest
+        if scatter > largest_scatter:
+            best_column, largest_scatter = column, scatter
+    return best_column
 
 
-@compiled
-def arrange(  # noqa: PLR0917 - compiled code takes plain arrays by position
+@compile_loop
+def order_members(  # noqa: PLR0917 - compiled code takes plain arrays by position
     points: FloatArray, members: IntArray, keys: FloatArray, sums: FloatArray, begin: int, end: int
 ) -> None:  # pragma: no cover - compiled
-    """Order members so that each eight, eight times eight and so on from the beginning lie close together."""
-    begins, ends = np.empty(DEEPEST, dtype=np.int64), np.empty(DEEPEST, dtype=np.int64)
+    """Order members so that each run of 8, of 64 and so on from the beginning is close together."""
+    begins, ends = np.empty(_STACK_SIZE, dtype=np.int64), np.empty(_STACK_SIZE, dtype=np.int64)
     begins[0], ends[0] = begin, end
     size = 1
     while size > 0:
@@ -96,17 +96,17 @@ def arrange(  # noqa: PLR0917 - compiled code takes plain arrays by position
         while unit * LANES < end - begin:
             unit *= LANES
         middle = begin + (end - begin + unit - 1) // unit // 2 * unit
-        column = most_scattered(points, members, begin, end, sums)
-        part(points, members, keys, begin, end, middle, column)
+        column = find_widest_column(points, members, begin, end, sums)
+        partition_members(points, members, keys, begin, end, middle, column)
         begins[size], ends[size] = begin, middle
         begins[size + 1], ends[size + 1] = middle, end
         size += 2
 
 
-@compiled
-def enclose(  # noqa: PLR0917 - compiled code takes plain arrays by position
-    cells: FloatArray,
-    others: FloatArray,
+@compile_loop
+def fill_box(  # noqa: PLR0917 - compiled code takes plain arrays by position
+    lower_bounds: FloatArray,
+    upper_bounds: FloatArray,
     rows: IntArray,
     child: int,
     low: FloatArray,
@@ -114,235 +114,252 @@ def enclose(  # noqa: PLR0917 - compiled code takes plain arrays by position
     node: int,
     lane: int,
 ) -> int:  # pragma: no cover - compiled
-    """Fill one lane of a node with the box around a child: around boxes, ``cells`` to ``others``, or points.
+    """Fill one lane of a node with the bounding box of a child, and return the child's smallest row.
 
-    Of points, both are the same. Returns the least row. Lanes without a row are left out.
+    A child has boxes from ``lower_bounds`` to ``upper_bounds`` or points, for which both are the same array.
+    Lanes without a row are skipped.
     """
-    least = NO_ROW
-    for each in range(LANES):
-        least = min(least, rows[child, each])
-    for column in range(cells.shape[1] // LANES):
-        at = column * LANES
+    smallest_row = NO_ROW
+    for child_lane in range(LANES):
+        smallest_row = min(smallest_row, rows[child, child_lane])
+    for column in range(lower_bounds.shape[1] // LANES):
+        first_cell = column * LANES
         smallest, largest = np.inf, -np.inf
-        for each in range(at, at + LANES):
-            if rows[child, each - at] < NO_ROW:
-                smallest = cells[child, each] if cells[child, each] < smallest else smallest
-                largest = others[child, each] if others[child, each] > largest else largest
-        low[node, at + lane], high[node, at + lane] = smallest, largest
-    return least
+        for child_lane in range(first_cell, first_cell + LANES):
+            if rows[child, child_lane - first_cell] < NO_ROW:
+                smallest = (
+                    lower_bounds[child, child_lane]
+                    if lower_bounds[child, child_lane] < smallest
+                    else smallest
+                )
+                largest = (
+                    upper_bounds[child, child_lane] if upper_bounds[child, child_lane] > largest else largest
+                )
+        low[node, first_cell + lane], high[node, first_cell + lane] = smallest, largest
+    return smallest_row
 
 
-@compiled
-def grow_eights(  # noqa: PLR0917 - compiled code takes plain arrays by position
+@compile_loop
+def build_octrees(  # noqa: PLR0917 - compiled code takes plain arrays by position
     points: FloatArray,
     members: IntArray,
     starts: IntArray,
     roots: IntArray,
     blocks: FloatArray,
     block_rows: IntArray,
-    first: IntArray,
-    lowest: BoolArray,
+    first_child: IntArray,
+    is_leaf: BoolArray,
     low: FloatArray,
     high: FloatArray,
-    least_rows: IntArray,
+    smallest_rows: IntArray,
 ) -> None:  # pragma: no cover - compiled
-    """Fill the blocks and nodes of an ``Index`` and order ``members`` by them.
+    """Fill the blocks and nodes of a ``NeighbourIndex`` and order ``members`` accordingly.
 
-    ``roots`` is all -1, ``block_rows`` and ``least_rows`` are all NO_ROW, the cells of blocks are infinite.
+    ``roots`` is all -1, ``block_rows`` and ``smallest_rows`` are all NO_ROW, the cells of blocks are
+    infinite.
     """
     keys, sums = np.empty(members.shape[0]), np.empty((2, points.shape[1]))
     block, node = 0, 0
     for group in range(roots.shape[0]):
         begin, end = starts[group], starts[group + 1]
-        if end - begin <= FEW:
+        if end - begin <= MAX_SCANNED_ROWS:
             continue
-        arrange(points, members, keys, sums, begin, end)
-        for place in range(end - begin):
-            row, at = members[begin + place], block + place // LANES
-            block_rows[at, place % LANES] = row
+        order_members(points, members, keys, sums, begin, end)
+        for position in range(end - begin):
+            row, row_block = members[begin + position], block + position // LANES
+            block_rows[row_block, position % LANES] = row
             for column in range(points.shape[1]):
-                blocks[at, column * LANES + place % LANES] = points[row, column]
-        child, count, of_blocks = block, (end - begin + LANES - 1) // LANES, True
-        block += count
-        while of_blocks or count > 1:
-            made = node
-            for each in range(count):
-                node, lane = made + each // LANES, each % LANES
-                if of_blocks:
-                    least = enclose(blocks, blocks, block_rows, child + each, low, high, node, lane)
+                blocks[row_block, column * LANES + position % LANES] = points[row, column]
+        child, child_count, is_block_level = block, (end - begin + LANES - 1) // LANES, True
+        block += child_count
+        while is_block_level or child_count > 1:
+            first_node = node
+            for child_index in range(child_count):
+                node, lane = first_node + child_index // LANES, child_index % LANES
+                if is_block_level:
+                    smallest_row = fill_box(
+                        blocks, blocks, block_rows, child + child_index, low, high, node, lane
+                    )
                 else:
-                    least = enclose(low, high, least_rows, child + each, low, high, node, lane)
-                least_rows[node, lane] = least
+                    smallest_row = fill_box(
+                        low, high, smallest_rows, child + child_index, low, high, node, lane
+                    )
+                smallest_rows[node, lane] = smallest_row
                 if lane == 0:
-                    first[node], lowest[node] = child + each, of_blocks
-            child, count, of_blocks = made, node + 1 - made, False
+                    first_child[node], is_leaf[node] = child + child_index, is_block_level
+            child, child_count, is_block_level = first_node, node + 1 - first_node, False
             node += 1
         roots[group] = child
 
 
-@compiled
-def add_up(  # noqa: PLR0917 - compiled code takes plain arrays by position
-    low: FloatArray, high: FloatArray, at: int, query: FloatArray, absolute: bool, totals: FloatArray
+@compile_loop
+def add_box_distances(  # noqa: PLR0917 - compiled code takes plain arrays by position
+    low: FloatArray, high: FloatArray, node: int, query: FloatArray, absolute: bool, totals: FloatArray
 ) -> None:  # pragma: no cover - compiled
-    """Distances to the eight boxes of node ``at`` in the last eight of ``totals``, whose first eight are 0.
+    """Write the distances to the eight boxes of a node to the last eight ``totals``; the first eight are 0.
 
-    Each cell adds what is eight cells before it: a sum in column order for each lane. Rounding is monotone in
-    every subtraction, square and sum, so that no point of a box is computed to be nearer than the box.
+    Each cell adds the total eight cells before it, which gives a sum in column order for each lane. Rounding
+    is monotone in every subtraction, square and sum, so no point of a box is computed to be nearer than the
+    box.
     """
     for cell in range(query.shape[0]):
-        below, above = low[at, cell] - query[cell], query[cell] - high[at, cell]
+        below, above = low[node, cell] - query[cell], query[cell] - high[node, cell]
         gap = below if below > above else above
         gap = gap if gap > 0.0 else 0.0
         totals[cell + LANES] = totals[cell] + gap * (1.0 if absolute else gap)
 
 
-@compiled
-def add_up_points(
-    blocks: FloatArray, at: int, query: FloatArray, absolute: bool, totals: FloatArray
+@compile_loop
+def add_point_distances(
+    blocks: FloatArray, block: int, query: FloatArray, absolute: bool, totals: FloatArray
 ) -> None:  # pragma: no cover - compiled
-    """As :func:`add_up`, to the eight points of a block."""
+    """Write the distances to the eight points of a block to ``totals``, as :func:`add_box_distances` does."""
     for cell in range(query.shape[0]):
-        gap = abs(blocks[at, cell] - query[cell])
+        gap = abs(blocks[block, cell] - query[cell])
         totals[cell + LANES] = totals[cell] + gap * (1.0 if absolute else gap)
 
 
-@compiled
-def scan(  # noqa: PLR0917 - compiled code takes plain arrays by position
+@compile_loop
+def scan_small_groups(  # noqa: PLR0917 - compiled code takes plain arrays by position
     queries: FloatArray,
-    groups: IntArray,
+    group_ids: IntArray,
     points: FloatArray,
     members: IntArray,
     starts: IntArray,
     roots: IntArray,
     absolute: bool,
-    barred: IntArray,
-    found: IntArray,
+    excluded_rows: IntArray,
+    nearest: IntArray,
 ) -> None:  # pragma: no cover - compiled
-    """Fill ``found`` as :func:`search` does, for groups without a tree. Who has no rival is not measured."""
+    """Fill ``nearest`` as :func:`search_nearest` does, for groups without a tree."""
     for query in range(queries.shape[0]):
-        group = groups[query]
+        group = group_ids[query]
         if group < 0 or roots[group] >= 0:
             continue
         begin, end = starts[group], starts[group + 1]
         best, best_row = np.inf, NO_ROW
         if end - begin == 1:
-            best_row = members[begin] if members[begin] != barred[query] else NO_ROW
+            best_row = members[begin] if members[begin] != excluded_rows[query] else NO_ROW
             begin = end
-        for place in range(begin, end):
-            row = members[place]
+        for position in range(begin, end):
+            row = members[position]
             distance = 0.0
             for column in range(queries.shape[1]):
-                gap = abs(points[row, column] - queries[query, column])
-                distance += gap * (1.0 if absolute else gap)
-            if (distance < best or (distance == best and row < best_row)) and row != barred[query]:
+                difference = abs(points[row, column] - queries[query, column])
+                distance += difference * (1.0 if absolute else difference)
+            if (distance < best or (distance == best and row < best_row)) and row != excluded_rows[query]:
                 best, best_row = distance, row
-        found[query] = best_row if best_row < NO_ROW else -1
+        nearest[query] = best_row if best_row < NO_ROW else -1
 
 
-@compiled
-def search(  # noqa: PLR0917 - compiled code takes plain arrays by position
+@compile_loop
+def search_nearest(  # noqa: PLR0917 - compiled code takes plain arrays by position
     queries: FloatArray,
-    groups: IntArray,
+    group_ids: IntArray,
     roots: IntArray,
     blocks: FloatArray,
     block_rows: IntArray,
-    first: IntArray,
-    lowest: BoolArray,
+    first_child: IntArray,
+    is_leaf: BoolArray,
     low: FloatArray,
     high: FloatArray,
-    least_rows: IntArray,
+    smallest_rows: IntArray,
     absolute: bool,
-    barred: IntArray,
-    found: IntArray,
+    excluded_rows: IntArray,
+    nearest: IntArray,
 ) -> None:  # pragma: no cover - compiled
-    """Fill ``found`` (q,) with the row of its group that is nearest to each query, for groups with a tree.
+    """Fill ``nearest`` (q,) with the nearest row of the same group for each query, for groups with a tree.
 
-    Distance: squared differences (or, if ``absolute``, plain ones) summed in column order; equal distances
-    go to the lower row. What is skipped can hold neither a nearer point nor an equally near one with a lower
-    row. Row ``barred`` of a query (-1: none) is not an answer to it; no other row: -1.
+    The distance is the sum of squared differences (plain ones if ``absolute``) in column order; ties go to
+    the lower row. Skipped nodes hold neither a nearer point nor an equally near one with a lower row.
+    ``excluded_rows`` of a query (-1: none) are no answer; without another row the result is -1.
     """
-    waiting, leasts = np.empty(DEEPEST, dtype=np.int64), np.empty(DEEPEST, dtype=np.int64)
-    bounds = np.empty(DEEPEST, dtype=np.float64)
-    wide = np.empty(queries.shape[1] * LANES)
-    totals = np.zeros(wide.shape[0] + LANES)
-    sums = totals[wide.shape[0] :]
+    stack, stack_rows = np.empty(_STACK_SIZE, dtype=np.int64), np.empty(_STACK_SIZE, dtype=np.int64)
+    stack_bounds = np.empty(_STACK_SIZE, dtype=np.float64)
+    query_cells = np.empty(queries.shape[1] * LANES)
+    totals = np.zeros(query_cells.shape[0] + LANES)
+    sums = totals[query_cells.shape[0] :]
     for query in range(queries.shape[0]):
-        group = groups[query]
+        group = group_ids[query]
         if group < 0 or roots[group] < 0:
             continue
         best, best_row = np.inf, NO_ROW
-        waiting[0], bounds[0], leasts[0] = roots[group], 0.0, -1
+        stack[0], stack_bounds[0], stack_rows[0] = roots[group], 0.0, -1
         size = 1
-        for cell in range(wide.shape[0]):
-            wide[cell] = queries[query, cell // LANES]
+        for cell in range(query_cells.shape[0]):
+            query_cells[cell] = queries[query, cell // LANES]
         while size > 0:
             size -= 1
-            if bounds[size] > best or (bounds[size] == best and leasts[size] > best_row):
+            if stack_bounds[size] > best or (stack_bounds[size] == best and stack_rows[size] > best_row):
                 continue
-            at = waiting[size]
-            if at < 0:  # a block
-                block = -1 - at
-                add_up_points(blocks, block, wide, absolute, totals)
+            node = stack[size]
+            if node < 0:  # a block
+                block = -1 - node
+                add_point_distances(blocks, block, query_cells, absolute, totals)
                 for lane in range(LANES):
                     distance, row = sums[lane], block_rows[block, lane]
                     nearer = distance < best or (distance == best and row < best_row)
-                    if nearer and row != barred[query]:
+                    if nearer and row != excluded_rows[query]:
                         best, best_row = distance, row
                 continue
-            add_up(low, high, at, wide, absolute, totals)
+            add_box_distances(low, high, node, query_cells, absolute, totals)
             bottom = size
             for lane in range(LANES):
-                bound, least = sums[lane], least_rows[at, lane]
-                if bound > best or (bound == best and least >= best_row):
+                distance_bound, smallest_row = sums[lane], smallest_rows[node, lane]
+                if distance_bound > best or (distance_bound == best and smallest_row >= best_row):
                     continue
-                place = size
-                while place > bottom and (
-                    bounds[place - 1] < bound or (bounds[place - 1] == bound and leasts[place - 1] < least)
+                position = size
+                while position > bottom and (
+                    stack_bounds[position - 1] < distance_bound
+                    or (
+                        stack_bounds[position - 1] == distance_bound
+                        and stack_rows[position - 1] < smallest_row
+                    )
                 ):
-                    waiting[place], leasts[place] = waiting[place - 1], leasts[place - 1]
-                    bounds[place] = bounds[place - 1]
-                    place -= 1
-                child = first[at] + lane
-                waiting[place], bounds[place], leasts[place] = (
-                    -1 - child if lowest[at] else child,
-                    bound,
-                    least,
+                    stack[position], stack_rows[position] = stack[position - 1], stack_rows[position - 1]
+                    stack_bounds[position] = stack_bounds[position - 1]
+                    position -= 1
+                child = first_child[node] + lane
+                stack[position], stack_bounds[position], stack_rows[position] = (
+                    -1 - child if is_leaf[node] else child,
+                    distance_bound,
+                    smallest_row,
                 )
                 size += 1
-        found[query] = best_row if best_row < NO_ROW else -1
+        nearest[query] = best_row if best_row < NO_ROW else -1
 
 
-@compiled
-def several(  # noqa: PLR0912, PLR0917 - compiled code takes plain arrays by position
+@compile_loop
+def search_k_nearest(  # noqa: PLR0912, PLR0917 - compiled code takes plain arrays by position
     queries: FloatArray,
-    groups: IntArray,
+    group_ids: IntArray,
     points: FloatArray,
     members: IntArray,
     starts: IntArray,
     roots: IntArray,
     blocks: FloatArray,
     block_rows: IntArray,
-    first: IntArray,
-    lowest: BoolArray,
+    first_child: IntArray,
+    is_leaf: BoolArray,
     low: FloatArray,
     high: FloatArray,
-    least_rows: IntArray,
+    smallest_rows: IntArray,
     best: FloatArray,
     best_rows: IntArray,
 ) -> None:  # pragma: no cover - compiled
     """Fill each query's line of ``best`` and ``best_rows`` with the nearest rows of its group; -1 has none.
 
-    As :func:`search` by squared differences. Lines are sorted by distance, then row; what is left of them
-    stays as it is: infinitely far, with a row that is none.
+    Distances are squared differences, as in :func:`search_nearest`. Lines are sorted by distance, then row.
+    Entries that are not needed stay as they were: infinite, with NO_ROW.
     """
-    waiting, leasts = np.empty(DEEPEST, dtype=np.int64), np.empty(DEEPEST, dtype=np.int64)
-    bounds = np.empty(DEEPEST, dtype=np.float64)
-    wide = np.empty(queries.shape[1] * LANES)
-    totals = np.zeros(wide.shape[0] + LANES)
-    sums = totals[wide.shape[0] :]
+    stack, stack_rows = np.empty(_STACK_SIZE, dtype=np.int64), np.empty(_STACK_SIZE, dtype=np.int64)
+    stack_bounds = np.empty(_STACK_SIZE, dtype=np.float64)
+    query_cells = np.empty(queries.shape[1] * LANES)
+    totals = np.zeros(query_cells.shape[0] + LANES)
+    sums = totals[query_cells.shape[0] :]
     last = best.shape[1] - 1
     for query in range(queries.shape[0]):
-        group, found, found_rows = groups[query], best[query], best_rows[query]
+        group, query_best, query_best_rows = group_ids[query], best[query], best_rows[query]
         if group < 0:
             continue
         size = 0
@@ -350,48 +367,58 @@ def several(  # noqa: PLR0912, PLR0917 - compiled code takes plain arrays by pos
             for row in members[starts[group] : starts[group + 1]]:
                 distance = 0.0
                 for column in range(queries.shape[1]):
-                    gap = points[row, column] - queries[query, column]
-                    distance += gap * gap
-                if distance < found[last] or (distance == found[last] and row < found_rows[last]):
-                    insert(found, found_rows, distance, row)
+                    difference = points[row, column] - queries[query, column]
+                    distance += difference * difference
+                if distance < query_best[last] or (
+                    distance == query_best[last] and row < query_best_rows[last]
+                ):
+                    insert(query_best, query_best_rows, distance, row)
         else:
-            waiting[0], bounds[0], leasts[0] = roots[group], 0.0, -1
+            stack[0], stack_bounds[0], stack_rows[0] = roots[group], 0.0, -1
             size = 1
-            for cell in range(wide.shape[0]):
-                wide[cell] = queries[query, cell // LANES]
+            for cell in range(query_cells.shape[0]):
+                query_cells[cell] = queries[query, cell // LANES]
         while size > 0:
             size -= 1
-            if bounds[size] > found[last] or (
-                bounds[size] == found[last] and leasts[size] > found_rows[last]
+            if stack_bounds[size] > query_best[last] or (
+                stack_bounds[size] == query_best[last] and stack_rows[size] > query_best_rows[last]
             ):
                 continue
-            at = waiting[size]
-            if at < 0:  # a block
-                block = -1 - at
-                add_up_points(blocks, block, wide, False, totals)
+            node = stack[size]
+            if node < 0:  # a block
+                block = -1 - node
+                add_point_distances(blocks, block, query_cells, False, totals)
                 for lane in range(LANES):
                     distance, row = sums[lane], block_rows[block, lane]
-                    nearer = distance < found[last] or (distance == found[last] and row < found_rows[last])
+                    nearer = distance < query_best[last] or (
+                        distance == query_best[last] and row < query_best_rows[last]
+                    )
                     if nearer and row < NO_ROW:
-                        insert(found, found_rows, distance, row)
+                        insert(query_best, query_best_rows, distance, row)
                 continue
-            add_up(low, high, at, wide, False, totals)
+            add_box_distances(low, high, node, query_cells, False, totals)
             bottom = size
             for lane in range(LANES):
-                bound, least = sums[lane], least_rows[at, lane]
-                if bound > found[last] or (bound == found[last] and least >= found_rows[last]):
-                    continue
-                place = size
-                while place > bottom and (
-                    bounds[place - 1] < bound or (bounds[place - 1] == bound and leasts[place - 1] < least)
+                distance_bound, smallest_row = sums[lane], smallest_rows[node, lane]
+                if distance_bound > query_best[last] or (
+                    distance_bound == query_best[last] and smallest_row >= query_best_rows[last]
                 ):
-                    waiting[place], leasts[place] = waiting[place - 1], leasts[place - 1]
-                    bounds[place] = bounds[place - 1]
-                    place -= 1
-                child = first[at] + lane
-                waiting[place], bounds[place], leasts[place] = (
-                    -1 - child if lowest[at] else child,
-                    bound,
-                    least,
+                    continue
+                position = size
+                while position > bottom and (
+                    stack_bounds[position - 1] < distance_bound
+                    or (
+                        stack_bounds[position - 1] == distance_bound
+                        and stack_rows[position - 1] < smallest_row
+                    )
+                ):
+                    stack[position], stack_rows[position] = stack[position - 1], stack_rows[position - 1]
+                    stack_bounds[position] = stack_bounds[position - 1]
+                    position -= 1
+                child = first_child[node] + lane
+                stack[position], stack_bounds[position], stack_rows[position] = (
+                    -1 - child if is_leaf[node] else child,
+                    distance_bound,
+                    smallest_row,
                 )
                 size += 1

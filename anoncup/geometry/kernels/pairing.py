@@ -1,289 +1,352 @@
-"""The compiled loops that pair individuals up at every price of staying in place, and check the prices.
+"""Kernels that pair individuals at every price of staying in place, and verify the prices.
 
-Prices y of individuals are a certificate at a price s of staying: y_i + y_j <= D_ij and 2 y_i <= s for
-everybody. As s rises, whoever still stays is the root of a tree whose members' prices change at half its
-speed: up at every second level from the root on, down between, so that the tree's own pairs keep their sum.
-Prices that add up to a distance end a tree, or let it grow by the pair or break the odd cycle that the other
-belongs to.
+Prices y of individuals are a certificate at a stay price s if y_i + y_j <= D_ij and 2 y_i <= s for everybody.
+As s rises, everyone who still stays is the root of an alternating tree. The prices of its members change at
+half that speed: they rise at every second level from the root on and fall between, so that the sums of the
+tree's own pairs are constant. When two prices add up to a distance, the tree ends, grows by a pair, or breaks
+the odd cycle that the other individual belongs to.
 """
 
 import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.kernels.assignment import pop, push
-from anoncup.geometry.kernels.compilation import compiled
+from anoncup.geometry.kernels.compilation import compile_loop
 
-SIGN, PARTNER, ABOVE, ROOT, NEXT, MARK = range(6)
-"""Rows of ``links`` (6, n). SIGN: whether the price rises (1), falls (-1) or stands (0). PARTNER: whose place
-is taken, of a cycle the next one; oneself: settled at the cost of nobody listed; -1: stays. ABOVE: of who
-falls, the one who led there. ROOT: of the tree, -1 = none. NEXT: another member of it. MARK: last walk that
-came by."""
-VALUE, SINCE, KEY, COST, LED = range(5)
-"""Rows of ``prices`` (5, n): the price when the sign last changed, the price of staying then, and the one at
-which to look at an individual's pairs again; the distances to PARTNER, 0 if that is oneself or nobody, and to
-ABOVE."""
-
-
-@compiled
-def price(links: IntArray, prices: FloatArray, node: int, now: float) -> float:  # pragma: no cover - compiled
-    """An individual's price when staying costs ``now``."""
-    return float(prices[VALUE, node] + 0.5 * links[SIGN, node] * (now - prices[SINCE, node]))
+SIGN, PARTNER, PARENT, ROOT, SIBLING, VISIT = range(6)
+"""Rows of ``links`` (6, n). SIGN: whether the price rises (1), falls (-1) or is constant (0). PARTNER: whose
+place is taken, in a cycle the next member; oneself: settled at the cost of an unlisted neighbour; -1:
+stays. PARENT: for a falling member, the one who led there. ROOT: root of the tree, -1 = none. SIBLING:
+another member of the tree. VISIT: last walk that passed."""
+PRICE, CHANGED_AT, NEXT_EVENT, PARTNER_DISTANCE, PARENT_DISTANCE = range(5)
+"""Rows of ``prices`` (5, n): the price at the last change of sign, the stay price at that time, the stay
+price at which the individual's pairs must be examined again, the distance to PARTNER (0 for oneself or
+none), and the distance to PARENT."""
 
 
-@compiled
-def next_tight(  # noqa: PLR0917 - compiled code takes plain arrays by position
+@compile_loop
+def price(
+    links: IntArray, prices: FloatArray, node: int, stay_price: float
+) -> float:  # pragma: no cover - compiled
+    """Return the individual's price at ``stay_price``."""
+    return float(prices[PRICE, node] + 0.5 * links[SIGN, node] * (stay_price - prices[CHANGED_AT, node]))
+
+
+@compile_loop
+def find_next_tight(  # noqa: PLR0917 - compiled code takes plain arrays by position
     start: IntArray,
-    others: IntArray,
-    apart: FloatArray,
-    beyond: FloatArray,
+    neighbours: IntArray,
+    distances: FloatArray,
+    unlisted_bounds: FloatArray,
     links: IntArray,
     prices: FloatArray,
     node: int,
-    now: float,
+    stay_price: float,
 ) -> tuple[float, int, float]:  # pragma: no cover - compiled
-    """The price of staying at which an individual's price first meets another's, whose, and how far they are
-    apart.
+    """Return the stay price at which a price first becomes tight, with which individual, and their distance.
 
-    Oneself: it meets half of ``beyond``.
-
-    Pairs of somebody who rises; of somebody who stands those with who rises. Pairs are listed by distance,
-    and nobody's price is above half of what staying costs: the first that is too far ends the search."""
+    The individual itself means that half of ``unlisted_bounds`` is reached. Rising individuals are compared
+    with all others, constant ones only with rising ones. Neighbours are sorted by distance and nobody's price
+    exceeds half of the stay price, so the first neighbour that is too far ends the search.
+    """
     sign = links[SIGN, node]
-    own = price(links, prices, node, now)
-    best, found, distance = np.inf, -1, 0.0
+    own_price = price(links, prices, node, stay_price)
+    best_stay_price, partner, distance = np.inf, -1, 0.0
     if sign < 0:
-        return best, found, distance
+        return best_stay_price, partner, distance
     if sign > 0:
-        best, found = max(now, now + (beyond[node] - 2.0 * own)), node
-    for place in range(start[node], start[node + 1]):
-        soonest = apart[place] - own + 0.5 * now if sign > 0 else 2.0 * (apart[place] - own)
-        if soonest >= best:
+        best_stay_price, partner = (
+            max(stay_price, stay_price + (unlisted_bounds[node] - 2.0 * own_price)),
+            node,
+        )
+    for entry in range(start[node], start[node + 1]):
+        earliest = (
+            distances[entry] - own_price + 0.5 * stay_price
+            if sign > 0
+            else 2.0 * (distances[entry] - own_price)
+        )
+        if earliest >= best_stay_price:
             break
-        other = others[place]
-        speed = sign + links[SIGN, other]
-        if links[SIGN, other] < 0 or speed == 0:
+        neighbour = neighbours[entry]
+        joint_sign = sign + links[SIGN, neighbour]
+        if links[SIGN, neighbour] < 0 or joint_sign == 0:
             continue
-        left = max(apart[place] - own - price(links, prices, other, now), 0.0)
-        if now + 2.0 * left / speed < best:
-            best, found, distance = now + 2.0 * left / speed, other, apart[place]
-    return best, found, distance
+        slack = max(distances[entry] - own_price - price(links, prices, neighbour, stay_price), 0.0)
+        if stay_price + 2.0 * slack / joint_sign < best_stay_price:
+            best_stay_price, partner, distance = (
+                stay_price + 2.0 * slack / joint_sign,
+                neighbour,
+                distances[entry],
+            )
+    return best_stay_price, partner, distance
 
 
-@compiled
-def lead_to(links: IntArray, prices: FloatArray, node: int) -> None:  # pragma: no cover - compiled
-    """Exchange partners along the way from a tree's root to ``node``, which alone has none of its own
-    then."""
-    mate = links[PARTNER, node]
-    while mate >= 0:
-        above = links[ABOVE, mate]
-        following = links[PARTNER, above]
-        links[PARTNER, mate], links[PARTNER, above] = above, mate
-        prices[COST, mate] = prices[COST, above] = prices[LED, mate]
-        mate = following
+@compile_loop
+def augment_path(links: IntArray, prices: FloatArray, node: int) -> None:  # pragma: no cover - compiled
+    """Exchange partners on the path from a tree's root to ``node``, which alone loses its partner."""
+    partner = links[PARTNER, node]
+    while partner >= 0:
+        parent = links[PARENT, partner]
+        next_partner = links[PARTNER, parent]
+        links[PARTNER, partner], links[PARTNER, parent] = parent, partner
+        prices[PARTNER_DISTANCE, partner] = prices[PARTNER_DISTANCE, parent] = prices[
+            PARENT_DISTANCE, partner
+        ]
+        partner = next_partner
 
 
-@compiled
-def where_ways_meet(links: IntArray, node: int, other: int, mark: int) -> int:  # pragma: no cover - compiled
-    """The first that rises on both ways to the root of a tree."""
+@compile_loop
+def find_common_ancestor(
+    links: IntArray, node: int, other_node: int, visit: int
+) -> int:  # pragma: no cover - compiled
+    """Return the first rising individual that is on both paths to the root of a tree."""
     while True:
-        links[MARK, node] = mark
+        links[VISIT, node] = visit
         if links[PARTNER, node] < 0:
             break
-        node = links[ABOVE, links[PARTNER, node]]
-    while links[MARK, other] != mark:
-        other = links[ABOVE, links[PARTNER, other]]
-    return other
+        node = links[PARENT, links[PARTNER, node]]
+    while links[VISIT, other_node] != visit:
+        other_node = links[PARENT, links[PARTNER, other_node]]
+    return other_node
 
 
-@compiled
+@compile_loop
 def close_cycle(  # noqa: PLR0917 - compiled code takes plain arrays by position
-    links: IntArray, prices: FloatArray, node: int, other: int, apart: float, top: int
+    links: IntArray, prices: FloatArray, node: int, other_node: int, distance: float, ancestor: int
 ) -> None:  # pragma: no cover - compiled
-    """Make an odd cycle of the ways from two members of a tree to ``top``, where these meet."""
-    lead_to(links, prices, top)
-    at, before = node, other
+    """Form an odd cycle of the paths from two members of a tree to their common ``ancestor``."""
+    augment_path(links, prices, ancestor)
+    current, predecessor = node, other_node
     while True:
-        mate = links[PARTNER, at]
-        links[PARTNER, at], prices[COST, at] = before, apart
-        if at == top:
+        partner = links[PARTNER, current]
+        links[PARTNER, current], prices[PARTNER_DISTANCE, current] = predecessor, distance
+        if current == ancestor:
             break
-        links[PARTNER, mate] = at
-        at, before, apart = links[ABOVE, mate], mate, prices[LED, mate]
-    at = other
-    while at != top:
-        mate = links[PARTNER, at]
-        at = links[ABOVE, mate]
-        links[PARTNER, mate], prices[COST, mate] = at, prices[LED, mate]
+        links[PARTNER, partner] = current
+        current, predecessor, distance = links[PARENT, partner], partner, prices[PARENT_DISTANCE, partner]
+    current = other_node
+    while current != ancestor:
+        partner = links[PARTNER, current]
+        current = links[PARENT, partner]
+        links[PARTNER, partner], prices[PARTNER_DISTANCE, partner] = current, prices[PARENT_DISTANCE, partner]
 
 
-@compiled
+@compile_loop
 def break_cycle(links: IntArray, prices: FloatArray, node: int) -> None:  # pragma: no cover - compiled
-    """Pair up an odd cycle but for ``node``."""
-    at = links[PARTNER, node]
-    while at != node:
-        mate = links[PARTNER, at]
-        following = links[PARTNER, mate]
-        links[PARTNER, mate], prices[COST, mate] = at, prices[COST, at]
-        at = following
+    """Pair up the members of an odd cycle except ``node``."""
+    current = links[PARTNER, node]
+    while current != node:
+        partner = links[PARTNER, current]
+        next_member = links[PARTNER, partner]
+        links[PARTNER, partner], prices[PARTNER_DISTANCE, partner] = (
+            current,
+            prices[PARTNER_DISTANCE, current],
+        )
+        current = next_member
 
 
-@compiled
+@compile_loop
 def pair_up(  # noqa: PLR0912, PLR0915 - compiled code takes plain arrays by position
     start: IntArray,
-    others: IntArray,
-    apart: FloatArray,
-    beyond: FloatArray,
+    neighbours: IntArray,
+    distances: FloatArray,
+    unlisted_bounds: FloatArray,
     counts: IntArray,
 ) -> tuple[FloatArray, FloatArray, IntArray, IntArray, IntArray, FloatArray]:  # pragma: no cover - compiled
-    """Move ever more individuals at the least cost, as staying becomes dearer.
+    """Move ever more individuals at the least cost as the price of staying rises.
 
-    Individual i may pair up with ``others[start[i]:start[i + 1]]``, who are ``apart`` so much (ascending) and
-    have i listed too, or settle at ``beyond[i]``.
+    Individual i may pair up with ``neighbours[start[i]:start[i + 1]]`` at ascending ``distances``, which must
+    list i too, or settle at ``unlisted_bounds[i]``.
 
-    Returns of every number k of moved individuals ``added`` (n + 1,), the price of staying at which it is
-    reached; ``change`` (n + 1,), by how much partners then cost more than before; ``settled`` (n + 1,), how
-    many of the k are settled, which costs nothing here, -1: no partners belong to this number. Then, for each
-    of ``counts`` ascending, the partners when first so many had some, and those in the end (m + 1, n). Then
-    the prices' course: ``nodes`` (t,) and ``course`` (t, 2), the price of staying and theirs; between, they
-    change evenly."""
+    Returns for every number k of moved individuals: ``stay_prices`` (n + 1,), the stay price at which k is
+    reached; ``cost_changes`` (n + 1,), the increase of the partners' cost; ``settled_counts`` (n + 1,), how
+    many of the k are settled, which costs nothing here, -1: no partners exist for this k. Then, for each of
+    the ascending ``counts``, the partners when first so many had one, and finally those at the end (m + 1,
+    n). Then the price path: ``path_nodes`` (t,) and ``path_points`` (t, 2), stay price and individual price,
+    between which prices change linearly.
+    """
     n = start.shape[0] - 1
     links = np.full((6, n), -1, dtype=np.int64)
     prices = np.zeros((5, n))
-    added, change, settled = np.zeros(n + 1), np.zeros(n + 1), np.full(n + 1, -1, dtype=np.int64)
-    settled[0] = 0
+    stay_prices, cost_changes, settled_counts = (
+        np.zeros(n + 1),
+        np.zeros(n + 1),
+        np.full(n + 1, -1, dtype=np.int64),
+    )
+    settled_counts[0] = 0
     partners = np.full((counts.shape[0] + 1, n), -1, dtype=np.int64)
-    nodes, course = np.empty(4 * n + 64, dtype=np.int64), np.empty((4 * n + 64, 2))
-    heap, waiting = np.empty(4 * n + 64), np.empty(4 * n + 64, dtype=np.int64)
-    changing, wakened = np.arange(n), np.arange(n)
-    moved, kept, loops, mark, now = 0, 0, 0, 0, 0.0
+    path_nodes, path_points = np.empty(4 * n + 64, dtype=np.int64), np.empty((4 * n + 64, 2))
+    heap, heap_nodes = np.empty(4 * n + 64), np.empty(4 * n + 64, dtype=np.int64)
+    changed_nodes, woken_nodes = np.arange(n), np.arange(n)
+    moved, stored, settled_count, visit, stay_price = 0, 0, 0, 0, 0.0
     for node in range(n):
         links[SIGN, node], links[ROOT, node] = 1, node
-        nodes[node], course[node] = node, 0.0
-        prices[KEY, node] = np.inf
-    records, calls, size = n, n, 0
+        path_nodes[node], path_points[node] = node, 0.0
+        prices[NEXT_EVENT, node] = np.inf
+    path_length, woken_count, heap_size = n, n, 0
     while True:
-        if size + calls >= heap.shape[0]:
-            heap = np.concatenate((heap, np.empty(heap.shape[0] + calls)))
-            waiting = np.concatenate((waiting, np.empty(heap.shape[0] - waiting.shape[0], dtype=np.int64)))
-        for turn in range(calls):
-            node = wakened[turn]
-            soon, _, _ = next_tight(start, others, apart, beyond, links, prices, node, now)
-            if soon < prices[KEY, node]:
-                prices[KEY, node] = soon
-                size = push(heap, waiting, size, soon, node)
-        calls = 0
-        if size == 0 or moved == n:
+        if heap_size + woken_count >= heap.shape[0]:
+            heap = np.concatenate((heap, np.empty(heap.shape[0] + woken_count)))
+            heap_nodes = np.concatenate(
+                (heap_nodes, np.empty(heap.shape[0] - heap_nodes.shape[0], dtype=np.int64))
+            )
+        for index in range(woken_count):
+            node = woken_nodes[index]
+            event_price, _, _ = find_next_tight(
+                start, neighbours, distances, unlisted_bounds, links, prices, node, stay_price
+            )
+            if event_price < prices[NEXT_EVENT, node]:
+                prices[NEXT_EVENT, node] = event_price
+                heap_size = push(heap, heap_nodes, heap_size, event_price, node)
+        woken_count = 0
+        if heap_size == 0 or moved == n:
             break
-        size = pop(heap, waiting, size)
-        first = waiting[size]
-        if heap[size] != prices[KEY, first]:
+        heap_size = pop(heap, heap_nodes, heap_size)
+        event_node = heap_nodes[heap_size]
+        if heap[heap_size] != prices[NEXT_EVENT, event_node]:
             continue
-        prices[KEY, first] = np.inf
-        now = max(now, heap[size])
-        wakened[0], calls = first, 1
-        soon, other, distance = next_tight(start, others, apart, beyond, links, prices, first, now)
-        if soon > now:
+        prices[NEXT_EVENT, event_node] = np.inf
+        stay_price = max(stay_price, heap[heap_size])
+        woken_nodes[0], woken_count = event_node, 1
+        event_price, neighbour, distance = find_next_tight(
+            start, neighbours, distances, unlisted_bounds, links, prices, event_node, stay_price
+        )
+        if event_price > stay_price:
             continue
-        node = first
+        node = event_node
         if links[SIGN, node] == 0:
-            node, other = other, node
-        mate, changes = links[PARTNER, other], 0
-        if other != node and links[SIGN, other] == 0 and mate != other and links[PARTNER, mate] == other:
-            tree = links[ROOT, node]
-            links[ABOVE, other], links[ROOT, other], links[ROOT, mate] = node, tree, tree
-            prices[LED, other] = distance
-            links[NEXT, mate], links[NEXT, other], links[NEXT, tree] = links[NEXT, tree], mate, other
-            changing[0], changing[1], changes = other, mate, 2
-            wakened[1], calls = mate, 2
+            node, neighbour = neighbour, node
+        partner, changed_count = links[PARTNER, neighbour], 0
+        if (
+            neighbour != node
+            and links[SIGN, neighbour] == 0
+            and partner != neighbour
+            and links[PARTNER, partner] == neighbour
+        ):
+            root = links[ROOT, node]
+            links[PARENT, neighbour], links[ROOT, neighbour], links[ROOT, partner] = node, root, root
+            prices[PARENT_DISTANCE, neighbour] = distance
+            links[SIBLING, partner], links[SIBLING, neighbour], links[SIBLING, root] = (
+                links[SIBLING, root],
+                partner,
+                neighbour,
+            )
+            changed_nodes[0], changed_nodes[1], changed_count = neighbour, partner, 2
+            woken_nodes[1], woken_count = partner, 2
         else:
-            trees = 1
-            for turn in range(2):
-                tree = links[ROOT, node if turn == 0 else other]
-                if tree >= 0 and (turn == 0 or tree != links[ROOT, node]):
-                    trees = turn + 1
-                    while tree >= 0:
-                        changing[changes] = tree
-                        changes += 1
-                        tree = links[NEXT, tree]
-            touched, at = changes, other
-            while links[SIGN, at] == 0 and (touched == changes or at != other):
-                changing[touched] = at
-                touched += 1
-                at = links[PARTNER, at]
-            moved += trees
-            for turn in range(touched):
-                change[moved] -= prices[COST, changing[turn]]
-            if links[ROOT, other] != links[ROOT, node]:
-                loops -= mate == other
-                lead_to(links, prices, node)
-                if trees == 2:
-                    lead_to(links, prices, other)
+            tree_count = 1
+            for index in range(2):
+                root = links[ROOT, node if index == 0 else neighbour]
+                if root >= 0 and (index == 0 or root != links[ROOT, node]):
+                    tree_count = index + 1
+                    while root >= 0:
+                        changed_nodes[changed_count] = root
+                        changed_count += 1
+                        root = links[SIBLING, root]
+            touched_count, current = changed_count, neighbour
+            while links[SIGN, current] == 0 and (touched_count == changed_count or current != neighbour):
+                changed_nodes[touched_count] = current
+                touched_count += 1
+                current = links[PARTNER, current]
+            moved += tree_count
+            for index in range(touched_count):
+                cost_changes[moved] -= prices[PARTNER_DISTANCE, changed_nodes[index]]
+            if links[ROOT, neighbour] != links[ROOT, node]:
+                settled_count -= partner == neighbour
+                augment_path(links, prices, node)
+                if tree_count == 2:
+                    augment_path(links, prices, neighbour)
                 else:
-                    break_cycle(links, prices, other)
-                links[PARTNER, node], links[PARTNER, other] = other, node
-                prices[COST, node] = prices[COST, other] = distance
-            elif other == node:
-                loops += 1
-                lead_to(links, prices, node)
-                links[PARTNER, node], prices[COST, node] = node, 0.0
+                    break_cycle(links, prices, neighbour)
+                links[PARTNER, node], links[PARTNER, neighbour] = neighbour, node
+                prices[PARTNER_DISTANCE, node] = prices[PARTNER_DISTANCE, neighbour] = distance
+            elif neighbour == node:
+                settled_count += 1
+                augment_path(links, prices, node)
+                links[PARTNER, node], prices[PARTNER_DISTANCE, node] = node, 0.0
             else:
-                mark += 1
-                top = where_ways_meet(links, node, other, mark)
-                close_cycle(links, prices, node, other, distance, top)
-            for turn in range(touched):
-                change[moved] += prices[COST, changing[turn]]
-            added[moved - trees + 1 : moved + 1], settled[moved] = now, loops
-        if records + changes >= nodes.shape[0]:
-            nodes = np.concatenate((nodes, np.empty(nodes.shape[0] + changes, dtype=np.int64)))
-            course = np.concatenate((course, np.empty((nodes.shape[0] - course.shape[0], 2))))
-        for turn in range(changes):
-            at = changing[turn]
-            prices[VALUE, at] = price(links, prices, at, now)
-            prices[SINCE, at] = now
-            nodes[records], course[records, 0], course[records, 1] = at, now, prices[VALUE, at]
-            records += 1
-            if links[SIGN, at] != 0:
-                if links[SIGN, at] < 0:
-                    wakened[calls] = at
-                    calls += 1
-                links[SIGN, at], links[ROOT, at], links[NEXT, at], links[ABOVE, at] = 0, -1, -1, -1
+                visit += 1
+                top = find_common_ancestor(links, node, neighbour, visit)
+                close_cycle(links, prices, node, neighbour, distance, top)
+            for index in range(touched_count):
+                cost_changes[moved] += prices[PARTNER_DISTANCE, changed_nodes[index]]
+            stay_prices[moved - tree_count + 1 : moved + 1], settled_counts[moved] = stay_price, settled_count
+        if path_length + changed_count >= path_nodes.shape[0]:
+            path_nodes = np.concatenate(
+                (path_nodes, np.empty(path_nodes.shape[0] + changed_count, dtype=np.int64))
+            )
+            path_points = np.concatenate(
+                (path_points, np.empty((path_nodes.shape[0] - path_points.shape[0], 2)))
+            )
+        for index in range(changed_count):
+            current = changed_nodes[index]
+            prices[PRICE, current] = price(links, prices, current, stay_price)
+            prices[CHANGED_AT, current] = stay_price
+            path_nodes[path_length], path_points[path_length, 0], path_points[path_length, 1] = (
+                current,
+                stay_price,
+                prices[PRICE, current],
+            )
+            path_length += 1
+            if links[SIGN, current] != 0:
+                if links[SIGN, current] < 0:
+                    woken_nodes[woken_count] = current
+                    woken_count += 1
+                (
+                    links[SIGN, current],
+                    links[ROOT, current],
+                    links[SIBLING, current],
+                    links[PARENT, current],
+                ) = 0, -1, -1, -1
             else:
-                links[SIGN, at] = -1 if turn == 0 else 1
-        while kept < counts.shape[0] and moved - loops >= counts[kept]:
-            partners[kept] = links[PARTNER]
-            kept += 1
+                links[SIGN, current] = -1 if index == 0 else 1
+        while stored < counts.shape[0] and moved - settled_count >= counts[stored]:
+            partners[stored] = links[PARTNER]
+            stored += 1
     partners[-1] = links[PARTNER]
-    return added, change, settled, partners, nodes[:records], course[:records]
+    return (
+        stay_prices,
+        cost_changes,
+        settled_counts,
+        partners,
+        path_nodes[:path_length],
+        path_points[:path_length],
+    )
 
 
-@compiled
-def largest_excess(  # noqa: PLR0917 - compiled code takes plain arrays by position
+@compile_loop
+def largest_violation(  # noqa: PLR0917 - compiled code takes plain arrays by position
     start: IntArray,
-    others: IntArray,
-    apart: FloatArray,
-    beyond: FloatArray,
-    first: IntArray,
-    course: FloatArray,
+    neighbours: IntArray,
+    distances: FloatArray,
+    unlisted_bounds: FloatArray,
+    path_starts: IntArray,
+    path_points: FloatArray,
 ) -> float:  # pragma: no cover - compiled
-    """By how much prices are too high for a certificate at most, anywhere on their course; not below 0.
+    """Return the largest amount by which prices violate the certificate anywhere on their path; at least 0.
 
-    ``first`` (n + 1,): where each individual's part of ``course`` begins, which is by individual here. What
-    two prices add up to changes evenly between the points of both, so that it is largest at one of these."""
-    most = 0.0
+    ``path_starts`` (n + 1,): where each individual's part of ``path_points`` begins; the points are sorted by
+    individual. The sum of two prices is linear between the points of both, so its maximum is at one of these.
+    """
+    violation = 0.0
     for node in range(start.shape[0] - 1):
-        for point in range(first[node], first[node + 1]):
-            most = max(most, 2.0 * course[point, 1] - min(course[point, 0], beyond[node]))
-        for place in range(start[node], start[node + 1]):
-            other = others[place]
-            at, past = first[node], first[other]
-            while past < first[other + 1]:
-                now = course[past, 0]
-                while at + 1 < first[node + 1] and course[at + 1, 0] <= now:
-                    at += 1
-                own = course[at, 1]
-                if at + 1 < first[node + 1]:
-                    share = (now - course[at, 0]) / (course[at + 1, 0] - course[at, 0])
-                    own += share * (course[at + 1, 1] - course[at, 1])
-                most = max(most, own + course[past, 1] - apart[place])
-                past += 1
-    return most
+        for point in range(path_starts[node], path_starts[node + 1]):
+            violation = max(
+                violation, 2.0 * path_points[point, 1] - min(path_points[point, 0], unlisted_bounds[node])
+            )
+        for entry in range(start[node], start[node + 1]):
+            neighbour = neighbours[entry]
+            own_point, other_point = path_starts[node], path_starts[neighbour]
+            while other_point < path_starts[neighbour + 1]:
+                stay_price = path_points[other_point, 0]
+                while own_point + 1 < path_starts[node + 1] and path_points[own_point + 1, 0] <= stay_price:
+                    own_point += 1
+                own_price = path_points[own_point, 1]
+                if own_point + 1 < path_starts[node + 1]:
+                    share = (stay_price - path_points[own_point, 0]) / (
+                        path_points[own_point + 1, 0] - path_points[own_point, 0]
+                    )
+                    own_price += share * (path_points[own_point + 1, 1] - path_points[own_point, 1])
+                violation = max(violation, own_price + path_points[other_point, 1] - distances[entry])
+                other_point += 1
+    return violation

@@ -1,261 +1,275 @@
-"""The compiled loops behind the certified bounds: assignments, doublings and odd alternating walks."""
+"""Kernels of the certified bounds: assignments, doublings and odd alternating walks."""
 
 import numpy as np
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
-from anoncup.geometry.kernels.compilation import compiled
+from anoncup.geometry.kernels.compilation import compile_loop
 
 
-@compiled
+@compile_loop
 def start_search(  # noqa: PLR0917 - compiled code takes plain arrays by position
     costs: FloatArray,
-    nearest: IntArray,
+    rows_by_cost: IntArray,
     skipped: IntArray,
-    partner: IntArray,
-    column_price: FloatArray,
-    distance: FloatArray,
-    before: IntArray,
+    column_of: IntArray,
+    column_prices: FloatArray,
+    distances: FloatArray,
+    predecessors: IntArray,
 ) -> None:  # pragma: no cover - compiled
-    """Reach every column from its cheapest free row; free rows have price 0, so the cheapest entry decides.
+    """Set the distance of every column from its cheapest free row; free rows have price 0, so cost decides.
 
-    ``skipped`` counts, for each column, the rows at the head of ``nearest`` that are taken: a row once taken
-    stays taken.
+    ``skipped`` counts, for each column, the assigned rows at the head of ``rows_by_cost``; an assigned row
+    stays so.
     """
     for column in range(costs.shape[0]):
-        while partner[nearest[column, skipped[column]]] >= 0:
+        while column_of[rows_by_cost[column, skipped[column]]] >= 0:
             skipped[column] += 1
-        row = nearest[column, skipped[column]]
-        distance[column] = costs[row, column] - column_price[column]
-        before[column] = row
+        row = rows_by_cost[column, skipped[column]]
+        distances[column] = costs[row, column] - column_prices[column]
+        predecessors[column] = row
 
 
-@compiled
+@compile_loop
 def settle_columns(  # noqa: PLR0917 - compiled code takes plain arrays by position
     costs: FloatArray,
-    owner: IntArray,
-    row_price: FloatArray,
-    column_price: FloatArray,
+    row_of: IntArray,
+    row_prices: FloatArray,
+    column_prices: FloatArray,
     end_price: float,
-    distance: FloatArray,
-    before: IntArray,
-    row_distance: FloatArray,
+    distances: FloatArray,
+    predecessors: IntArray,
+    row_distances: FloatArray,
 ) -> tuple[float, int]:  # pragma: no cover - compiled
-    """Dijkstra over reduced costs until no free column can end a shorter path: its length and last column."""
+    """Run Dijkstra on reduced costs; return the length and last column of the shortest augmenting path."""
     columns = costs.shape[0]
     settled = np.zeros(columns, dtype=np.bool_)
-    shortest, last = np.inf, -1
-    row, reach = 0, np.inf
+    shortest, last_column = np.inf, -1
+    row, path_length = 0, np.inf
     while True:
-        nearest, found = np.inf, -1
+        smallest, nearest_column = np.inf, -1
         for column in range(columns):
             if not settled[column]:
-                length = reach + costs[row, column] - column_price[column]
-                if length < distance[column]:
-                    distance[column] = length
-                    before[column] = row
-                if distance[column] < nearest:
-                    nearest, found = distance[column], column
-        if found < 0 or nearest >= shortest:
-            return shortest, last
-        settled[found] = True
-        row, reach = owner[found], np.inf
+                length = path_length + costs[row, column] - column_prices[column]
+                if length < distances[column]:
+                    distances[column] = length
+                    predecessors[column] = row
+                if distances[column] < smallest:
+                    smallest, nearest_column = distances[column], column
+        if nearest_column < 0 or smallest >= shortest:
+            return shortest, last_column
+        settled[nearest_column] = True
+        row, path_length = row_of[nearest_column], np.inf
         if row >= 0:
-            row_distance[row] = nearest
-            reach = nearest + row_price[row]
-        elif nearest + column_price[found] - end_price < shortest:
-            shortest, last = nearest + column_price[found] - end_price, found
+            row_distances[row] = smallest
+            path_length = smallest + row_prices[row]
+        elif smallest + column_prices[nearest_column] - end_price < shortest:
+            shortest, last_column = smallest + column_prices[nearest_column] - end_price, nearest_column
 
 
-@compiled
-def assign_in_turn(
-    costs: FloatArray, nearest: IntArray, counts: IntArray
+@compile_loop
+def assign_successively(
+    costs: FloatArray, rows_by_cost: IntArray, counts: IntArray
 ) -> tuple[FloatArray, IntArray, FloatArray, FloatArray]:  # pragma: no cover - compiled
-    """Cheapest choices of 1, 2, ..., n entries, no two in a row or column, each by one augmenting path.
+    """Return the cheapest choices of 1, 2, ..., n entries, no two in a row or column, by augmenting paths.
 
-    ``costs`` (n, n), n >= 2: infinite where forbidden. ``nearest`` (n, n): for each column its rows by
-    ascending cost. ``counts`` ascending: the numbers of entries at which the state is kept.
+    ``costs`` (n, n), n >= 2: infinite where forbidden. ``rows_by_cost`` (n, n): the rows of each column by
+    ascending cost. ``counts`` ascending: the numbers of entries at which the state is stored.
 
-    Returns what each further entry adds (n,), and per count kept the column of every row or -1, and the
-    prices of rows and columns: row + column price <= cost everywhere, equal at the chosen entries; 0 for a
-    free row, what the last entry added for a free column, and never a sum above that at (i, i).
+    Returns the cost that each further entry adds (n,) and, per stored count, the column of every row or -1,
+    and the prices of rows and columns: row + column price <= cost everywhere, equal at the chosen entries; 0
+    for a free row, the cost of the last entry for a free column, and never a sum above that at (i, i).
     """
     n = costs.shape[0]
-    partner, owner = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
-    row_price, column_price, end_price = np.zeros(n), np.zeros(n), 0.0
-    skipped, before = np.zeros(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    distance, added = np.empty(n), np.empty(n)
+    column_of, row_of = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+    row_potentials, column_potentials, end_price = np.zeros(n), np.zeros(n), 0.0
+    skipped, predecessors = np.zeros(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    distances, added_costs = np.empty(n), np.empty(n)
     partners = np.empty((counts.shape[0], n), dtype=np.int64)
     row_prices, column_prices = np.empty((counts.shape[0], n)), np.empty((counts.shape[0], n))
-    kept = 0
+    stored = 0
     for count in range(1, n + 1):
-        start_search(costs, nearest, skipped, partner, column_price, distance, before)
-        row_distance = np.full(n, np.inf)
-        shortest, last = settle_columns(
-            costs, owner, row_price, column_price, end_price, distance, before, row_distance
+        start_search(costs, rows_by_cost, skipped, column_of, column_potentials, distances, predecessors)
+        row_distances = np.full(n, np.inf)
+        shortest, column = settle_columns(
+            costs,
+            row_of,
+            row_potentials,
+            column_potentials,
+            end_price,
+            distances,
+            predecessors,
+            row_distances,
         )
-        for place in range(n):
-            column_price[place] += min(distance[place], shortest)
-            if partner[place] >= 0:
-                row_price[place] += min(row_distance[place], shortest)
+        for index in range(n):
+            column_potentials[index] += min(distances[index], shortest)
+            if column_of[index] >= 0:
+                row_potentials[index] += min(row_distances[index], shortest)
         end_price += shortest
-        while last >= 0:
-            row = before[last]
-            following = partner[row]
-            partner[row] = last
-            owner[last] = row
-            last = following
-        added[count - 1] = end_price
-        if kept < counts.shape[0] and counts[kept] == count:
-            partners[kept] = partner
-            row_prices[kept] = -row_price
-            column_prices[kept] = np.minimum(column_price, end_price)
-            kept += 1
-    return added, partners, row_prices, column_prices
+        while column >= 0:
+            row = predecessors[column]
+            next_column = column_of[row]
+            column_of[row] = column
+            row_of[column] = row
+            column = next_column
+        added_costs[count - 1] = end_price
+        if stored < counts.shape[0] and counts[stored] == count:
+            partners[stored] = column_of
+            row_prices[stored] = -row_potentials
+            column_prices[stored] = np.minimum(column_potentials, end_price)
+            stored += 1
+    return added_costs, partners, row_prices, column_prices
 
 
-@compiled
-def walk_from(first: int, partner: IntArray, walk: IntArray) -> int:  # pragma: no cover - compiled
-    """Write the individuals met from ``first`` on; a cycle's first individual closes it. Returns how many."""
+@compile_loop
+def trace_walk(first: int, partner: IntArray, walk: IntArray) -> int:  # pragma: no cover - compiled
+    """Write the individuals on the path from ``first``, again at the end of a cycle; return their number."""
     walk[0] = first
-    size = 1
-    while partner[walk[size - 1]] >= 0:
-        walk[size] = partner[walk[size - 1]]
-        size += 1
-        if walk[size - 1] == first:
+    length = 1
+    while partner[walk[length - 1]] >= 0:
+        walk[length] = partner[walk[length - 1]]
+        length += 1
+        if walk[length - 1] == first:
             break
-    return size
+    return length
 
 
-@compiled
-def surplus(costs: FloatArray, walk: IntArray, size: int) -> float:  # pragma: no cover - compiled
-    """Cost of a walk's 1st, 3rd, 5th, ... entry less that of the others."""
+@compile_loop
+def alternating_cost(costs: FloatArray, walk: IntArray, length: int) -> float:  # pragma: no cover - compiled
+    """Return the cost of the 1st, 3rd, 5th, ... entry of a walk minus the cost of the others."""
     total = 0.0
-    for place in range(size - 1):
-        cost = costs[walk[place], walk[place + 1]]
-        total += cost if place % 2 == 0 else -cost
+    for entry in range(length - 1):
+        cost = costs[walk[entry], walk[entry + 1]]
+        total += cost if entry % 2 == 0 else -cost
     return total
 
 
-@compiled
+@compile_loop
 def swap_along(
-    permutation: IntArray, walk: IntArray, size: int, first: int
+    permutation: IntArray, walk: IntArray, length: int, first: int
 ) -> None:  # pragma: no cover - compiled
     """Swap the two individuals of every second entry of a walk, from entry ``first`` on."""
-    for place in range(first, size - 1, 2):
-        permutation[walk[place]] = walk[place + 1]
-        permutation[walk[place + 1]] = walk[place]
+    for entry in range(first, length - 1, 2):
+        permutation[walk[entry]] = walk[entry + 1]
+        permutation[walk[entry + 1]] = walk[entry]
 
 
-@compiled
-def swap_middle_out(
-    costs: FloatArray, partner: IntArray, starts: IntArray, doublings: IntArray
+@compile_loop
+def swap_odd_paths(
+    costs: FloatArray, partner: IntArray, path_starts: IntArray, doublings: IntArray
 ) -> int:  # pragma: no cover - compiled
-    """Halve odd paths: the longer half of those where it is cheapest, the shorter half of as many others.
+    """Halve odd paths: the longer half where it is cheapest, the shorter half for as many other paths.
 
-    Of an odd number the middle one is left: with its longer half in the first row, its shorter in the second.
-    Returns the number of rows written.
+    With an odd number of paths, the middle one is in the first row with its longer half, in the second with
+    its shorter half. Returns the number of rows written.
     """
     walk = np.empty(partner.shape[0] + 1, dtype=np.int64)
-    dearer = np.empty(starts.shape[0])
-    for place in range(starts.shape[0]):
-        dearer[place] = surplus(costs, walk, walk_from(starts[place], partner, walk))
-    order = np.argsort(dearer, kind="mergesort")
-    half = starts.shape[0] // 2
-    for place in range(starts.shape[0]):
-        if place == half and starts.shape[0] % 2 == 1:
+    cost_differences = np.empty(path_starts.shape[0])
+    for index in range(path_starts.shape[0]):
+        cost_differences[index] = alternating_cost(costs, walk, trace_walk(path_starts[index], partner, walk))
+    order = np.argsort(cost_differences, kind="mergesort")
+    half = path_starts.shape[0] // 2
+    for index in range(path_starts.shape[0]):
+        if index == half and path_starts.shape[0] % 2 == 1:
             continue
-        size = walk_from(starts[order[place]], partner, walk)
-        swap_along(doublings[0], walk, size, 0 if place < half else 1)
-    if starts.shape[0] % 2 == 0:
+        length = trace_walk(path_starts[order[index]], partner, walk)
+        swap_along(doublings[0], walk, length, 0 if index < half else 1)
+    if path_starts.shape[0] % 2 == 0:
         return 1
-    size = walk_from(starts[order[half]], partner, walk)
+    length = trace_walk(path_starts[order[half]], partner, walk)
     doublings[1] = doublings[0]
-    swap_along(doublings[0], walk, size, 0)
-    swap_along(doublings[1], walk, size, 1)
+    swap_along(doublings[0], walk, length, 0)
+    swap_along(doublings[1], walk, length, 1)
     return 2
 
 
-@compiled
-def double(costs: FloatArray, partner: IntArray) -> IntArray:  # pragma: no cover - compiled
-    """One or two permutations (rows) made of a choice of entries that are paths and cycles of individuals.
+@compile_loop
+def build_doublings(costs: FloatArray, partner: IntArray) -> IntArray:  # pragma: no cover - compiled
+    """Return one or two permutations (rows) made of a choice of entries that form paths and cycles.
 
-    Even cycles and even paths become swaps along their cheaper half, odd paths along one half each, odd
-    cycles stay. For symmetric costs no step is dearer, and all but the last odd path's keep the count.
+    Even cycles and even paths become swaps along their cheaper half, odd paths along one half each; odd
+    cycles stay. For symmetric costs no step increases the cost, and all but the last odd path's keep the
+    count.
     """
     n = partner.shape[0]
     doublings = np.empty((2, n), dtype=np.int64)
     doublings[0] = np.arange(n)
-    is_later, seen = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
-    walk, starts, paths = np.empty(n + 1, dtype=np.int64), np.empty(n, dtype=np.int64), 0
+    has_predecessor, is_visited = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+    walk, path_starts, path_count = np.empty(n + 1, dtype=np.int64), np.empty(n, dtype=np.int64), 0
     for row in range(n):
         if partner[row] >= 0:
-            is_later[partner[row]] = True
-    for first in np.argsort(is_later, kind="mergesort"):
-        if seen[first] or partner[first] < 0:
+            has_predecessor[partner[row]] = True
+    for first in np.argsort(has_predecessor, kind="mergesort"):
+        if is_visited[first] or partner[first] < 0:
             continue
-        size = walk_from(first, partner, walk)
-        for place in range(size):
-            seen[walk[place]] = True
-        if size % 2 == 1:
-            swap_along(doublings[0], walk, size, 0 if surplus(costs, walk, size) <= 0 else 1)
-        elif is_later[first]:
-            for place in range(size - 1):
-                doublings[0, walk[place]] = walk[place + 1]
+        length = trace_walk(first, partner, walk)
+        for entry in range(length):
+            is_visited[walk[entry]] = True
+        if length % 2 == 1:
+            swap_along(doublings[0], walk, length, 0 if alternating_cost(costs, walk, length) <= 0 else 1)
+        elif has_predecessor[first]:
+            for entry in range(length - 1):
+                doublings[0, walk[entry]] = walk[entry + 1]
         else:
-            starts[paths] = first
-            paths += 1
-    return doublings[: swap_middle_out(costs, partner, starts[:paths], doublings)]
+            path_starts[path_count] = first
+            path_count += 1
+    return doublings[: swap_odd_paths(costs, partner, path_starts[:path_count], doublings)]
 
 
-@compiled
-def double_all(costs: FloatArray, partners: IntArray) -> IntArray:  # pragma: no cover - compiled
-    """The doublings of every row of ``partners``, one below the other."""
-    found = np.empty((2 * partners.shape[0], partners.shape[1]), dtype=np.int64)
-    size = 0
-    for place in range(partners.shape[0]):
-        doublings = double(costs, partners[place])
-        found[size : size + doublings.shape[0]] = doublings
-        size += doublings.shape[0]
-    return found[:size]
+@compile_loop
+def build_all_doublings(costs: FloatArray, partners: IntArray) -> IntArray:  # pragma: no cover - compiled
+    """Return the doublings of every row of ``partners``, stacked."""
+    permutations = np.empty((2 * partners.shape[0], partners.shape[1]), dtype=np.int64)
+    count = 0
+    for index in range(partners.shape[0]):
+        doublings = build_doublings(costs, partners[index])
+        permutations[count : count + doublings.shape[0]] = doublings
+        count += doublings.shape[0]
+    return permutations[:count]
 
 
-@compiled
-def odd_walk(  # noqa: PLR0917 - compiled code takes plain arrays by position
-    start: IntArray, following: IntArray, length: FloatArray, turns: BoolArray, source: int, limit: float
+@compile_loop
+def find_odd_walk(  # noqa: PLR0917 - compiled code takes plain arrays by position
+    start: IntArray,
+    targets: IntArray,
+    lengths: FloatArray,
+    flips_parity: BoolArray,
+    source: int,
+    limit: float,
 ) -> tuple[float, IntArray]:  # pragma: no cover - compiled
-    """Shortest closed walk through ``source`` with an odd number of turning arcs, if shorter than ``limit``.
+    """Return the shortest closed walk through ``source`` with an odd number of turning arcs.
 
     Arcs of node i: ``start[i]`` to ``start[i + 1]``, lengths >= 0. Dijkstra on pairs of a node and the parity
-    of turns so far. Returns its length and nodes, ``source`` first and last; else ``limit`` and no nodes.
+    of turns so far. Returns its length and nodes, ``source`` first and last; ``limit`` and no nodes if no
+    walk is shorter than ``limit``.
     """
     n = start.shape[0] - 1
-    distance, before = np.full(2 * n, np.inf), np.full(2 * n, -1, dtype=np.int64)
-    waiting, size = np.empty(2 * n, dtype=np.int64), 1
-    settled = np.zeros(2 * n, dtype=np.bool_)
-    waiting[0], distance[source] = source, 0.0
-    while size > 0:
-        place = np.argmin(distance[waiting[:size]])
-        state = waiting[place]
-        size -= 1
-        waiting[place] = waiting[size]
-        settled[state] = True
+    distances, predecessors = np.full(2 * n, np.inf), np.full(2 * n, -1, dtype=np.int64)
+    open_states, open_count = np.empty(2 * n, dtype=np.int64), 1
+    is_settled = np.zeros(2 * n, dtype=np.bool_)
+    open_states[0], distances[source] = source, 0.0
+    while open_count > 0:
+        index = np.argmin(distances[open_states[:open_count]])
+        state = open_states[index]
+        open_count -= 1
+        open_states[index] = open_states[open_count]
+        is_settled[state] = True
         if state == n + source:
             break
         for arc in range(start[state % n], start[state % n + 1]):
-            parity = state // n if not turns[arc] else 1 - state // n
-            other = parity * n + following[arc]
-            reach = distance[state] + length[arc]
-            if reach < limit and reach < distance[other] and not settled[other]:
-                if distance[other] == np.inf:
-                    waiting[size] = other
-                    size += 1
-                distance[other] = reach
-                before[other] = state
-    if not settled[n + source]:
-        return limit, waiting[:0]
-    state, size = n + source, 0
+            parity = state // n if not flips_parity[arc] else 1 - state // n
+            next_state = parity * n + targets[arc]
+            path_length = distances[state] + lengths[arc]
+            if path_length < limit and path_length < distances[next_state] and not is_settled[next_state]:
+                if distances[next_state] == np.inf:
+                    open_states[open_count] = next_state
+                    open_count += 1
+                distances[next_state] = path_length
+                predecessors[next_state] = state
+    if not is_settled[n + source]:
+        return limit, open_states[:0]
+    state, open_count = n + source, 0
     while state >= 0:
-        waiting[size] = state % n
-        size += 1
-        state = before[state]
-    return distance[n + source], waiting[:size][::-1].copy()
+        open_states[open_count] = state % n
+        open_count += 1
+        state = predecessors[state]
+    return distances[n + source], open_states[:open_count][::-1].copy()

@@ -1,4 +1,4 @@
-"""Exact counts of a table before it is given out; nothing is sampled."""
+"""Exact counts for the data profile of a table; nothing is sampled."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,70 +8,92 @@ import numpy as np
 import pandas as pd
 
 from anoncup.geometry.arrays import IntArray
-from anoncup.geometry.encoding import group_rows, numbered
-from anoncup.tables.csv_text import NUMBER
-from anoncup.tables.profile.model import ALONE, FEWEST, Classes, CrossTable, Values
+from anoncup.geometry.encoding import factorize, group_rows
+from anoncup.tables.csv_text import NUMBER_PATTERN
+from anoncup.tables.profile.model import (
+    MAX_UNIQUE_SHARE,
+    MIN_COMMON,
+    ColumnStats,
+    CrossTable,
+    EquivalenceClassCounts,
+)
 
 
-def values_of(column: pd.Series, fewest: int = FEWEST) -> Values:
-    """``fewest``: rows that share a value which is not rare."""
-    sizes = np.bincount(codes_of(column))
-    rare = sizes[sizes < fewest]
-    return Values(len(column), len(sizes), int(sizes.max(initial=0)), len(rare), int(rare.sum()))
+def count_values(column: pd.Series, min_size: int = MIN_COMMON) -> ColumnStats:
+    """Count the values of a column; a value in fewer than ``min_size`` rows is rare."""
+    sizes = np.bincount(_encode_column(column))
+    rare = sizes[sizes < min_size]
+    return ColumnStats(len(column), len(sizes), int(sizes.max(initial=0)), len(rare), int(rare.sum()))
 
 
-def classes_of(table: pd.DataFrame, columns: Sequence[str], fewest: int = FEWEST) -> Classes:
-    """``columns``: quasi-identifiers; of none everybody is in one class."""
-    sizes = group_rows(codes(table, columns)).sizes
-    return Classes(len(table), len(sizes), int((sizes == 1).sum()), int(sizes[sizes < fewest].sum()))
-
-
-def cross_tables(table: pd.DataFrame, used: Mapping[str, Sequence[str]]) -> tuple[CrossTable, ...]:
-    """``used``: by measure the columns of its cross-table; measures with the same ones share a table."""
-    together: dict[tuple[str, ...], list[str]] = {}
-    for measure, columns in used.items():
-        together.setdefault(tuple(columns), []).append(measure)
-    return tuple(
-        CrossTable(tuple(measures), columns, *filled_of(codes(table, columns)))
-        for columns, measures in together.items()
+def count_classes(
+    table: pd.DataFrame, columns: Sequence[str], min_size: int = MIN_COMMON
+) -> EquivalenceClassCounts:
+    """Count the equivalence classes of quasi-identifiers; without columns, all rows form one class."""
+    sizes = group_rows(_encode_columns(table, columns)).sizes
+    return EquivalenceClassCounts(
+        len(table), len(sizes), int((sizes == 1).sum()), int(sizes[sizes < min_size].sum())
     )
 
 
-def few_alone(table: pd.DataFrame, columns: Sequence[str]) -> tuple[str, ...]:
-    """The columns without those of most values, dropped one by one until at most a tenth of the rows is alone
-    in its class; the last one stays. Of equally many values the later column goes first."""
-    kept = list(columns)
-    values = {name: values_of(table[name]).different for name in kept}
-    while len(kept) > 1 and (classes := classes_of(table, kept)).alone > classes.rows * ALONE:
-        kept.remove(max(reversed(kept), key=lambda name: values[name]))
-    return tuple(kept)
+def count_cross_tables(
+    table: pd.DataFrame, columns_by_measure: Mapping[str, Sequence[str]]
+) -> tuple[CrossTable, ...]:
+    """Count the cells of cross-tables; measures with the same columns share a table.
+
+    ``columns_by_measure``: the columns of each measure's cross-table.
+    """
+    measures_by_columns: dict[tuple[str, ...], list[str]] = {}
+    for measure, columns in columns_by_measure.items():
+        measures_by_columns.setdefault(tuple(columns), []).append(measure)
+    return tuple(
+        CrossTable(tuple(measures), columns, *_count_cells(_encode_columns(table, columns)))
+        for columns, measures in measures_by_columns.items()
+    )
 
 
-def few_empty(table: pd.DataFrame, columns: Sequence[str]) -> tuple[str, ...]:
-    """The columns without those of most values, dropped one by one until their cross-table is not sparse; two
-    stay. Of equally many values the later column goes first."""
-    kept = list(columns)
-    values = {name: values_of(table[name]).different for name in kept}
-    while len(kept) > 2 and cross_tables(table, {"": kept})[0].is_sparse:
-        kept.remove(max(reversed(kept), key=lambda name: values[name]))
-    return tuple(kept)
+def drop_identifying_columns(table: pd.DataFrame, columns: Sequence[str]) -> tuple[str, ...]:
+    """Drop the column with the most distinct values until at most 10 % of the rows are unique.
+
+    At least one column is kept; ties go to the later column.
+    """
+    remaining = list(columns)
+    distinct_counts = {name: count_values(table[name]).distinct for name in remaining}
+    while (
+        len(remaining) > 1
+        and (classes := count_classes(table, remaining)).unique_rows > classes.rows * MAX_UNIQUE_SHARE
+    ):
+        remaining.remove(max(reversed(remaining), key=lambda name: distinct_counts[name]))
+    return tuple(remaining)
 
 
-def filled_of(numbers: IntArray) -> tuple[int, int]:
-    """The cells of a cross-table, which may be more than any integer type holds, and the occupied ones."""
+def drop_sparse_columns(table: pd.DataFrame, columns: Sequence[str]) -> tuple[str, ...]:
+    """Drop the column with the most distinct values until the cross-table is not sparse.
+
+    At least two columns are kept; ties go to the later column.
+    """
+    remaining = list(columns)
+    distinct_counts = {name: count_values(table[name]).distinct for name in remaining}
+    while len(remaining) > 2 and count_cross_tables(table, {"": remaining})[0].is_sparse:
+        remaining.remove(max(reversed(remaining), key=lambda name: distinct_counts[name]))
+    return tuple(remaining)
+
+
+def _count_cells(numbers: IntArray) -> tuple[int, int]:
+    """Count the cells of a cross-table, which may exceed any integer type, and the occupied ones."""
     widths = [int(column.max(initial=-1)) + 1 for column in numbers.T]
     return prod(widths), group_rows(numbers).count
 
 
-def codes(table: pd.DataFrame, columns: Sequence[str]) -> IntArray:
-    """The columns' values as numbers, (n, columns)."""
-    found: list[IntArray] = [codes_of(table[name]) for name in columns]
-    return np.column_stack(found) if found else np.zeros((len(table), 0), dtype=np.int64)
+def _encode_columns(table: pd.DataFrame, columns: Sequence[str]) -> IntArray:
+    """Return the columns' values as codes, (n, columns)."""
+    code_columns: list[IntArray] = [_encode_column(table[name]) for name in columns]
+    return np.column_stack(code_columns) if code_columns else np.zeros((len(table), 0), dtype=np.int64)
 
 
-def codes_of(column: pd.Series) -> IntArray:
-    return numbered(column)[0]
+def _encode_column(column: pd.Series) -> IntArray:
+    return factorize(column)[0]
 
 
-def all_numbers(values: Iterable[str]) -> bool:
-    return all(re.match(NUMBER, value) for value in values)
+def are_all_numbers(values: Iterable[str]) -> bool:
+    return all(re.match(NUMBER_PATTERN, value) for value in values)

@@ -1,4 +1,4 @@
-"""The header line of a table that organizers bring: whether it is one, and how it could be made right."""
+"""Guess whether the first line of an organizer's table is a header, and how to repair it."""
 
 import csv
 import io
@@ -9,48 +9,63 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anoncup.errors import InvalidUpload, Problem
+from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.messages import Message
-from anoncup.tables.csv_text import CONTROL, NUMBER, cells, decoded, header_of, table_csv, text_columns
-from anoncup.tables.profile.model import Naming
+from anoncup.tables.csv_text import (
+    CONTROL_PATTERN,
+    NUMBER_PATTERN,
+    decode_upload,
+    read_cells,
+    read_header,
+    text_columns,
+    write_csv,
+)
+from anoncup.tables.profile.model import HeaderGuess
 
-LOOKED_AT = 200
-"""Rows below the first line that it is held against."""
-SHOWN = 3
-LONGEST_NAME = 80
-BLANKS = re.compile(r"[\s_\-\u200b-\u200d\u2060\ufeff]+")
-LINE_END = re.compile(rb"\r\n|\n|\r")
-
-
-def naming(content: bytes, file: str, required: Sequence[str] | None, known: Sequence[str] = ()) -> Naming:
-    """``required``: the columns that the file must have; ``known``: those of the competition, if it may have
-    others."""
-    first, *below = beginning(decoded(content, file)[0], file)
-    wanted = known if required is None and alike(first, known) else required or ()
-    is_data = looks_like_data(first, below) and not is_named(first, required or known)
-    names = proposed(first, wanted, is_data=is_data)
-    respelled = not is_data and names != tuple(first) and spelled_alike(first, names)
-    return Naming(tuple(first), is_data, names, respelled, tuple(map(tuple, below[:SHOWN])))
+_MAX_COMPARED_ROWS = 200
+"""Number of rows with which the first line is compared."""
+_PREVIEW_ROWS = 3
+_MAX_NAME_LENGTH = 80
+_BLANK_PATTERN = re.compile(r"[\s_\-\u200b-\u200d\u2060\ufeff]+")
+_LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
-def beginning(text: bytes, file: str) -> list[list[str]]:
-    """The first line, then rows below it as far as they can be read."""
-    rows = [header_of(text, file)]
-    line = LINE_END.search(text)
+def guess_header(
+    content: bytes, file: str, required: Sequence[str] | None, optional: Sequence[str] = ()
+) -> HeaderGuess:
+    """Guess the header of a file.
+
+    ``required``: the columns that the file must have; ``optional``: those of the competition, if others are
+    allowed.
+    """
+    first, *below = _read_first_rows(decode_upload(content, file)[0], file)
+    expected = optional if required is None and _same_names(first, optional) else required or ()
+    is_data = looks_like_data(first, below) and not _has_known_name(first, required or optional)
+    names = propose_names(first, expected, is_data=is_data)
+    respelled = not is_data and names != tuple(first) and _same_spelling(first, names)
+    return HeaderGuess(tuple(first), is_data, names, respelled, tuple(map(tuple, below[:_PREVIEW_ROWS])))
+
+
+def _read_first_rows(text: bytes, file: str) -> list[list[str]]:
+    """Return the first line and the rows below it, as far as they can be parsed."""
+    rows = [read_header(text, file)]
+    line = _LINE_END.search(text)
     rest = text[line.end() : line.end() + (1 << 20)] if line else b""
     try:
         for row in csv.reader(io.StringIO(rest.decode(errors="ignore"), newline=""), strict=True):
             rows.append(row)
-            if len(rows) > LOOKED_AT:
+            if len(rows) > _MAX_COMPARED_ROWS:
                 break
     except csv.Error:
-        pass  # what cannot be read is told when the whole file is
+        pass  # reported when the whole file is read
     return rows
 
 
 def looks_like_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Whether a line could be one more row: in columns of numbers it has numbers, and nothing speaks for
-    names; or one of its words stands in the same column again.
+    """Return whether a line could be one more row.
+
+    Either it has numbers in numeric columns, and nothing indicates names, or one of its words occurs again in
+    the same column.
 
     >>> looks_like_data(["31", "f"], [["40", "m"], ["23", "f"]])
     True
@@ -58,124 +73,133 @@ def looks_like_data(first: Sequence[str], below: Sequence[Sequence[str]]) -> boo
     False
     """
     votes = [
-        vote(cell, [row[place] for row in below if place < len(row)]) for place, cell in enumerate(first)
+        _classify_cell(cell, [row[column] for row in below if column < len(row)])
+        for column, cell in enumerate(first)
     ]
     return "name" not in votes and "row" in votes
 
 
-def vote(cell: str, column: Sequence[str]) -> str:
-    """What a cell of the first line looks like beside those below it."""
-    filled = [each for each in column if each]
-    if not cell or not filled:
+def _classify_cell(cell: str, column: Sequence[str]) -> str:
+    """Return whether a cell looks like a "row" or a "name" next to those below it, or ""."""
+    filled_cells = [cell_below for cell_below in column if cell_below]
+    if not cell or not filled_cells:
         return ""
-    if all(re.match(NUMBER, each) for each in filled):
-        return "row" if re.match(NUMBER, cell) else "name"
-    return "row" if cell in filled else ""
+    if all(re.match(NUMBER_PATTERN, cell_below) for cell_below in filled_cells):
+        return "row" if re.match(NUMBER_PATTERN, cell) else "name"
+    return "row" if cell in filled_cells else ""
 
 
-def spelled(name: str) -> str:
-    """What is left of a name without capitals, blanks, full width and signs that nobody sees."""
-    return BLANKS.sub("", unicodedata.normalize("NFKC", name)).casefold()
+def normalize_name(name: str) -> str:
+    """Return a name without differences in case, blanks, full width and invisible characters."""
+    return _BLANK_PATTERN.sub("", unicodedata.normalize("NFKC", name)).casefold()
 
 
-def spelled_alike(some: Sequence[str], others: Sequence[str]) -> bool:
-    return [spelled(name) for name in some] == [spelled(name) for name in others]
+def _same_spelling(names: Sequence[str], other_names: Sequence[str]) -> bool:
+    return [normalize_name(name) for name in names] == [normalize_name(name) for name in other_names]
 
 
-def alike(some: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether they are the same names in any order, however they are spelled."""
-    return sorted(map(spelled, some)) == sorted(map(spelled, others))
+def _same_names(names: Sequence[str], other_names: Sequence[str]) -> bool:
+    """Return whether the names are the same in any order, up to spelling."""
+    return sorted(map(normalize_name, names)) == sorted(map(normalize_name, other_names))
 
 
-def is_named(first: Sequence[str], wanted: Sequence[str]) -> bool:
-    return bool({spelled(name) for name in first} & {spelled(name) for name in wanted})
+def _has_known_name(first: Sequence[str], expected: Sequence[str]) -> bool:
+    return bool({normalize_name(name) for name in first} & {normalize_name(name) for name in expected})
 
 
-def proposed(found: Sequence[str], wanted: Sequence[str], *, is_data: bool) -> tuple[str, ...]:
-    """A name for each column, none twice: the wanted ones, by their spelling, then by their place."""
-    by_spelling = {spelled(name): name for name in wanted}
-    names = ["" if is_data else by_spelling.pop(spelled(cell), "") for cell in found]
-    left = iter([name for name in wanted if name not in names])
-    if is_data or len(found) == len(wanted):
-        names = [name or next(left, "") for name in names]
-    own = ["" if is_data else cell.replace("\ufeff", "").strip() for cell in found]
-    taken: list[str] = []
-    for place, (name, cell) in enumerate(zip(names, own, strict=True), 1):
-        said = name or re.sub(CONTROL, "", cell)[:LONGEST_NAME]
-        taken.append(unlike(said, place, (*taken, *filter(None, names[place:]))))
-    return tuple(taken)
+def propose_names(cells: Sequence[str], expected: Sequence[str], *, is_data: bool) -> tuple[str, ...]:
+    """Propose a unique name for each column: wanted names by spelling, then by position."""
+    by_spelling = {normalize_name(name): name for name in expected}
+    names = ["" if is_data else by_spelling.pop(normalize_name(cell), "") for cell in cells]
+    unused_names = iter([name for name in expected if name not in names])
+    if is_data or len(cells) == len(expected):
+        names = [name or next(unused_names, "") for name in names]
+    own_names = ["" if is_data else cell.replace("\ufeff", "").strip() for cell in cells]
+    result: list[str] = []
+    for position, (name, cell) in enumerate(zip(names, own_names, strict=True), 1):
+        candidate = name or re.sub(CONTROL_PATTERN, "", cell)[:_MAX_NAME_LENGTH]
+        result.append(_unique_name(candidate, position, (*result, *filter(None, names[position:]))))
+    return tuple(result)
 
 
-def unlike(name: str, place: int, others: Sequence[str]) -> str:
-    """The name, or one by its place if it is empty or taken."""
-    if name and name not in others:
+def _unique_name(name: str, position: int, taken_names: Sequence[str]) -> str:
+    """Return the name, or one by its position if it is empty or taken."""
+    if name and name not in taken_names:
         return name
     number = next(
-        number for number in range(place, place + len(others) + 1) if f"column_{number}" not in others
+        number
+        for number in range(position, position + len(taken_names) + 1)
+        if f"column_{number}" not in taken_names
     )
     return f"column_{number}"
 
 
-def check_names(names: Sequence[str], file: str) -> None:
-    """Refuses names that no table can have."""
-    for place, name in enumerate(names, 1):
-        if not name.strip() or len(name) > LONGEST_NAME or re.search(CONTROL, name):
-            needed = {"place": place, "most": LONGEST_NAME}
-            message = Message("column {place}: a name of 1 to {most} characters is needed", **needed)
-            raise InvalidUpload([Problem(file, None, None, "header", message, 1)])
-        if name in names[: place - 1]:
+def _check_names(names: Sequence[str], file: str) -> None:
+    """Reject names that no table can have."""
+    for position, name in enumerate(names, 1):
+        if not name.strip() or len(name) > _MAX_NAME_LENGTH or re.search(CONTROL_PATTERN, name):
+            values = {"place": position, "most": _MAX_NAME_LENGTH}
+            message = Message("column {place}: a name of 1 to {most} characters is needed", **values)
+            raise InvalidUpload([FileProblem(file, None, None, "header", message, 1)])
+        if name in names[: position - 1]:
             message = Message("the header names {name!r} twice", name=name)
-            raise InvalidUpload([Problem(file, None, name, "header", message, 1)])
+            raise InvalidUpload([FileProblem(file, None, name, "header", message, 1)])
 
 
-def check_first_line(content: bytes, file: str, known: Sequence[str]) -> None:
-    """Refuses a file that begins with a row: one finding in place of one for each of its cells.
+def check_first_line(content: bytes, file: str, known_names: Sequence[str]) -> None:
+    """Reject a file that begins with a row of data, with one problem instead of one for each cell.
 
-    ``known``: names that some column may have; a line with one of them is a header.
+    ``known_names``: names that some column may have; a line with one of them is a header.
     """
-    if naming(content, file, None, known).is_data:
+    if guess_header(content, file, None, known_names).is_data:
         message = Message("the first line looks like data, not like names of columns")
-        raise InvalidUpload([Problem(file, None, None, "no_header", message, 1)])
+        raise InvalidUpload([FileProblem(file, None, None, "no_header", message, 1)])
 
 
-def with_names(content: bytes, names: Sequence[str], file: str, *, first_is_data: bool) -> bytes:
-    """The file in UTF-8 under these names; the line that it began with stays as a row, or goes."""
-    check_names(names, file)
-    text, _ = decoded(content, file)
-    line = LINE_END.search(text)
+def replace_header(content: bytes, names: Sequence[str], file: str, *, first_is_data: bool) -> bytes:
+    """Return the file in UTF-8 with these names; the original first line is kept as a row or dropped."""
+    _check_names(names, file)
+    text, _ = decode_upload(content, file)
+    line = _LINE_END.search(text)
     rest = text if first_is_data else text[line.end() :] if line else b""
-    written = io.StringIO()
-    csv.writer(written, lineterminator="\n").writerow(names)
-    return written.getvalue().encode() + rest
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerow(names)
+    return buffer.getvalue().encode() + rest
 
 
-def arranged(content: bytes, sources: Mapping[str, int | str], file: str, *, first_is_data: bool) -> bytes:
-    """A table of these columns in this order: each is one of the file, by its place from 0, or holds the same
-    text in every row."""
-    text, _ = decoded(content, file)
-    places = [str(place) for place in range(len(header_of(text, file)))]
-    table = cells(",".join(places).encode() + b"\n" + text if first_is_data else text, places, file)
+def select_columns(
+    content: bytes, sources: Mapping[str, int | str], file: str, *, first_is_data: bool
+) -> bytes:
+    """Return a table of these columns in this order.
+
+    Each source is a column of the file, counted from 0, or a text for every row.
+    """
+    text, _ = decode_upload(content, file)
+    positions = [str(index) for index in range(len(read_header(text, file)))]
+    table = read_cells(
+        ",".join(positions).encode() + b"\n" + text if first_is_data else text, positions, file
+    )
     columns = [
         table.column(source) if isinstance(source, int) else pa.array([source] * table.num_rows, pa.string())
         for source in sources.values()
     ]
-    return table_csv(pa.table(columns, names=list(sources)).to_pandas())
+    return write_csv(pa.table(columns, names=list(sources)).to_pandas())
 
 
-def without(content: bytes, left_out: Sequence[str], file: str) -> bytes:
-    """The table without some of its columns, every other cell as it was."""
-    text, _ = decoded(content, file)
-    header = header_of(text, file)
-    table = cells(text, header, file)
-    return table_csv(table.select([name for name in header if name not in left_out]).to_pandas())
+def drop_columns(content: bytes, dropped: Sequence[str], file: str) -> bytes:
+    """Return the table without some columns; other cells are unchanged."""
+    text, _ = decode_upload(content, file)
+    header = read_header(text, file)
+    table = read_cells(text, header, file)
+    return write_csv(table.select([name for name in header if name not in dropped]).to_pandas())
 
 
-def with_zeros(content: bytes, filled: Sequence[str], file: str) -> bytes:
-    """Return the table with 0 in those cells of some columns that hold no number."""
-    text, _ = decoded(content, file)
-    table = cells(text, header_of(text, file), file)
-    for place, (name, column) in enumerate(text_columns(table)):
-        if name in filled:
-            numbers = pc.match_substring_regex(column, NUMBER)
-            table = table.set_column(place, name, pc.if_else(numbers, column, "0"))
-    return table_csv(table.to_pandas())
+def fill_zeros(content: bytes, filled_columns: Sequence[str], file: str) -> bytes:
+    """Return the table with 0 in the cells of some columns that are not numbers."""
+    text, _ = decode_upload(content, file)
+    table = read_cells(text, read_header(text, file), file)
+    for index, (name, column) in enumerate(text_columns(table)):
+        if name in filled_columns:
+            is_number = pc.match_substring_regex(column, NUMBER_PATTERN)
+            table = table.set_column(index, name, pc.if_else(is_number, column, "0"))
+    return write_csv(table.to_pandas())

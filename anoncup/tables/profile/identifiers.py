@@ -1,4 +1,4 @@
-"""Columns that name or number individuals, and amounts with missing cells: what set-up asks about a table.
+"""Detection of columns that identify individuals, and of amounts with missing cells.
 
 Columns are judged by their names and by all of their cells; nothing is sampled.
 """
@@ -13,120 +13,139 @@ import pyarrow.compute as pc
 
 from anoncup.errors import InvalidUpload
 from anoncup.geometry.arrays import IntArray
-from anoncup.tables.csv_text import NUMBER, cells, decoded, header_of, marks, text_columns
-from anoncup.tables.profile.model import SMALL, Gaps, IdentifyingColumn, Reason, tells_apart
+from anoncup.tables.csv_text import (
+    NUMBER_PATTERN,
+    convert_to_mask,
+    decode_upload,
+    read_cells,
+    read_header,
+    text_columns,
+)
+from anoncup.tables.profile.model import (
+    MAX_SMALL_TABLE,
+    IdentifyingColumn,
+    IdentifyingReason,
+    MissingAmounts,
+    is_nearly_unique,
+)
 
-AMOUNTS = 20
-"""A column of numbers with more different values than this is taken for amounts."""
-KNOWN = re.compile(
+MAX_CATEGORIES = 20
+"""Numeric columns with more distinct values than this are treated as amounts."""
+_ATTRIBUTE_WORD = re.compile(
     "ages?|agep|year|birth|birthyear|yob|born|zip|zipcode|postal|postcode|code|day|month|quarter"
     "|alter|jahr|geburtsjahr|plz|postleitzahl|edad|âge"
 )
-KNOWN_PARTS = re.compile("年齢|年代|生年|生まれ|郵便|コード")
-"""Words of names by which numbers are what others may know of a person, however many there are."""
-FEW_WORDS = 10
-"""More different texts than this are no spellings of one that is missing."""
-MISSING = ("", "NA", "N/A", "na", "n/a", "NaN", "nan", "NULL", "null", "None", ".", "?", "-")
-"""Cells of a column of numbers that say that there is none."""
-WHOLE = "^[0-9]{1,15}$"
-DATE = r"^[0-9]{1,4}[-/.][0-9]{1,2}([-/.][0-9]{1,4})?"
-MOST_IN_GROUP = 10
-"""Rows of a household on average, at most."""
-LEAST_GROUPS = 100
+_ATTRIBUTE_PART = re.compile("年齢|年代|生年|生まれ|郵便|コード")
+"""Words in names of attributes that others may know of a person, however many values they have."""
+_MAX_MISSING_WORDS = 10
+"""More distinct texts than this are not spellings of a missing value."""
+_MISSING_WORDS = ("", "NA", "N/A", "na", "n/a", "NaN", "nan", "NULL", "null", "None", ".", "?", "-")
+"""Cells of a numeric column that stand for a missing value."""
+_WHOLE_PATTERN = "^[0-9]{1,15}$"
+_DATE_PATTERN = r"^[0-9]{1,4}[-/.][0-9]{1,2}([-/.][0-9]{1,4})?"
+_MAX_GROUP_SIZE = 10
+"""Maximum average size of a household."""
+_MIN_GROUPS = 100
 
-ID_WORD = re.compile(
+_ID_WORD = re.compile(
     "ids?|uid|uuid|guid|pid|hid|identifier|identification|caseid|serial|serialno|serialnumber|rownames?|unnamed"
     "|respondent|passport|iban|ssn|email|mail|phone|telephone|mobile|username|login|surname|lastname|forename"
     "|firstname|fullname|vorname|nachname|kennung|kundennummer|apellidos?"
 )
-NUMBER_WORD = re.compile("no|nr|nbr|num|number|key|nummer")
-"""At the end of a name: a number of somebody, if it has many values."""
-NO_ID = re.compile("(un|pre)?paid|acid|bid|grid|valid|covid|thyroid|steroid|solid|fluid")
-"""Words that end in ``id`` and say nothing of an identifier."""
-EU_SILC = re.compile("[dhpr][bp]?030")
-JAPANESE = re.compile("番号|識別|氏名|名前|電話|メール")
-AMOUNT = re.compile(
+_NUMBER_WORD = re.compile("no|nr|nbr|num|number|key|nummer")
+"""Last word of a name of an identifying number, if it has many values."""
+_NOT_ID_WORD = re.compile("(un|pre)?paid|acid|bid|grid|valid|covid|thyroid|steroid|solid|fluid")
+"""Words that end in ``id`` and do not mean an identifier."""
+_EU_SILC_NAME = re.compile("[dhpr][bp]?030")
+_JAPANESE_PART = re.compile("番号|識別|氏名|名前|電話|メール")
+_AMOUNT_PART = re.compile(
     "income|salar|wage|earning|revenue|sales|cost|price|charge|fare|fee|expens|expend|spend|amount|balance|tax"
     "|rent|debt|loan|credit|benefit|gain|loss|profit|asset|weight|turnover|payment|consum"
     "|所得|収入|支出|年収|金額|価格|給与|消費|売上|資産|einkommen|umsatz|lohn|gehalt|ingreso|gasto|revenu|salaire"
 )
-"""Parts of names of amounts: be they sorted or all different, they number nobody."""
+"""Parts of names of amounts, which identify nobody even if they are sorted or all different."""
 
 
 def find_identifiers(content: bytes, file: str) -> tuple[IdentifyingColumn, ...]:
-    """Return the columns of a file that name or number individuals or small groups of them.
+    """Return the columns of a file that identify individuals or small groups of them.
 
-    A file that cannot be read has none: its reader says what is wrong.
+    A file that cannot be read has none; its reader reports the error.
     """
     try:
-        return tuple(_identifying(read_texts(content, file)))
+        return tuple(_list_identifiers(read_text_table(content, file)))
     except InvalidUpload:
         return ()
 
 
-def find_gaps(content: bytes, file: str) -> tuple[Gaps, ...]:
-    """Return the columns of amounts in which some cells say that there is no number."""
+def find_missing_amounts(content: bytes, file: str) -> tuple[MissingAmounts, ...]:
+    """Return the columns of amounts in which some cells mean that the number is missing."""
     try:
-        return tuple(_with_gaps(read_texts(content, file)))
+        return tuple(_list_missing_amounts(read_text_table(content, file)))
     except InvalidUpload:
         return ()
 
 
-def read_texts(content: bytes, file: str) -> pa.Table:
-    """Return every cell as it is written."""
-    text, _ = decoded(content, file)
-    return cells(text, header_of(text, file), file)
+def read_text_table(content: bytes, file: str) -> pa.Table:
+    """Return every cell as text."""
+    text, _ = decode_upload(content, file)
+    return read_cells(text, read_header(text, file), file)
 
 
-def _identifying(table: pa.Table) -> Iterator[IdentifyingColumn]:
+def _list_identifiers(table: pa.Table) -> Iterator[IdentifyingColumn]:
     for name, column in text_columns(table):
         values = pc.unique(column)
         reason = reason_to_leave_out(name, column, values)
         if reason is not None:
-            is_date = reason == "unique" and bool(marks(pc.match_substring_regex(values, DATE)).all())
-            leave_out = len(values) == len(column) or not is_date
-            yield IdentifyingColumn(name, len(values), len(column), reason, leave_out)
+            is_date = reason == "unique" and bool(
+                convert_to_mask(pc.match_substring_regex(values, _DATE_PATTERN)).all()
+            )
+            is_suggested = len(values) == len(column) or not is_date
+            yield IdentifyingColumn(name, len(values), len(column), reason, is_suggested)
 
 
-def reason_to_leave_out(name: str, column: pa.Array, values: pa.Array) -> Reason | None:
-    """Return why a column identifies individuals; None if nothing says so."""
-    different, rows = len(values), len(column)
-    if different <= AMOUNTS or is_known(name):
-        return "unique" if tells_apart(different, rows) and not is_amounts(column, values) else None
-    numbers = whole_numbers(column)
-    if numbers is None and is_amounts(column, values):
+def reason_to_leave_out(name: str, column: pa.Array, values: pa.Array) -> IdentifyingReason | None:
+    """Return why a column identifies individuals; None if nothing indicates it."""
+    distinct, rows = len(values), len(column)
+    if distinct <= MAX_CATEGORIES or is_attribute_name(name):
+        return "unique" if is_nearly_unique(distinct, rows) and not _holds_amounts(column, values) else None
+    numbers = _parse_whole_numbers(column)
+    if numbers is None and _holds_amounts(column, values):
         return None
-    if is_named_as_identifier(name, different=different, rows=rows, is_text=numbers is None):
-        return "unique" if tells_apart(different, rows) else "name"
+    if _is_named_as_identifier(name, distinct=distinct, rows=rows, is_text=numbers is None):
+        return "unique" if is_nearly_unique(distinct, rows) else "name"
     if numbers is not None:
-        return None if AMOUNT.search(name.casefold()) else reason_of_numbers(numbers, different)
-    if tells_apart(different, rows):
+        return None if _AMOUNT_PART.search(name.casefold()) else _reason_for_numbers(numbers, distinct)
+    if is_nearly_unique(distinct, rows):
         return "unique"
-    filled = rows - int(pc.sum(pc.equal(column, "")).as_py())
-    is_free_text = filled > SMALL and 2 * different >= filled and not is_mostly(values, DATE)
+    filled_count = rows - int(pc.sum(pc.equal(column, "")).as_py())
+    is_free_text = (
+        filled_count > MAX_SMALL_TABLE
+        and 2 * distinct >= filled_count
+        and not _is_mostly(values, _DATE_PATTERN)
+    )
     return "text" if is_free_text else None
 
 
-def reason_of_numbers(numbers: IntArray, different: int) -> Reason | None:
-    """Return why whole numbers number rows or small groups: they run through, or ascend in the file."""
-    rows, width = len(numbers), int(numbers.max() - numbers.min()) + 1
-    if different == rows == width and tells_apart(different, rows):
+def _reason_for_numbers(numbers: IntArray, distinct: int) -> IdentifyingReason | None:
+    """Return why whole numbers identify rows or small groups: they are consecutive, or ascend in the file."""
+    rows, value_range = len(numbers), int(numbers.max() - numbers.min()) + 1
+    if distinct == rows == value_range and is_nearly_unique(distinct, rows):
         return "unique"
     steps = np.diff(numbers)
     if not (steps >= 0).all():
         return None
-    if tells_apart(different, rows):
+    if is_nearly_unique(distinct, rows):
         return "unique"
-    is_dense = width <= 2 * different and different > LEAST_GROUPS
-    return "groups" if is_dense and rows <= MOST_IN_GROUP * different else None
+    is_dense = value_range <= 2 * distinct and distinct > _MIN_GROUPS
+    return "groups" if is_dense and rows <= _MAX_GROUP_SIZE * distinct else None
 
 
-def is_named_as_identifier(name: str, *, different: int, rows: int, is_text: bool) -> bool:
+def _is_named_as_identifier(name: str, *, distinct: int, rows: int, is_text: bool) -> bool:
     """Return whether a column with many values has the name of an identifier.
 
-    >>> is_named_as_identifier("PassengerId", different=891, rows=891, is_text=False)
+    >>> _is_named_as_identifier("PassengerId", distinct=891, rows=891, is_text=False)
     True
-    >>> is_named_as_identifier("paid", different=891, rows=891, is_text=False)
+    >>> _is_named_as_identifier("paid", distinct=891, rows=891, is_text=False)
     False
     """
     plain = unicodedata.normalize("NFKC", name)
@@ -134,64 +153,73 @@ def is_named_as_identifier(name: str, *, different: int, rows: int, is_text: boo
     if not words:
         return False
     last: str = words[-1]
-    if any(map(ID_WORD.fullmatch, words)) or EU_SILC.fullmatch(plain.casefold()) or JAPANESE.search(plain):
+    if (
+        any(map(_ID_WORD.fullmatch, words))
+        or _EU_SILC_NAME.fullmatch(plain.casefold())
+        or _JAPANESE_PART.search(plain)
+    ):
         return True
-    if last.endswith("id") and not NO_ID.fullmatch(last):
+    if last.endswith("id") and not _NOT_ID_WORD.fullmatch(last):
         return True
     if is_text:
         return last.endswith("name")
-    return NUMBER_WORD.fullmatch(last) is not None and different * MOST_IN_GROUP >= rows
+    return _NUMBER_WORD.fullmatch(last) is not None and distinct * _MAX_GROUP_SIZE >= rows
 
 
-def is_known(name: str) -> bool:
-    """Whether a column's name says that it holds an age, a year or a code.
+def is_attribute_name(name: str) -> bool:
+    """Return whether a column's name denotes an age, a year or a code.
 
-    >>> is_known("Alter (Jahre)"), is_known("average wage")
+    >>> is_attribute_name("Alter (Jahre)"), is_attribute_name("average wage")
     (True, False)
     """
     words = re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", name).casefold())
-    return any(map(KNOWN.fullmatch, words)) or KNOWN_PARTS.search(name) is not None
+    return any(map(_ATTRIBUTE_WORD.fullmatch, words)) or _ATTRIBUTE_PART.search(name) is not None
 
 
-def has_codes(column: pa.Array) -> bool:
-    """Whether a cell begins with a zero that a number would not have."""
-    return bool(marks(pc.match_substring_regex(column, "^0[0-9]")).any())
+def has_leading_zeros(column: pa.Array) -> bool:
+    """Return whether a cell begins with a zero that a number would not have."""
+    return bool(convert_to_mask(pc.match_substring_regex(column, "^0[0-9]")).any())
 
 
-def whole_numbers(column: pa.Array) -> IntArray | None:
+def _parse_whole_numbers(column: pa.Array) -> IntArray | None:
     """Return the column as integers, (rows,); None if a cell is anything else."""
-    if not marks(pc.match_substring_regex(column, WHOLE)).all():
+    if not convert_to_mask(pc.match_substring_regex(column, _WHOLE_PATTERN)).all():
         return None
     return np.asarray(column.cast(pa.int64()), dtype=np.int64)
 
 
-def is_amounts(column: pa.Array, values: pa.Array) -> bool:
-    return is_numeric(column) or bool(words_among_amounts(values.to_pylist()))
+def _holds_amounts(column: pa.Array, values: pa.Array) -> bool:
+    return _is_numeric(column) or bool(find_missing_words(values.to_pylist()))
 
 
-def is_numeric(column: pa.Array) -> bool:
-    return bool(marks(pc.match_substring_regex(column, NUMBER)).all())
+def _is_numeric(column: pa.Array) -> bool:
+    return bool(convert_to_mask(pc.match_substring_regex(column, NUMBER_PATTERN)).all())
 
 
-def is_mostly(values: pa.Array, pattern: str) -> bool:
-    return 2 * int(marks(pc.match_substring_regex(values, pattern)).sum()) > len(values)
+def _is_mostly(values: pa.Array, pattern: str) -> bool:
+    return 2 * int(convert_to_mask(pc.match_substring_regex(values, pattern)).sum()) > len(values)
 
 
-def words_among_amounts(values: list[str]) -> tuple[str, ...]:
-    """Return the words of a column of many numbers, if they are few: spellings of "unknown"."""
-    words = tuple(value for value in values if not re.match(NUMBER, value))
-    return words if 0 < len(words) <= FEW_WORDS and len(values) - len(words) > AMOUNTS else ()
+def find_missing_words(values: list[str]) -> tuple[str, ...]:
+    """Return the words in a column of many numbers, if they are few: spellings of "unknown"."""
+    words = tuple(value for value in values if not re.match(NUMBER_PATTERN, value))
+    return words if 0 < len(words) <= _MAX_MISSING_WORDS and len(values) - len(words) > MAX_CATEGORIES else ()
 
 
-def _with_gaps(table: pa.Table) -> Iterator[Gaps]:
+def _list_missing_amounts(table: pa.Table) -> Iterator[MissingAmounts]:
     for name, column in text_columns(table):
-        words = words_among_amounts(pc.unique(column).to_pylist())
-        if words and set(words) <= set(MISSING) and not is_known(name) and not has_codes(column):
-            yield Gaps(name, int(pc.sum(pc.is_in(column, pa.array(words))).as_py()))
+        words = find_missing_words(pc.unique(column).to_pylist())
+        if (
+            words
+            and set(words) <= set(_MISSING_WORDS)
+            and not is_attribute_name(name)
+            and not has_leading_zeros(column)
+        ):
+            yield MissingAmounts(name, int(pc.sum(pc.is_in(column, pa.array(words))).as_py()))
 
 
-def amounts(column: pa.Array) -> int | None:
-    """How many different numbers a column holds; None if it holds anything else."""
-    if not len(column) or not marks(pc.match_substring_regex(column, NUMBER)).all():
+def count_distinct_numbers(column: pa.Array) -> int | None:
+    """Return the number of distinct numbers in a column; None if it contains anything else."""
+    if not len(column) or not convert_to_mask(pc.match_substring_regex(column, NUMBER_PATTERN)).all():
         return None
     return len(pc.unique(column))

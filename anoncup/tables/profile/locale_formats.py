@@ -1,97 +1,111 @@
-"""Tables as spreadsheets of other countries write them: cells apart by semicolons, numbers with commas."""
+"""Conversion of tables from other locales: cells separated by semicolons, numbers with decimal commas."""
 
 import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
 
-from anoncup.tables.csv_text import NUMBER, decoded
-from anoncup.tables.profile.model import Foreign, Rewritten
+from anoncup.tables.csv_text import NUMBER_PATTERN, decode_upload
+from anoncup.tables.profile.model import LocaleFormat, RewrittenColumn
 
-SEPARATORS = (";", "\t")
-SAID = re.compile(r"sep=(.)\s*")
-"""What Excel takes a file's first line for."""
-QUOTED = re.compile('"[+-]?[0-9]{1,3}(,[0-9]{3})+')
-"""A number with commas between thousands, without which a file of commas is not looked at cell by cell."""
-MOST_BYTES = 32 << 20
-"""Of a text that is taken apart in memory, many times its size."""
-MARKS = " \u00a0\u202f'’"
-"""Between thousands, whichever sign stands before decimals."""
-GROUPED = {
+_FOREIGN_SEPARATORS = (";", "\t")
+_SEPARATOR_LINE = re.compile(r"sep=(.)\s*")
+"""First line that Excel reads as a declaration of the separator."""
+_QUOTED_GROUPED = re.compile('"[+-]?[0-9]{1,3}(,[0-9]{3})+')
+"""A number with commas between thousands; a comma-separated file without one is not examined cell by cell."""
+MAX_BYTES = 32 << 20
+"""Maximum size of a text that is parsed in memory, which takes many times its size."""
+_THOUSANDS_MARKS = " \u00a0\u202f'’"
+"""Thousands separators that occur with either decimal sign."""
+_GROUPED_NUMBER = {
     decimal: re.compile(
-        rf"[+-]?(?:[0-9]+|[0-9]{{1,3}}(?P<mark>[{re.escape(other + MARKS)}])[0-9]{{3}}"
+        rf"[+-]?(?:[0-9]+|[0-9]{{1,3}}(?P<mark>[{re.escape(thousands + _THOUSANDS_MARKS)}])[0-9]{{3}}"
         rf"(?:(?P=mark)[0-9]{{3}})*)"
         rf"(?:{re.escape(decimal)}[0-9]+)?"
     )
-    for decimal, other in ((",", "."), (".", ","))
+    for decimal, thousands in ((",", "."), (".", ","))
 }
-"""By the sign before decimals, a number whose thousands may stand apart."""
+"""Pattern of numbers with optional thousands separators, by decimal sign."""
 
 
-def in_commas(content: bytes, file: str) -> tuple[bytes, Foreign | None]:
-    """The table with commas between its cells and points in its numbers, and what was another way; as it is,
-    and None, if nothing was. InvalidUpload if it is no text.
+def convert_locale_format(content: bytes, file: str) -> tuple[bytes, LocaleFormat | None]:
+    """Convert a table to comma-separated cells and decimal points, and describe the previous format.
 
-    A file that cannot be read so stays as it is, too: its reader tells what is wrong.
+    Returns the content unchanged and None if there is nothing to convert, or if the file cannot be parsed:
+    its reader then reports the error. Raises InvalidUpload if the content is not text.
     """
-    text = decoded(content, file)[0].decode()
-    separator, text = separator_of(text)
-    if len(content) > MOST_BYTES or (separator == "," and not QUOTED.search(text)):
+    text = decode_upload(content, file)[0].decode()
+    separator, text = _detect_separator(text)
+    if len(content) > MAX_BYTES or (separator == "," and not _QUOTED_GROUPED.search(text)):
         return content, None
     try:
         header, *rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     except (ValueError, csv.Error):
         return content, None
     decimal = "." if separator == "," else ","
-    columns = [[row[place] for row in rows if place < len(row)] for place in range(len(header))]
-    changed = foreign_columns(columns, decimal)
-    if separator == "," and not changed:
+    columns = [[row[index] for row in rows if index < len(row)] for index in range(len(header))]
+    foreign_numbers = _find_foreign_columns(columns, decimal)
+    if separator == "," and not foreign_numbers:
         return content, None
-    numbers = tuple(Rewritten(header[at], one, plain(one, decimal)) for at, one in changed.items())
-    return written([header, *respelled(rows, changed, decimal)]), Foreign(separator, numbers)
+    rewritten_columns = tuple(
+        RewrittenColumn(header[column_index], number, _convert_number(number, decimal))
+        for column_index, number in foreign_numbers.items()
+    )
+    return _write_rows([header, *_convert_numbers(rows, foreign_numbers, decimal)]), LocaleFormat(
+        separator, rewritten_columns
+    )
 
 
-def separator_of(text: str) -> tuple[str, str]:
-    """What stands between cells, by the first line, and the text without the line that only says so."""
+def _detect_separator(text: str) -> tuple[str, str]:
+    """Return the separator, judged by the first line, and the text without a line that only declares it."""
     first, _, rest = text.partition("\n")
-    if (said := SAID.fullmatch(first)) and said[1] in {*SEPARATORS, ","}:
-        return said[1], rest
+    if (declaration := _SEPARATOR_LINE.fullmatch(first)) and declaration[1] in {*_FOREIGN_SEPARATORS, ","}:
+        return declaration[1], rest
     if "," in re.sub('"[^"]*"', "", first):
         return ",", text
-    return max(SEPARATORS, key=first.count) if any(one in first for one in SEPARATORS) else ",", text
+    return max(_FOREIGN_SEPARATORS, key=first.count) if any(
+        separator in first for separator in _FOREIGN_SEPARATORS
+    ) else ",", text
 
 
-def foreign_columns(columns: Sequence[Sequence[str]], decimal: str) -> dict[int, str]:
-    """By place the first number that is written another way, of columns that hold nothing else. Where one
-    is, a point before three digits stands between thousands in the others too."""
-    numeric = {
-        place: column
-        for place, column in enumerate(columns)
-        if all(GROUPED[decimal].fullmatch(cell) for cell in column if cell)
+def _find_foreign_columns(columns: Sequence[Sequence[str]], decimal: str) -> dict[int, str]:
+    """Return the first number in another format for each numeric column that has one, by column.
+
+    If there is one, a point before three digits is a thousands separator in the other columns too.
+    """
+    numeric_columns = {
+        index: column
+        for index, column in enumerate(columns)
+        if all(_GROUPED_NUMBER[decimal].fullmatch(cell) for cell in column if cell)
     }
-    sure = {
-        place: cell
-        for place, column in numeric.items()
-        if (cell := next((one for one in column if one and not re.match(NUMBER, one)), None))
+    foreign = {
+        index: cell
+        for index, column in numeric_columns.items()
+        if (cell := next((text for text in column if text and not re.match(NUMBER_PATTERN, text)), None))
     }
-    dotted = {place: next((one for one in column if "." in one), None) for place, column in numeric.items()}
-    if decimal == "," and sure:
-        sure |= {place: cell for place, cell in dotted.items() if cell and place not in sure}
-    return dict(sorted(sure.items()))
+    first_dotted = {
+        index: next((text for text in column if "." in text), None)
+        for index, column in numeric_columns.items()
+    }
+    if decimal == "," and foreign:
+        foreign |= {index: cell for index, cell in first_dotted.items() if cell and index not in foreign}
+    return dict(sorted(foreign.items()))
 
 
-def plain(number: str, decimal: str) -> str:
-    whole, _, rest = number.partition(decimal)
-    whole = re.sub("[^0-9+-]", "", whole)
-    return f"{whole}.{rest}" if rest else whole
+def _convert_number(number: str, decimal: str) -> str:
+    integer_part, _, fraction = number.partition(decimal)
+    integer_part = re.sub("[^0-9+-]", "", integer_part)
+    return f"{integer_part}.{fraction}" if fraction else integer_part
 
 
-def respelled(rows: Sequence[Sequence[str]], places: dict[int, str], decimal: str) -> Iterator[list[str]]:
+def _convert_numbers(
+    rows: Sequence[Sequence[str]], columns: dict[int, str], decimal: str
+) -> Iterator[list[str]]:
     for row in rows:
-        yield [plain(cell, decimal) if place in places else cell for place, cell in enumerate(row)]
+        yield [_convert_number(cell, decimal) if index in columns else cell for index, cell in enumerate(row)]
 
 
-def written(rows: Sequence[Sequence[str]]) -> bytes:
-    made = io.StringIO()
-    csv.writer(made, lineterminator="\n").writerows(rows)
-    return made.getvalue().encode()
+def _write_rows(rows: Sequence[Sequence[str]]) -> bytes:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows(rows)
+    return buffer.getvalue().encode()

@@ -1,135 +1,137 @@
-"""What is seen of a table before it is given out; it is counted in ``looking`` and ``headers``."""
+"""Data profile of a table: columns, equivalence classes, cross-tables, header and format."""
 
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
 from typing import Literal
 
-FEWEST = 5
-"""Rows that share a value, so that it does not count as rare."""
-NEARLY = Fraction(9, 10)
-"""A column with as many different values as this share of its rows tells everybody apart."""
-SMALL = 20
-"""Rows of a table too small to tell anything from how many values are different."""
-ALONE = Fraction(1, 10)
-"""Of the rows, alone in their classes: with more a cheat has hardly anybody to exchange."""
-SPARSE = Fraction(9, 10)
-"""The share of empty cells from which on a cross-table is warned about."""
+MIN_COMMON = 5
+"""A value shared by fewer rows than this is rare."""
+_NEARLY_UNIQUE = Fraction(9, 10)
+"""A column with distinct values in at least this share of the rows identifies (nearly) everybody."""
+MAX_SMALL_TABLE = 20
+"""Tables of at most this many rows are too small to conclude anything from the number of distinct values."""
+MAX_UNIQUE_SHARE = Fraction(1, 10)
+"""Maximum share of unique rows; with more, a cheat has hardly anybody to swap."""
+_SPARSE_SHARE = Fraction(9, 10)
+"""Cross-tables with at least this share of empty cells cause a warning."""
 
-Reason = Literal["unique", "groups", "name", "text"]
+IdentifyingReason = Literal["unique", "groups", "name", "text"]
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
-    """How a column's values are held. ``different``: how many there are; ``common``: in how many rows the
-    most common one stands; ``rare``: values in fewer rows than asked, and ``rare_rows`` these rows."""
+class ColumnStats:
+    """Distribution of a column's values.
+
+    ``distinct``: number of values; ``most_common``: rows of the most frequent value; ``rare_values``: values
+    in fewer rows than the minimum, with ``rare_rows`` rows.
+    """
 
     rows: int
-    different: int
-    common: int
-    rare: int
+    distinct: int
+    most_common: int
+    rare_values: int
     rare_rows: int
 
     @property
-    def tells_apart(self) -> bool:
-        """Whether (nearly) everybody is unique by the column."""
-        return tells_apart(self.different, self.rows)
+    def is_nearly_unique(self) -> bool:
+        """Whether (nearly) every row is unique in this column."""
+        return is_nearly_unique(self.distinct, self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class CrossTable:
-    """The cells of the table over some columns, and how many of them a row falls in; ``measures``: whose."""
+    """Number of cells and of occupied cells of a cross-table; ``measures``: those that use it."""
 
     measures: tuple[str, ...]
     columns: tuple[str, ...]
     cells: int
-    filled: int
+    occupied: int
 
     @property
-    def empty(self) -> Fraction:
-        return Fraction(self.cells - self.filled, self.cells) if self.cells else Fraction(0)
+    def empty_share(self) -> Fraction:
+        return Fraction(self.cells - self.occupied, self.cells) if self.cells else Fraction(0)
 
     @property
     def is_sparse(self) -> bool:
-        return self.empty >= SPARSE
+        return self.empty_share >= _SPARSE_SHARE
 
     @property
     def empty_percent(self) -> float:
-        """With one decimal, rounded down: 100 says that all are."""
-        return floor(self.empty * 1000) / 10
+        """Percentage with one decimal, rounded down: 100 means that all cells are empty."""
+        return floor(self.empty_share * 1000) / 10
 
 
 @dataclass(frozen=True, slots=True)
-class Classes:
-    """Equivalence classes: how many, how many rows are alone in theirs, and how many in one of fewer rows
-    than asked."""
+class EquivalenceClassCounts:
+    """Equivalence classes: their ``count``, unique rows, and rows in classes below the minimum size."""
 
     rows: int
     count: int
-    alone: int
-    few: int
+    unique_rows: int
+    rows_in_small: int
 
     @property
-    def alone_percent(self) -> float:
-        return 100 * self.alone / max(self.rows, 1)
+    def unique_percent(self) -> float:
+        return 100 * self.unique_rows / max(self.rows, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Naming:
-    """How a file begins and what its columns could be called.
+class HeaderGuess:
+    """First line of a file, and proposed names of its columns.
 
-    ``found``: the first line. ``is_data``: it looks like a row. ``names``: one for each column, required ones
-    where the file must have them. ``respelled``: they differ from what was found in capitals, blanks, full
-    width and the like only. ``below``: the first rows.
+    ``is_data``: the first line looks like a row. ``names``: one for each column, the required ones where
+    needed. ``is_respelled``: they differ from the first line only in case, blanks, full width and the like.
+    ``first_rows``: the rows below.
     """
 
-    found: tuple[str, ...]
+    first_line: tuple[str, ...]
     is_data: bool
     names: tuple[str, ...]
-    respelled: bool
-    below: tuple[tuple[str, ...], ...]
+    is_respelled: bool
+    first_rows: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class IdentifyingColumn:
-    """A column that names or numbers individuals, and why it is taken for one.
+    """A column that identifies individuals, and the reason.
 
-    ``unique``: (nearly) everybody has an own value; ``groups``: the numbers count small groups, such as
+    ``unique``: (nearly) every value is unique; ``groups``: the numbers identify small groups, such as
     households; ``name``: it is named like an identifier; ``text``: most of its texts are different.
-    ``leave_out``: whether set-up suggests to leave it out.
+    ``leave_out``: whether the set-up suggests dropping it.
     """
 
     name: str
-    different: int
+    distinct: int
     rows: int
-    reason: Reason
+    reason: IdentifyingReason
     leave_out: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Gaps:
-    """A column of amounts in which so many cells hold no number."""
+class MissingAmounts:
+    """A column of amounts, and the number of cells without a number."""
 
     name: str
     cells: int
 
 
 @dataclass(frozen=True, slots=True)
-class Rewritten:
-    """A column whose numbers were written another way: the first of them before and after."""
+class RewrittenColumn:
+    """A column whose numbers were converted: its first number before and after."""
 
     name: str
-    before: str
-    after: str
+    original: str
+    converted: str
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
-    """How a spreadsheet wrote a table: what stood between its cells, and its numbers."""
+class LocaleFormat:
+    """Format of a spreadsheet's table: the separator of its cells, and its converted numbers."""
 
     separator: str
-    numbers: tuple[Rewritten, ...]
+    numbers: tuple[RewrittenColumn, ...]
 
 
-def tells_apart(different: int, rows: int) -> bool:
-    return rows > SMALL and different >= NEARLY * rows
+def is_nearly_unique(distinct: int, rows: int) -> bool:
+    return rows > MAX_SMALL_TABLE and distinct >= _NEARLY_UNIQUE * rows

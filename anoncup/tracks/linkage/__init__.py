@@ -1,1 +1,1 @@
-"""Shared by the tracks that ask which original row a released row comes from."""
+"""Code shared by the tracks whose question is which original row a released row comes from."""

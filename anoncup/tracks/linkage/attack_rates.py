@@ -1,4 +1,4 @@
-"""How often an attacker was right: the one place where a guess meets the answer."""
+"""Re-identification rates: compare the predictions of attackers with the answer."""
 
 import math
 from dataclasses import dataclass, replace
@@ -7,109 +7,112 @@ import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.messages import Message
-from anoncup.tracks.outcomes import Rate, wilson
+from anoncup.tracks.outcomes import Rate, wilson_interval
 
 ABSTAIN = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """An attacker that draws lots: row j of Y is taken for a row of group ``chosen[j]`` of X, each as likely.
+    """Prediction of an attacker that guesses at random within a group of original rows.
 
-    ``chosen`` (n',), -1 = abstain; ``group_of`` (n,) the group of each row of X; ``sizes`` (groups,).
+    Row j of Y is taken for a row of group ``guessed_group[j]`` of X, each with the same probability.
+    ``guessed_group`` (n',), -1 = abstain; ``group_of`` (n,): the group of each row of X; ``sizes`` (groups,).
     """
 
-    chosen: IntArray
+    guessed_group: IntArray
     group_of: IntArray
     sizes: IntArray
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
-    """A guess vector (n',), -1 = abstain, with something worth knowing about how it came about."""
+class AnnotatedGuess:
+    """A guess vector (n',), -1 = abstain, with a message about how it was computed."""
 
     guess: IntArray
     note: Message
 
 
 @dataclass(frozen=True, slots=True)
-class OwnCluster:
-    """An attacker that knows the cluster of rows of X that row j comes from, and draws lots among them.
+class KnownCluster:
+    """Prediction of an attacker that knows the cluster of X that each row comes from, and guesses within it.
 
-    ``sizes`` (n',): how large row j's cluster is.
+    ``sizes`` (n',): the size of row j's cluster.
     """
 
     sizes: IntArray
 
 
-Answer = IntArray | Candidates | OwnCluster | Noted
+Prediction = IntArray | Candidates | KnownCluster | AnnotatedGuess
 
 
-def rate_of(answer: Answer, source: IntArray, *, rows: int) -> Rate:
-    """Hold an attacker's answer against ``source`` (n',); ``rows`` is the number of original rows."""
-    if isinstance(answer, Candidates):
-        reachable = answer.chosen[answer.group_of[source] == answer.chosen]
-        return expected_rate(answer.sizes[reachable], len(source), rows=rows)
-    if isinstance(answer, OwnCluster):
-        return expected_rate(answer.sizes, len(source), rows=rows)
-    if isinstance(answer, Noted):
-        return replace(guess_rate(answer.guess, source, rows=rows), note=answer.note)
-    return guess_rate(answer, source, rows=rows)
+def rate_of(prediction: Prediction, source: IntArray, *, rows: int) -> Rate:
+    """Return the rate of a prediction, given ``source`` (n',) and the number of original rows."""
+    if isinstance(prediction, Candidates):
+        reachable = prediction.guessed_group[prediction.group_of[source] == prediction.guessed_group]
+        return _expected_rate(prediction.sizes[reachable], len(source), rows=rows)
+    if isinstance(prediction, KnownCluster):
+        return _expected_rate(prediction.sizes, len(source), rows=rows)
+    if isinstance(prediction, AnnotatedGuess):
+        return replace(guess_rate(prediction.guess, source, rows=rows), note=prediction.note)
+    return guess_rate(prediction, source, rows=rows)
 
 
 def guess_rate(guess: IntArray, source: IntArray, *, rows: int) -> Rate:
-    """#{j : g_j = s_j} / n'; an abstention is not a hit."""
+    """Return #{j : g_j = s_j} / n'; an abstention is not a hit."""
     correct, trials = int((guess == source).sum()), len(source)
-    return Rate(correct / max(trials, 1), correct, trials, 1 / rows, interval=wilson(correct, trials))
+    return Rate(
+        correct / max(trials, 1), correct, trials, 1 / rows, interval=wilson_interval(correct, trials)
+    )
 
 
-def expected_rate(sizes: IntArray, trials: int, *, rows: int) -> Rate:
-    """Exact expectation (1/n') sum of 1/size over the rows whose source is among ``size`` candidates.
+def _expected_rate(sizes: IntArray, trials: int, *, rows: int) -> Rate:
+    """Return the exact expectation (1/n') sum of 1/size over the rows with a source among ``size`` rows.
 
-    The deviation is that of independent draws.
+    The standard deviation is that of independent draws.
     """
-    chances = 1.0 / sizes
-    correct = math.fsum(chances)
-    sd = math.sqrt(math.fsum(chances * (1.0 - chances))) / max(trials, 1)
+    probabilities = 1.0 / sizes
+    correct = math.fsum(probabilities)
+    sd = math.sqrt(math.fsum(probabilities * (1.0 - probabilities))) / max(trials, 1)
     return Rate(correct / max(trials, 1), correct, trials, 1 / rows, sd=sd)
 
 
-def chances(answer: Answer, source: IntArray) -> FloatArray:
-    """By row of Y the probability that the answer has it right, (n',); their sum is ``correct``."""
-    match answer:
+def hit_probabilities(prediction: Prediction, source: IntArray) -> FloatArray:
+    """Return the probability of a hit for each row of Y, (n',); their sum is ``correct`` of the rate."""
+    match prediction:
         case Candidates():
-            size = np.maximum(answer.sizes[np.maximum(answer.chosen, 0)], 1)
-            return np.where(answer.group_of[source] == answer.chosen, 1.0 / size, 0.0)
-        case OwnCluster():
-            return 1.0 / answer.sizes
-        case Noted():
-            return chances(answer.guess, source)
+            size = np.maximum(prediction.sizes[np.maximum(prediction.guessed_group, 0)], 1)
+            return np.where(prediction.group_of[source] == prediction.guessed_group, 1.0 / size, 0.0)
+        case KnownCluster():
+            return 1.0 / prediction.sizes
+        case AnnotatedGuess():
+            return hit_probabilities(prediction.guess, source)
         case _:
-            return np.asarray(answer == source, dtype=np.float64)
+            return np.asarray(prediction == source, dtype=np.float64)
 
 
-def answered(guess: IntArray) -> int:
-    """On how many rows a guess vector does not abstain."""
+def count_answered(guess: IntArray) -> int:
+    """Return the number of rows on which a guess vector does not abstain."""
     return int(np.count_nonzero(guess != ABSTAIN))
 
 
-def guess_of(answer: Answer, rng: np.random.Generator) -> IntArray | None:
-    """The answer as one guess vector, drawn where it draws lots; None if no attacker could give it."""
-    match answer:
-        case OwnCluster():
+def resolve_guess(prediction: Prediction, rng: np.random.Generator) -> IntArray | None:
+    """Return a prediction as a guess vector, sampled if random; None if nobody could submit it."""
+    match prediction:
+        case KnownCluster():
             return None
         case Candidates():
-            return sampled_guess(answer, rng)
-        case Noted():
-            return answer.guess
+            return sampled_guess(prediction, rng)
+        case AnnotatedGuess():
+            return prediction.guess
         case _:
-            return answer
+            return prediction
 
 
 def sampled_guess(candidates: Candidates, rng: np.random.Generator) -> IntArray:
-    """One guess vector drawn from the candidates; abstains where there are none."""
+    """Sample one guess vector from the candidates; it abstains where there are none."""
     members = np.argsort(candidates.group_of, kind="stable")
     starts = np.cumsum(candidates.sizes) - candidates.sizes
-    chosen = np.maximum(candidates.chosen, 0)
-    drawn = members[starts[chosen] + rng.integers(0, candidates.sizes[chosen])]
-    return np.where(candidates.chosen < 0, ABSTAIN, drawn)
+    groups = np.maximum(candidates.guessed_group, 0)
+    sampled_rows = members[starts[groups] + rng.integers(0, candidates.sizes[groups])]
+    return np.where(candidates.guessed_group < 0, ABSTAIN, sampled_rows)

@@ -1,4 +1,4 @@
-"""Attackers that any linkage track can list."""
+"""Attackers that every linkage track can use."""
 
 from typing import Protocol
 
@@ -7,13 +7,13 @@ import numpy as np
 from anoncup.geometry.arrays import IntArray
 
 
-class Rows(Protocol):
-    """A target, of which the number of rows is known."""
+class HasRows(Protocol):
+    """A target with a known number of rows."""
 
     @property
     def rows(self) -> int: ...
 
 
-def own_row(target: Rows) -> IntArray:
-    """Row j for row j: what a release gives away whose rows were never shuffled."""
+def own_row(target: HasRows) -> IntArray:
+    """Guess row j for row j. It succeeds if the rows of a release were never shuffled."""
     return np.arange(target.rows)

@@ -1,4 +1,4 @@
-"""Merging small equivalence classes into near ones, round by round, with few cells changed."""
+"""Merge small equivalence classes with their nearest classes, changing few cells."""
 
 import numpy as np
 
@@ -7,27 +7,27 @@ from anoncup.geometry.encoding import group_rows
 
 
 def merge_small_classes(codes: IntArray, k: int) -> IntArray:
-    """Cluster number of every row of ``codes`` (n, columns); every cluster has at least min(k, n) rows.
+    """Return the cluster number of every row of ``codes`` (n, columns), with at least min(k, n) rows each.
 
-    In a round every small cluster is linked to the cluster whose representative differs in the fewest
-    columns (of equally near ones the next in order); the links are followed, nearest first, while
-    their small end still is small.
+    In each round, every small cluster is linked to the cluster whose representative differs in the fewest
+    columns (ties: the next one in order). Links are followed from the nearest, as long as their small end is
+    still small.
     """
-    cluster = group_rows(codes).group_of
+    cluster = group_rows(codes).group_ids
     sizes = np.bincount(cluster)
     while sizes.min() < min(k, len(codes)):
-        links = _links(representatives(codes, cluster), sizes, k)
-        cluster = np.unique(_followed(links, sizes, k)[cluster], return_inverse=True)[1]
+        links = _find_links(find_representatives(codes, cluster), sizes, k)
+        cluster = np.unique(_follow_links(links, sizes, k)[cluster], return_inverse=True)[1]
         sizes = np.bincount(cluster)
     return cluster
 
 
-def representatives(codes: IntArray, cluster: IntArray) -> IntArray:
-    """The commonest code of each column in each cluster (ties: the lowest), shape (clusters, columns)."""
-    return np.column_stack([_modes(column, cluster) for column in codes.T])
+def find_representatives(codes: IntArray, cluster: IntArray) -> IntArray:
+    """Return the most frequent code of each column and cluster (ties: the lowest), (clusters, columns)."""
+    return np.column_stack([_find_modes(column, cluster) for column in codes.T])
 
 
-def _modes(column: IntArray, cluster: IntArray) -> IntArray:
+def _find_modes(column: IntArray, cluster: IntArray) -> IntArray:
     width = int(column.max()) + 1
     keys, counts = np.unique(cluster * width + column, return_counts=True)
     owner = keys // width
@@ -37,34 +37,34 @@ def _modes(column: IntArray, cluster: IntArray) -> IntArray:
     return modes
 
 
-def _links(centres: IntArray, sizes: IntArray, k: int) -> list[tuple[int, int, int]]:
-    """(columns that differ, small cluster, nearest cluster) for every small cluster."""
-    narrow = np.ascontiguousarray(centres.T.astype(np.int32))
+def _find_links(centres: IntArray, sizes: IntArray, k: int) -> list[tuple[int, int, int]]:
+    """Return (differing columns, small cluster, nearest cluster) for every small cluster, sorted."""
+    columns = np.ascontiguousarray(centres.T.astype(np.int32))
     links = []
     for small in np.flatnonzero(sizes < k):
         differing = np.zeros(len(sizes), dtype=np.int16)
-        for column in narrow:
+        for column in columns:
             differing += column != column[small]
-        # Of equally near ones the next in order: one that all took would swallow them all.
-        others = np.concatenate((differing[small + 1 :], differing[:small]))
-        nearest = int(others.argmin())
-        links.append((int(others[nearest]), int(small), (int(small) + 1 + nearest) % len(sizes)))
+        # Ties go to the next cluster in order; if all small clusters chose the same one, it would grow huge.
+        rotated = np.concatenate((differing[small + 1 :], differing[:small]))
+        nearest = int(rotated.argmin())
+        links.append((int(rotated[nearest]), int(small), (int(small) + 1 + nearest) % len(sizes)))
     return sorted(links)
 
 
-def _followed(links: list[tuple[int, int, int]], sizes: IntArray, k: int) -> IntArray:
-    """The cluster that each cluster is merged into."""
-    parent, weight = list(range(len(sizes))), sizes.tolist()
+def _follow_links(links: list[tuple[int, int, int]], sizes: IntArray, k: int) -> IntArray:
+    """Return the cluster that each cluster is merged into."""
+    parent, root_size = list(range(len(sizes))), sizes.tolist()
 
-    def root(cluster: int) -> int:
-        while parent[cluster] != cluster:
-            parent[cluster] = parent[parent[cluster]]
-            cluster = parent[cluster]
-        return cluster
+    def find_root(node: int) -> int:
+        while parent[node] != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
 
-    for _, small, other in links:
-        a, b = root(small), root(other)
-        if a != b and weight[a] < k:
-            parent[a] = b
-            weight[b] += weight[a]
-    return np.array([root(cluster) for cluster in range(len(sizes))])
+    for _, small, neighbour in links:
+        small_root, neighbour_root = find_root(small), find_root(neighbour)
+        if small_root != neighbour_root and root_size[small_root] < k:
+            parent[small_root] = neighbour_root
+            root_size[neighbour_root] += root_size[small_root]
+    return np.array([find_root(cluster) for cluster in range(len(sizes))])

@@ -1,6 +1,6 @@
-"""The secret: which original row each anonymized row comes from.
+"""Parse and write the secret (which original row each anonymized row comes from) and guesses of it.
 
-Inside the program a source index is an integer array of 0-based rows; files are 1-based.
+In memory, a source index is an integer array of 0-based rows; files are 1-based.
 """
 
 import re
@@ -11,63 +11,65 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from anoncup.errors import LISTED, LONGEST_VALUE, InvalidInput, InvalidUpload, Problem
-from anoncup.messages import Counted, Message
+from anoncup.errors import MAX_LISTED_PROBLEMS, MAX_VALUE_LENGTH, FileProblem, InvalidInput, InvalidUpload
+from anoncup.messages import Message, PluralMessage
 from anoncup.tables.files import Remark
-from anoncup.tables.foreign_formats import invisible_codes, one_column, refuse_foreign
+from anoncup.tables.foreign_formats import explain_single_column, list_invisible_codes, reject_foreign_formats
 from anoncup.tracks.files import GUESS, SECRET
 
 IntArray = NDArray[np.int64]
-Direction = Literal["original_row", "anonymized_row"]
+_Direction = Literal["original_row", "anonymized_row"]
 
-HEADER = re.compile(r'[ \t]*("?)([a-z_]+)\1[ \t]*')
-ROW_NUMBER = re.compile(r"[0-9]{1,9}")
-PLAIN_HEADER = re.compile(rb"([a-z_]+)\n")
-LONGEST_NUMBER = 9
-NEWLINE = (ord("\n") - ord("0")) % 256
-"""Where digits are bytes from 0."""
-WRITTEN_AT_ONCE = 1 << 16
-"""Lines: nobody else has the interpreter meanwhile."""
+_HEADER_PATTERN = re.compile(r'[ \t]*("?)([a-z_]+)\1[ \t]*')
+_ROW_NUMBER_PATTERN = re.compile(r"[0-9]{1,9}")
+_PLAIN_HEADER_PATTERN = re.compile(rb"([a-z_]+)\n")
+_MAX_DIGITS = 9
+_NEWLINE_CODE = (ord("\n") - ord("0")) % 256
+"""In an array of bytes from which the code of "0" was subtracted."""
+_LINES_PER_CHUNK = 1 << 16
+"""Formatting a chunk holds the interpreter lock; smaller ones let other threads run in between."""
 
-IN_ORDER = Remark(
+ORIGINAL_ORDER_REMARK = Remark(
     "rows_in_original_order",
     Message("most rows stand in the order of the original: guessing 'row j is row j' finds them"),
 )
-FROM_ZERO = Remark(
+_COUNTED_FROM_ZERO_REMARK = Remark(
     "rows_from_zero",
     Message("rows seem to be counted from 0; count them from 1, and write 0 for a row that you do not guess"),
 )
 
 Lines = list[str] | IntArray
-"""What stands below the header: as text, or the numbers themselves where it is nothing else."""
-Wrong = Mapping[int, tuple[str, Message]]
-"""Code and what is wrong, by row in ascending order, counted from 1."""
+"""The lines below the header: text, or the numbers themselves if the file holds nothing else."""
+_RowErrors = Mapping[int, tuple[str, Message]]
+"""Error code and message by row number, in ascending order, counted from 1."""
 
 
-def source_from_secret(content: bytes, *, originals: int, anonymized: int | None) -> IntArray:
-    """The source index s of a secret file, 0-based, one entry per anonymized row.
+def parse_secret(content: bytes, *, originals: int, anonymized: int | None) -> IntArray:
+    """Return the source index s of a secret file: 0-based, one entry per anonymized row.
 
-    Its one header line names the direction: ``original_row`` (a line per row of Y) or ``anonymized_row``
-    (a line per row of X, 0 = deleted). InvalidUpload names what is wrong by row, but repeats no row number
-    of the file (0 is none): messages travel further than secrets may. ``anonymized``: None for a release
-    that cannot be read; then only what is wrong without it is found.
+    The header names the direction: ``original_row`` (a line per row of Y) or ``anonymized_row`` (a line per
+    row of X, 0 = deleted). InvalidUpload reports errors by row but never repeats a row number of the file (0
+    is none), because messages are seen by more people than secrets. ``anonymized`` is None for a release that
+    could not be parsed; then only errors that do not depend on it are found.
     """
-    check_size(content, originals, SECRET)
-    direction, lines = secret_lines(content)
-    besides = wrong_length(direction, len(lines), originals, anonymized)
-    numbers = row_numbers(lines, direction, highest=originals, besides=besides)
+    _check_size(content, originals, SECRET)
+    direction, lines = _split_secret(content)
+    length_problems = _find_length_problems(direction, len(lines), originals, anonymized)
+    numbers = _parse_row_numbers(lines, direction, highest=originals, other_problems=length_problems)
     if direction == "original_row" or anonymized is None:
         return numbers - 1
-    return inverted(numbers, anonymized)
+    return _invert_permutation(numbers, anonymized)
 
 
-def wrong_length(direction: Direction, found: int, originals: int, anonymized: int | None) -> list[Problem]:
-    """A problem if the secret has not a line for each row of its table."""
-    sizes = {"found": found, "header": direction}
+def _find_length_problems(
+    direction: _Direction, line_count: int, originals: int, anonymized: int | None
+) -> list[FileProblem]:
+    """Return a problem if the secret does not have one line for each row of its table."""
+    sizes = {"found": line_count, "header": direction}
     if direction == "original_row" and anonymized is not None:
         needed, message = (
             anonymized,
-            Counted(
+            PluralMessage(
                 "{found} line after {header}, but the release has {needed}",
                 "{found} lines after {header}, but the release has {needed}",
                 "found",
@@ -78,7 +80,7 @@ def wrong_length(direction: Direction, found: int, originals: int, anonymized: i
     else:
         needed, message = (
             originals,
-            Counted(
+            PluralMessage(
                 "{found} line after {header}; {needed} are needed",
                 "{found} lines after {header}; {needed} are needed",
                 "found",
@@ -86,49 +88,49 @@ def wrong_length(direction: Direction, found: int, originals: int, anonymized: i
                 needed=originals,
             ),
         )
-    may_be_fewer = direction == "original_row" and anonymized is None
-    right = found <= needed if may_be_fewer else found == needed
-    return [] if right else [Problem(SECRET, None, None, "wrong_length", message)]
+    allows_fewer = direction == "original_row" and anonymized is None
+    is_right = line_count <= needed if allows_fewer else line_count == needed
+    return [] if is_right else [FileProblem(SECRET, None, None, "wrong_length", message)]
 
 
-def guess_from_file(content: bytes, *, originals: int, anonymized: int) -> IntArray:
-    """The guess vector (n',) of a guess file: 0-based rows of X, -1 where it abstains (0 in the file).
+def parse_guess(content: bytes, *, originals: int, anonymized: int) -> IntArray:
+    """Return the guess vector (n',) of a guess file: 0-based rows of X, -1 for an abstention (0 in the file).
 
-    A row of X may be guessed more than once. InvalidUpload names all that is wrong, each with row and code.
+    A row of X may be guessed more than once. InvalidUpload lists all errors, each with row and code.
     """
-    check_size(content, originals, GUESS)
-    header, lines = header_and_lines(content, GUESS)
-    found: list[Problem] = []
+    _check_size(content, originals, GUESS)
+    header, lines = _split_header(content, GUESS)
+    problems: list[FileProblem] = []
     if header != "original_row":
         message = Message("the first line of a guess must be original_row")
-        found.append(Problem(GUESS, None, None, "guess_header", message, 1))
-        if not header:  # what is no name may be the first of the numbers: every row would be another one
-            raise InvalidUpload(found)
+        problems.append(FileProblem(GUESS, None, None, "guess_header", message, 1))
+        if not header:  # it may be the first number: then every row number below would be shifted by one
+            raise InvalidUpload(problems)
     if len(lines) != anonymized:
-        message = Counted(
+        message = PluralMessage(
             "{found} line after original_row; {needed} are needed, 0 for a row not guessed",
             "{found} lines after original_row; {needed} are needed, 0 for a row not guessed",
             "found",
             found=len(lines),
             needed=anonymized,
         )
-        found.append(Problem(GUESS, None, None, "wrong_length", message))
-    numbers = whole_numbers(lines)
-    wrong = wrong_rows(numbers, lines, lowest=0, highest=originals)
-    check_rows(wrong, "original_row", lines, file=GUESS, besides=found)
+        problems.append(FileProblem(GUESS, None, None, "wrong_length", message))
+    numbers = _parse_integers(lines)
+    row_errors = _find_row_errors(numbers, lines, lowest=0, highest=originals)
+    _raise_row_errors(row_errors, "original_row", lines, file=GUESS, other_problems=problems)
     return numbers - 1
 
 
-def check_size(content: bytes, originals: int, file: str) -> None:
-    """A file of line ends is refused before it is taken apart."""
+def _check_size(content: bytes, originals: int, file: str) -> None:
+    """Reject a file that consists mostly of line ends before it is split into lines."""
     if content.count(b"\n") + content.count(b"\r") > 2 * (originals + 1000):
         message = Message("the file has many more lines than the tables have rows")
-        raise refused("wrong_length", message, file=file)
+        raise _make_upload_error("wrong_length", message, file=file)
 
 
-def secret_lines(content: bytes) -> tuple[Direction, Lines]:
-    """The direction that the header names, and the lines below it."""
-    header, lines = header_and_lines(content, SECRET)
+def _split_secret(content: bytes) -> tuple[_Direction, Lines]:
+    """Return the direction that the header names, and the lines below it."""
+    header, lines = _split_header(content, SECRET)
     match header:
         case "original_row":
             return "original_row", lines
@@ -137,135 +139,140 @@ def secret_lines(content: bytes) -> tuple[Direction, Lines]:
     message = Message(
         "the first line must be original_row or anonymized_row: a bare list of numbers is ambiguous"
     )
-    raise refused("secret_header", message, line=1)
+    raise _make_upload_error("secret_header", message, line=1)
 
 
-def header_and_lines(content: bytes, file: str) -> tuple[str, Lines]:
-    """The one header line, without the quotation marks or the spaces around it, and the lines below it."""
-    return plain(content) or as_text(content, file)
+def _split_header(content: bytes, file: str) -> tuple[str, Lines]:
+    """Return the header line, without quotes and surrounding spaces, and the lines below it."""
+    return parse_plain(content) or parse_text(content, file)
 
 
-def plain(content: bytes) -> tuple[str, IntArray] | None:
-    """The same of a file of digits and line ends only, as nearly all are: no line of it becomes a text."""
+def parse_plain(content: bytes) -> tuple[str, IntArray] | None:
+    """Parse a file of digits and line ends only, without creating strings; None for other files."""
     content = content.replace(b"\r\n", b"\n").rstrip(b"\n")
-    header = PLAIN_HEADER.match(content)
+    header = _PLAIN_HEADER_PATTERN.match(content)
     if header is None:
         return None
     digits = np.frombuffer(content, np.uint8, offset=header.end()) - ord("0")
-    breaks = np.flatnonzero(digits == NEWLINE)
+    breaks = np.flatnonzero(digits == _NEWLINE_CODE)
     starts, ends = np.append(0, breaks + 1), np.append(breaks, len(digits))
     lengths = ends - starts
-    if lengths.min() < 1 or lengths.max() > LONGEST_NUMBER or np.count_nonzero(digits > 9) > len(breaks):
+    if lengths.min() < 1 or lengths.max() > _MAX_DIGITS or np.count_nonzero(digits > 9) > len(breaks):
         return None
     numbers = np.zeros(len(lengths), np.int64)
-    for place in range(lengths.max()):
-        longer = lengths > place
-        numbers[longer] = 10 * numbers[longer] + digits[starts[longer] + place]
+    for digit in range(lengths.max()):
+        has_digit = lengths > digit
+        numbers[has_digit] = 10 * numbers[has_digit] + digits[starts[has_digit] + digit]
     return header[1].decode(), numbers
 
 
-def as_text(content: bytes, file: str) -> tuple[str, list[str]]:
-    refuse_foreign(content, file)
+def parse_text(content: bytes, file: str) -> tuple[str, list[str]]:
+    reject_foreign_formats(content, file)
     if b"\x00" in content:
-        raise refused("control_character", Message("the file contains a NUL byte"), file=file)
+        raise _make_upload_error("control_character", Message("the file contains a NUL byte"), file=file)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise refused("encoding", Message("the file is not UTF-8 text"), file=file) from None
+        raise _make_upload_error("encoding", Message("the file is not UTF-8 text"), file=file) from None
     header, *lines = re.split(r"\r\n|\n|\r", text.rstrip("\r\n"))
-    named = HEADER.fullmatch(header)
-    habit = None if named else invisible(header) or one_column(header, get_args(Direction))
-    if habit:
-        raise refused(f"{file}_header", habit, line=1, file=file)
-    return named[2] if named else "", lines
+    match = _HEADER_PATTERN.fullmatch(header)
+    format_message = (
+        None if match else _describe_invisible(header) or explain_single_column(header, get_args(_Direction))
+    )
+    if format_message:
+        raise _make_upload_error(f"{file}_header", format_message, line=1, file=file)
+    return match[2] if match else "", lines
 
 
-def invisible(header: str) -> Message | None:
-    codes = invisible_codes(header)
+def _describe_invisible(header: str) -> Message | None:
+    codes = list_invisible_codes(header)
     return Message("the first line has invisible characters: {codes}", codes=codes) if codes else None
 
 
-def row_numbers(
-    lines: Lines, direction: Direction, *, highest: int, besides: Sequence[Problem] = ()
+def _parse_row_numbers(
+    lines: Lines, direction: _Direction, *, highest: int, other_problems: Sequence[FileProblem] = ()
 ) -> IntArray:
-    """The lines as integers up to ``highest``, no number twice; only deleted rows are 0."""
+    """Parse the lines as integers up to ``highest``, none repeated; 0 is allowed for deleted rows only."""
     lowest = 1 if direction == "original_row" else 0
-    numbers = whole_numbers(lines)
-    wrong = wrong_rows(numbers, lines, lowest=lowest, highest=highest)
-    inside = np.where((numbers < lowest) | (numbers > highest), 0, numbers)
+    numbers = _parse_integers(lines)
+    row_errors = _find_row_errors(numbers, lines, lowest=lowest, highest=highest)
+    valid_numbers = np.where((numbers < lowest) | (numbers > highest), 0, numbers)
     message = Message("repeats a row number used above")
-    repeated = dict.fromkeys(repetitions(inside), ("duplicate_row", message))
-    rows = dict(sorted({**wrong, **repeated}.items()))
-    check_rows(rows, direction, lines, file=SECRET, besides=besides)
+    repetition_errors = dict.fromkeys(_find_repetitions(valid_numbers), ("duplicate_row", message))
+    all_errors = dict(sorted({**row_errors, **repetition_errors}.items()))
+    _raise_row_errors(all_errors, direction, lines, file=SECRET, other_problems=other_problems)
     return numbers
 
 
-def whole_numbers(lines: Lines) -> IntArray:
-    """The lines as integers, -1 where one is none."""
+def _parse_integers(lines: Lines) -> IntArray:
+    """Parse the lines as integers, -1 where a line is not a row number."""
     if isinstance(lines, np.ndarray):
         return lines
-    found = (line.strip(" \t") for line in lines)  # int() reads fewer kinds of space than strip() takes away
-    return np.array([int(line) if ROW_NUMBER.fullmatch(line) else -1 for line in found], dtype=np.int64)
+    # strip() alone would also remove characters that int() does not accept as spaces.
+    stripped_lines = (line.strip(" \t") for line in lines)
+    return np.array(
+        [int(line) if _ROW_NUMBER_PATTERN.fullmatch(line) else -1 for line in stripped_lines], dtype=np.int64
+    )
 
 
-def wrong_rows(numbers: IntArray, lines: Lines, *, lowest: int, highest: int) -> Wrong:
-    """What is no integer in [lowest, highest]; a 0 that is too low is named, as counting from 0 is common."""
-    zero = "out_of_range", Message("is 0, but rows are counted from 1")
-    outside = (
+def _find_row_errors(numbers: IntArray, lines: Lines, *, lowest: int, highest: int) -> _RowErrors:
+    """Return an error for each number outside [lowest, highest], with a hint for 0 and for text."""
+    zero_error = "out_of_range", Message("is 0, but rows are counted from 1")
+    range_error = (
         "out_of_range",
         Message("is outside {lowest} to {highest}", lowest=lowest, highest=highest),
     )
-    places = np.flatnonzero((numbers < lowest) | (numbers > highest)).tolist()
-    special = {place: no_row_number(str(lines[place])) for place in places if numbers[place] < 0}
-    special |= dict.fromkeys((place for place in places if numbers[place] == 0), zero)
-    return {place + 1: special.get(place, outside) for place in places}
+    indices = np.flatnonzero((numbers < lowest) | (numbers > highest)).tolist()
+    special_errors = {index: _describe_bad_line(str(lines[index])) for index in indices if numbers[index] < 0}
+    special_errors |= dict.fromkeys((index for index in indices if numbers[index] == 0), zero_error)
+    return {index + 1: special_errors.get(index, range_error) for index in indices}
 
 
-def no_row_number(line: str) -> tuple[str, Message]:
-    codes = invisible_codes(line)
+def _describe_bad_line(line: str) -> tuple[str, Message]:
+    codes = list_invisible_codes(line)
     if codes:
         return "invisible_character", Message("has invisible characters: {codes}", codes=codes)
     return "not_a_row_number", Message("is not a row number")
 
 
-def repetitions(numbers: IntArray) -> list[int]:
-    """1-based places whose number, which is not below 0, nor 0 itself, has occurred before."""
+def _find_repetitions(numbers: IntArray) -> list[int]:
+    """Return the 1-based positions of positive numbers that occurred before; ``numbers`` are 0 or more."""
     if not (np.bincount(numbers)[1:] > 1).any():
         return []
-    _, first = np.unique(numbers, return_index=True)
-    again = np.ones(len(numbers), dtype=bool)
-    again[first] = False
-    return [int(place) + 1 for place in np.flatnonzero(again & (numbers != 0))]
+    _, first_indices = np.unique(numbers, return_index=True)
+    is_repeated = np.ones(len(numbers), dtype=bool)
+    is_repeated[first_indices] = False
+    return [int(index) + 1 for index in np.flatnonzero(is_repeated & (numbers != 0))]
 
 
-def inverted(permutation: IntArray, anonymized: int) -> IntArray:
-    """s from p: p(i) = j exactly if s_j = i; every row of Y must come from somewhere."""
-    kept = np.flatnonzero(permutation)
-    if len(kept) != anonymized:
-        message = Counted(
+def _invert_permutation(permutation: IntArray, anonymized: int) -> IntArray:
+    """Return s from p, where p(i) = j if and only if s_j = i; every row of Y must have a source."""
+    kept_rows = np.flatnonzero(permutation)
+    if len(kept_rows) != anonymized:
+        message = PluralMessage(
             "{found} row is kept, but the release has {needed}",
             "{found} rows are kept, but the release has {needed}",
             "found",
-            found=len(kept),
+            found=len(kept_rows),
             needed=anonymized,
         )
-        raise refused("missing_row", message)
-    check_rows(
-        wrong_rows(permutation, permutation, lowest=0, highest=anonymized),
+        raise _make_upload_error("missing_row", message)
+    _raise_row_errors(
+        _find_row_errors(permutation, permutation, lowest=0, highest=anonymized),
         "anonymized_row",
         permutation,
         file=SECRET,
     )
     source = np.empty(anonymized, dtype=np.int64)
-    source[permutation[kept] - 1] = kept
+    source[permutation[kept_rows] - 1] = kept_rows
     return source
 
 
 def check_source(source: IntArray, *, originals: int, anonymized: int) -> None:
-    """Whether s has an original row, counted from 0, for every anonymized one, and none twice."""
+    """Raise InvalidInput unless s has a distinct original row, counted from 0, for every anonymized row."""
     rows = np.asarray(source)
     if rows.shape != (anonymized,):
-        message = Counted(
+        message = PluralMessage(
             "the source index has {found} row for {needed} individuals",
             "the source index has {found} rows for {needed} individuals",
             "found",
@@ -280,55 +287,62 @@ def check_source(source: IntArray, *, originals: int, anonymized: int) -> None:
 
 
 def secret_csv(source: IntArray) -> bytes:
-    """The source index as a file with the header ``original_row``."""
+    """Return the source index as a file with the header ``original_row``."""
     pieces = [b"original_row\n"]
-    for start in range(0, len(source), WRITTEN_AT_ONCE):
-        rows = (source[start : start + WRITTEN_AT_ONCE] + 1).tolist()
+    for start in range(0, len(source), _LINES_PER_CHUNK):
+        rows = (source[start : start + _LINES_PER_CHUNK] + 1).tolist()
         pieces.append(("\n".join(map(str, rows)) + "\n").encode())
     return b"".join(pieces)
 
 
 def guess_csv(guess: IntArray) -> bytes:
-    """A guess vector, -1 abstaining, as a guess file: rows from 1, 0 abstaining."""
+    """Return a guess vector, -1 for abstentions, as a file: rows from 1, 0 for abstentions."""
     return secret_csv(guess)
 
 
 def keeps_original_order(source: IntArray) -> bool:
-    """Whether most rows stand where, or mostly after whom, they stood in the original.
+    """Whether most rows have the position, or the order, that they have in the original.
 
-    Such a release gives its secret away to whoever guesses "row j is row j".
+    Such a release gives its secret away to anyone who guesses "row j is row j".
     """
     if len(source) < 2:
         return False
-    in_place = np.count_nonzero(source == np.arange(len(source)))
+    unmoved = np.count_nonzero(source == np.arange(len(source)))
     ascending = np.count_nonzero(np.diff(source) > 0)
-    # In a random order half of the steps ascend; deletions leave every step ascending.
-    return bool(in_place / len(source) > 0.5 or ascending / (len(source) - 1) > 0.75)
+    # In a random order half of the steps ascend. After deletions alone, all steps ascend.
+    return bool(unmoved / len(source) > 0.5 or ascending / (len(source) - 1) > 0.75)
 
 
 def remarks_on_order(source: IntArray) -> list[Remark]:
-    """What is to be said of a release whose rows are published in the order that it has."""
-    return [IN_ORDER] if keeps_original_order(source) else []
+    """Warn of a release that is published in the order of the original."""
+    return [ORIGINAL_ORDER_REMARK] if keeps_original_order(source) else []
 
 
 def remarks_on_guess(guess: IntArray) -> list[Remark]:
-    """Warn of rows that are counted from 0: every row once, and one of them the row 0 that is left open."""
-    once = len(np.unique(guess)) == len(guess) and int((guess >= 0).sum()) == len(guess) - 1
-    return [FROM_ZERO] if once and int(guess.max()) == len(guess) - 2 else []
+    """Warn of rows counted from 0: every row guessed once, and exactly one line with 0."""
+    skips_one_row = len(np.unique(guess)) == len(guess) and int((guess >= 0).sum()) == len(guess) - 1
+    return [_COUNTED_FROM_ZERO_REMARK] if skips_one_row and int(guess.max()) == len(guess) - 2 else []
 
 
-def refused(code: str, message: Message, *, file: str = SECRET, line: int | None = None) -> InvalidUpload:
-    return InvalidUpload([Problem(file, None, None, code, message, line)])
+def _make_upload_error(
+    code: str, message: Message, *, file: str = SECRET, line: int | None = None
+) -> InvalidUpload:
+    return InvalidUpload([FileProblem(file, None, None, code, message, line)])
 
 
-def check_rows(
-    wrong: Wrong, column: str, lines: Lines, *, file: str, besides: Sequence[Problem] = ()
+def _raise_row_errors(
+    row_errors: _RowErrors,
+    column: str,
+    lines: Lines,
+    *,
+    file: str,
+    other_problems: Sequence[FileProblem] = (),
 ) -> None:
-    """InvalidUpload if anything is wrong. What stands there is repeated of a guess, never of a secret."""
-    listed = list(besides)
-    for row, (code, what) in islice(wrong.items(), LISTED):
-        message = Message("row {row} of the {file} {what}", row=row, file=file, what=what)
-        value = None if file == SECRET else str(lines[row - 1]).strip(" \t")[:LONGEST_VALUE]
-        listed.append(Problem(file, row, column, code, message, row + 1, value))
-    if listed:
-        raise InvalidUpload(listed, total=len(besides) + len(wrong))
+    """Raise InvalidUpload if there are errors. Cells are repeated for guesses, but never for secrets."""
+    problems = list(other_problems)
+    for row, (code, description) in islice(row_errors.items(), MAX_LISTED_PROBLEMS):
+        message = Message("row {row} of the {file} {what}", row=row, file=file, what=description)
+        value = None if file == SECRET else str(lines[row - 1]).strip(" \t")[:MAX_VALUE_LENGTH]
+        problems.append(FileProblem(file, row, column, code, message, row + 1, value))
+    if problems:
+        raise InvalidUpload(problems, total=len(other_problems) + len(row_errors))

@@ -1,90 +1,92 @@
-"""The question which original row each row of a release comes from, and the answer that its makers hold.
+"""The question which original row each released row comes from, and the answer that its makers upload.
 
 Sizes: ``originals`` and ``rows``, the individuals of the original and of the release.
 """
 
 from typing import TYPE_CHECKING, Any
 
-from anoncup.lazy import deferred, deferred_in
-from anoncup.tracks.files import GUESS, SECRET, FileSpec, each_released, headed
-from anoncup.tracks.model import About, Answers, Question, Sizes
+from anoncup.lazy import lazy, lazy_in
+from anoncup.tracks.files import GUESS, SECRET, FileSpec, every_released_row, fixed_header
+from anoncup.tracks.model import AnswerSpec, Question, ReleaseContext, Sizes
 from anoncup.tracks.outcomes import Outcome
 
 if TYPE_CHECKING:
     from anoncup.geometry.arrays import IntArray
-    from anoncup.tracks.linkage.attack_rates import Answer, guess_rate, rate_of
-    from anoncup.tracks.linkage.permutation import check_source, guess_from_file, source_from_secret
+    from anoncup.tracks.linkage.attack_rates import Prediction, guess_rate, rate_of
+    from anoncup.tracks.linkage.permutation import check_source, parse_guess, parse_secret
     from anoncup.tracks.outcomes import Rate
 else:
-    check_source = deferred("anoncup.tracks.linkage.permutation.check_source")
-    guess_from_file = deferred("anoncup.tracks.linkage.permutation.guess_from_file")
-    source_from_secret = deferred("anoncup.tracks.linkage.permutation.source_from_secret")
-    guess_rate = deferred("anoncup.tracks.linkage.attack_rates.guess_rate")
-    rate_of = deferred("anoncup.tracks.linkage.attack_rates.rate_of")
+    check_source = lazy("anoncup.tracks.linkage.permutation.check_source")
+    parse_guess = lazy("anoncup.tracks.linkage.permutation.parse_guess")
+    parse_secret = lazy("anoncup.tracks.linkage.permutation.parse_secret")
+    guess_rate = lazy("anoncup.tracks.linkage.attack_rates.guess_rate")
+    rate_of = lazy("anoncup.tracks.linkage.attack_rates.rate_of")
 
-_permutation = deferred_in("anoncup.tracks.linkage.permutation")
-_rates = deferred_in("anoncup.tracks.linkage.attack_rates")
-
-
-def read_secret(content: bytes, about: About) -> "IntArray":
-    sizes = about.sizes
-    return source_from_secret(content, originals=sizes["originals"], anonymized=sizes.get("rows"))
+_lazy_permutation = lazy_in("anoncup.tracks.linkage.permutation")
+_lazy_rates = lazy_in("anoncup.tracks.linkage.attack_rates")
 
 
-def check(source: Any, sizes: Sizes) -> None:
+def _read_secret(content: bytes, context: ReleaseContext) -> "IntArray":
+    sizes = context.sizes
+    return parse_secret(content, originals=sizes["originals"], anonymized=sizes.get("rows"))
+
+
+def check_answer(source: Any, sizes: Sizes) -> None:
     check_source(source, originals=sizes["originals"], anonymized=sizes["rows"])
 
 
-def read_guess(content: bytes, about: About) -> "IntArray":
-    sizes = about.sizes
-    return guess_from_file(content, originals=sizes["originals"], anonymized=sizes["rows"])
+def read_guess(content: bytes, context: ReleaseContext) -> "IntArray":
+    sizes = context.sizes
+    return parse_guess(content, originals=sizes["originals"], anonymized=sizes["rows"])
 
 
 def judge(guess: "IntArray", source: "IntArray", sizes: Sizes) -> Outcome:
-    """#{j : g_j = s_j} / n'. Nothing is taken off for chance, as in the cups of 2015 and 2016."""
-    found = guess_rate(guess, source, rows=sizes["originals"])
-    return Outcome(found.rate, correct=found.correct, trials=found.trials, interval=found.interval)
+    """Return #{j : g_j = s_j} / n' without adjustment for chance, as in the cups of 2015 and 2016."""
+    link_rate = guess_rate(guess, source, rows=sizes["originals"])
+    return Outcome(
+        link_rate.rate, correct=link_rate.correct, trials=link_rate.trials, interval=link_rate.interval
+    )
 
 
-def rate(answer: "Answer", source: "IntArray", sizes: Sizes) -> "Rate":
-    return rate_of(answer, source, rows=sizes["originals"])
+def _rate_prediction(prediction: "Prediction", source: "IntArray", sizes: Sizes) -> "Rate":
+    return rate_of(prediction, source, rows=sizes["originals"])
 
 
-SOURCES = Answers(
+SOURCE_ANSWER = AnswerSpec(
     file=FileSpec(
         SECRET,
         title="the secret",
-        said="CSV headed original_row or anonymized_row, 1-based",
+        format_description="CSV headed original_row or anonymized_row, 1-based",
         kind="permutation",
         samples=(("original_row", "3", "1", "2"), ("anonymized_row", "2", "3", "1")),
         excerpts=(("original_row", "17", "4", "…"), ("anonymized_row", "3", "0", "…")),
     ),
-    read=read_secret,
-    write=_permutation("secret_csv"),
-    remarks=_permutation("remarks_on_order"),
-    check=check,
-    read_alone=True,
+    read=_read_secret,
+    write=_lazy_permutation("secret_csv"),
+    remarks=_lazy_permutation("remarks_on_order"),
+    check=check_answer,
+    reads_without_release=True,
 )
-LINK = Question(
+LINK_QUESTION = Question(
     name="link",
     file=FileSpec(
         GUESS,
         title="the guess",
-        said="CSV headed original_row, a line per row; 0 = abstain",
-        header=headed("original_row"),
-        rows=each_released,
+        format_description="CSV headed original_row, a line per row; 0 = abstain",
+        header=fixed_header("original_row"),
+        rows=every_released_row,
         kind="rows",
         samples=(("original_row", "27", "0", "3", "…"),),
         excerpts=(("original_row", "17", "0", "…"),),
     ),
     read=read_guess,
-    write=_permutation("guess_csv"),
-    answered=_rates("answered"),
+    write=_lazy_permutation("guess_csv"),
+    count_answered=_lazy_rates("count_answered"),
     judge=judge,
-    perfect=lambda source: source,
-    rate=rate,
-    guess_of=_rates("guess_of"),
-    right=_rates("chances"),
-    counts=True,
-    remarks=_permutation("remarks_on_guess"),
+    perfect_guess=lambda source: source,
+    rate=_rate_prediction,
+    resolve_guess=_lazy_rates("resolve_guess"),
+    hit_probabilities=_lazy_rates("hit_probabilities"),
+    asks_identity=True,
+    remarks=_lazy_permutation("remarks_on_guess"),
 )

@@ -1,4 +1,4 @@
-"""Random permutations: within groups, and without fixed points."""
+"""Random permutations within groups, and derangements."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,37 +7,37 @@ import pandas as pd
 from numpy.random import Generator
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.geometry.encoding import encode, group_rows, texts, vocabulary_of
+from anoncup.geometry.encoding import build_vocabulary, column_texts, encode, group_rows
 
 
 def equivalence_classes(table: pd.DataFrame, quasi_identifiers: Sequence[str]) -> IntArray:
-    """The class number of every row, (n,); no quasi-identifiers: one class."""
-    cells = [texts(table, name) for name in quasi_identifiers]
-    codes = [encode(column, vocabulary_of(column)) for column in cells]
-    return group_rows(np.column_stack([np.zeros(len(table), dtype=np.int64), *codes])).group_of
+    """Return the class number of every row, (n,). Without quasi-identifiers, all rows form one class."""
+    cells = [column_texts(table, name) for name in quasi_identifiers]
+    codes = [encode(column, build_vocabulary(column)) for column in cells]
+    return group_rows(np.column_stack([np.zeros(len(table), dtype=np.int64), *codes])).group_ids
 
 
-def shuffled_within(group_of: IntArray, rng: Generator) -> IntArray:
-    """A uniformly random permutation of the rows that keeps every row in its group."""
-    return shuffler(group_of)(rng)
+def shuffle_within(group_of: IntArray, rng: Generator) -> IntArray:
+    """Return a uniformly random permutation of the rows that keeps every row in its group."""
+    return make_shuffler(group_of)(rng)
 
 
-def shuffler(group_of: IntArray) -> Callable[[Generator], IntArray]:
-    """:func:`shuffled_within` of these groups, to be drawn many times."""
+def make_shuffler(group_of: IntArray) -> Callable[[Generator], IntArray]:
+    """Return a function that repeats :func:`shuffle_within` for these groups."""
     rows = np.argsort(group_of, kind="stable")
 
-    def draw(rng: Generator) -> IntArray:
-        moved = np.empty(len(group_of), dtype=np.int64)
-        moved[rows] = ordered_within(group_of, rng.random(len(group_of)))
-        return moved
+    def shuffle(rng: Generator) -> IntArray:
+        permutation = np.empty(len(group_of), dtype=np.int64)
+        permutation[rows] = order_within(group_of, rng.random(len(group_of)))
+        return permutation
 
-    return draw
+    return shuffle
 
 
-def ordered_within(group_of: IntArray, shares: FloatArray) -> IntArray:
-    """Rows by group, then by their ``shares`` in [0, 1), then by row: (n,).
+def order_within(group_of: IntArray, shares: FloatArray) -> IntArray:
+    """Return the rows sorted by group, then by ``shares`` in [0, 1), then by row: (n,).
 
-    One sum of both tells most orders; rounding may make sums equal, but never the wrong way round.
+    Sorting by the sum of group and share is faster and enough unless rounding makes sums equal.
     """
     keys = group_of + shares
     order = np.argsort(keys)
@@ -47,8 +47,8 @@ def ordered_within(group_of: IntArray, shares: FloatArray) -> IntArray:
 
 
 def derangement(rows: int, rng: Generator) -> IntArray:
-    """A uniformly random permutation without a fixed point, by rejection (e tries on average)."""
+    """Return a uniformly random permutation without a fixed point, by rejection (e tries on average)."""
     while True:
-        drawn = rng.permutation(rows)
-        if rows < 2 or not (drawn == np.arange(rows)).any():
-            return drawn
+        permutation = rng.permutation(rows)
+        if rows < 2 or not (permutation == np.arange(rows)).any():
+            return permutation

@@ -1,229 +1,231 @@
-"""The membership track: who was in the table that a release was made of, as asked since 2020."""
+"""The membership track: who was in the table behind a synthetic release (question of the cups since 2020)."""
 
-from __future__ import annotations  # its types are those of numbers
+from __future__ import annotations  # the numeric types are imported for type checkers only
 
 from collections.abc import Callable
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from anoncup.lazy import deferred_in
+from anoncup.lazy import lazy_in
 from anoncup.messages import N_
 from anoncup.rules.parameters import Parameter
-from anoncup.tracks.files import GUESS, Columns, FileSpec, Rows
+from anoncup.tracks.files import GUESS, ColumnNames, FileSpec, RowLimits
 from anoncup.tracks.membership.settings import (
-    ATTRIBUTE,
-    PLACE,
+    ATTRIBUTE_NAME,
+    CANDIDATE_COLUMN,
     check_rules,
-    hidden_of,
+    columns_by_role,
+    hidden_column_name,
     hidden_schema,
     public_schema,
     read_settings,
-    roles,
 )
-from anoncup.tracks.model import Answers, Draw, Question, Track
+from anoncup.tracks.model import Allocation, AnswerSpec, Question, Track
 from anoncup.tracks.parts import Attacker, Measure, Method
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
 
-_by = deferred_in(__name__)
+_lazy = lazy_in(__name__)
 
-CUT_AT_QUANTILES = {"marginals", "pairs", "tails"}
-"""Measures that compare numbers with quantiles, exactly since version 2."""
+_QUANTILE_MEASURES = {"marginals", "pairs", "tails"}
+"""Measures that compare numbers with quantiles; exact since version 2."""
 
 
-def all_columns(rules: Rules) -> Columns:
-    names: Columns = rules.settings.schema.names
+def _all_columns(rules: Rules) -> ColumnNames:
+    names: ColumnNames = rules.settings.schema.names
     return names
 
 
-def public_columns(rules: Rules) -> Columns:
+def _public_columns(rules: Rules) -> ColumnNames:
     return public_schema(rules).names
 
 
-def hidden_column(rules: Rules) -> Columns:
-    hidden = hidden_of(rules)
-    return (hidden,) if hidden else ()
+def _hidden_columns(rules: Rules) -> ColumnNames:
+    name = hidden_column_name(rules)
+    return (name,) if name else ()
 
 
-def against_members(
-    name: str, details: Callable[[Any], dict[str, float]] | None = None, within: str = "measures"
+def _make_measure(
+    name: str, details: Callable[[Any], dict[str, float]] | None = None, module: str = "measures"
 ) -> Measure:
-    """A measure in [0, 1], 0 best, of a release beside its members: its value is its utility score."""
-    compute = _by(f"{within}.{name}")
+    """Return a measure in [0, 1], 0 best, of a release and its members; its value is its utility score."""
+    compute = _lazy(f"{module}.{name}")
     return Measure(
         name,
-        2 if name in CUT_AT_QUANTILES else 1,
-        lambda release: compute(release.members, release.released),
+        2 if name in _QUANTILE_MEASURES else 1,
+        lambda release: compute(release.members, release.release_table),
         weighs=True,
         scale=1.0,
         details=details,
     )
 
 
-def seen(name: str) -> Attacker:
-    """An attacker that scores how surely each candidate is a member."""
-    attack = _by(f"attackers.{name}")
-    return Attacker(name, 1, lambda target: attack(target.seen), question="membership")
+def _make_attacker(name: str) -> Attacker:
+    """Return an attacker that scores the membership of each candidate."""
+    attack = _lazy(f"attackers.{name}")
+    return Attacker(name, 1, lambda target: attack(target.attack_input), question="membership")
 
 
-def method(name: str, *parameters: Parameter) -> Method:
-    return Method(name, _by(f"methods.{name}"), parameters)
+def _make_method(name: str, *parameters: Parameter) -> Method:
+    return Method(name, _lazy(f"methods.{name}"), parameters)
 
 
-def each_candidate(sizes: Any, _: object) -> tuple[int, int]:
-    """A line for each."""
+def _one_row_per_candidate(sizes: Any, _: object) -> tuple[int, int]:
     return sizes["originals"], sizes["originals"]
 
 
-def each_member(sizes: Any, _: object) -> tuple[int, int]:
+def _one_row_per_member(sizes: Any, _: object) -> tuple[int, int]:
     return sizes["originals"] // 2, sizes["originals"] // 2
 
 
-ONE_EACH: Rows = each_candidate
-MEMBERS = FileSpec(
+_ONE_ROW_PER_CANDIDATE: RowLimits = _one_row_per_candidate
+_MEMBERS_SPEC = FileSpec(
     "members",
     title="the members",
-    said=N_("CSV with the header candidate and all columns: one row for each of the team's members"),
-    header=lambda rules: (PLACE, *all_columns(rules)),
-    rows=each_member,
+    format_description=N_(
+        "CSV with the header candidate and all columns: one row for each of the team's members"
+    ),
+    header=lambda rules: (CANDIDATE_COLUMN, *_all_columns(rules)),
+    rows=_one_row_per_member,
     kind="members",
-    excerpts=((PLACE, "2", "3", "7", "…"),),
+    excerpts=((CANDIDATE_COLUMN, "2", "3", "7", "…"),),
 )
-HIDDEN = FileSpec(
+_HIDDEN_SPEC = FileSpec(
     "hidden",
     title="the hidden column of the candidates",
-    said="CSV headed by the hidden column, a line for each candidate",
-    header=hidden_column,
-    rows=ONE_EACH,
-    example=lambda rules: hidden_schema(rules).lines if hidden_of(rules) else (),
+    format_description="CSV headed by the hidden column, a line for each candidate",
+    header=_hidden_columns,
+    rows=_ONE_ROW_PER_CANDIDATE,
+    example_lines=lambda rules: hidden_schema(rules).lines if hidden_column_name(rules) else (),
 )
-MEMBERSHIP_QUESTION = Question(
+_MEMBERSHIP_QUESTION = Question(
     name="membership",
     file=FileSpec(
         GUESS,
         title="the guess",
-        said="CSV headed score, a line for each candidate: a number from 0 to 1, higher the surer a member",
+        format_description="CSV headed score, a line for each candidate: a number from 0 to 1, "
+        "higher the surer a member",
         header=lambda _: ("score",),
-        rows=ONE_EACH,
+        rows=_ONE_ROW_PER_CANDIDATE,
         kind="scores",
         samples=(("score", "0.93", "0.5", "0", "…"),),
         excerpts=(("score", "0.93", "0.5", "…"),),
     ),
-    read=_by("questions.read_scores"),
-    write=_by("tables.scores_csv"),
-    answered=_by("questions.answered"),
-    judge=_by("questions.judge_membership"),
-    perfect=_by("questions.surest"),
+    read=_lazy("questions.read_scores"),
+    write=_lazy("tables.scores_csv"),
+    count_answered=_lazy("questions.count_answered"),
+    judge=_lazy("questions.judge_membership"),
+    perfect_guess=_lazy("questions.perfect_scores"),
     parameters=(Parameter("value", "choice", ("tpr", "advantage")),),
-    blind=_by("questions.blind_scores"),
+    blind_guess=_lazy("questions.blind_scores"),
 )
-ATTRIBUTE_QUESTION = Question(
-    name=ATTRIBUTE,
+_ATTRIBUTE_QUESTION = Question(
+    name=ATTRIBUTE_NAME,
     file=FileSpec(
         GUESS,
         title="the guess",
-        said="CSV headed by the hidden column, a line for each candidate",
-        header=hidden_column,
-        rows=ONE_EACH,
+        format_description="CSV headed by the hidden column, a line for each candidate",
+        header=_hidden_columns,
+        rows=_ONE_ROW_PER_CANDIDATE,
     ),
-    read=_by("questions.read_column"),
-    write=_by("tables.written"),
-    answered=_by("questions.rows_of"),
-    judge=_by("questions.judge_attribute"),
-    perfect=_by("questions.known_column"),
+    read=_lazy("questions.read_column"),
+    write=_lazy("tables.write_table"),
+    count_answered=_lazy("questions.count_rows"),
+    judge=_lazy("questions.judge_attribute"),
+    perfect_guess=_lazy("questions.require_hidden_column"),
     parameters=(
         Parameter("hidden", "column", "columns"),
         Parameter("tolerance", "amount", default=0.0),
     ),
     optional=True,
-    blind=_by("questions.blind_column"),
+    blind_guess=_lazy("questions.blind_column"),
 )
 
 MEMBERSHIP = Track(
     name="membership",
-    roles=roles,
-    settings=read_settings,
-    fitted=_by("schema_inference.fitted"),
+    roles=columns_by_role,
+    read_settings=read_settings,
+    infer_settings=_lazy("schema_inference.infer_settings"),
     check_rules=check_rules,
-    release=(
+    release_files=(
         FileSpec(
             "released",
             title="the table made of the members",
-            said="CSV of the members' columns, made of the team's own members",
-            header=all_columns,
+            format_description="CSV of the members' columns, made of the team's own members",
+            header=_all_columns,
             rows=lambda sizes, rules: rules.settings.rows(sizes["originals"]),
-            individuals=True,
+            rows_are_individuals=True,
         ),
     ),
-    original=(
+    original_files=(
         FileSpec(
             "candidates",
             title="who may be a member",
-            said="CSV of the public columns; an even number of rows",
-            header=public_columns,
-            individuals=True,
-            example=lambda rules: public_schema(rules).lines,
+            format_description="CSV of the public columns; an even number of rows",
+            header=_public_columns,
+            rows_are_individuals=True,
+            example_lines=lambda rules: public_schema(rules).lines,
         ),
         FileSpec(
             "background",
             title="other rows that everybody knows",
-            said="CSV of all columns, the hidden one too",
-            header=all_columns,
+            format_description="CSV of all columns, the hidden one too",
+            header=_all_columns,
             required=False,
-            example=lambda rules: rules.settings.schema.lines,
+            example_lines=lambda rules: rules.settings.schema.lines,
         ),
     ),
-    parse_original=_by("adapter.parse_original"),
-    parse_release=_by("adapter.parse_release"),
-    files_of=_by("adapter.files_of"),
-    canonical_files=_by("adapter.canonical_files"),
-    individuals=lambda tables: int(tables.rows),
-    answers=Answers(
-        file=MEMBERS,
-        read=_by("answer.read"),
-        write=_by("answer.write"),
-        check=_by("answer.check"),
+    parse_original=_lazy("adapter.parse_original"),
+    parse_release=_lazy("adapter.parse_release"),
+    files_of=_lazy("adapter.files_of"),
+    write_canonical_files=_lazy("adapter.write_canonical_files"),
+    count_individuals=lambda tables: int(tables.rows),
+    answer_spec=AnswerSpec(
+        file=_MEMBERS_SPEC,
+        read=_lazy("answer.read_answer"),
+        write=_lazy("answer.write_answer"),
+        check=_lazy("answer.check_answer"),
     ),
-    questions={one.name: one for one in (MEMBERSHIP_QUESTION, ATTRIBUTE_QUESTION)},
-    draw=Draw(
-        files=(MEMBERS,),
-        each_team=True,
-        make=_by("answer.make"),
-        truth=(HIDDEN,),
-        shared=lambda rules: bool(rules.settings.shared),
-        check_truth=_by("answer.check_truth"),
-        holds=lambda rules: ("hidden",) if hidden_of(rules) else (),
+    questions={entry.name: entry for entry in (_MEMBERSHIP_QUESTION, _ATTRIBUTE_QUESTION)},
+    allocation=Allocation(
+        files=(_MEMBERS_SPEC,),
+        per_team=True,
+        make_files=_lazy("answer.make_members_file"),
+        organizer_files=(_HIDDEN_SPEC,),
+        allows_shared=lambda rules: bool(rules.settings.shared),
+        check_organizer_file=_lazy("answer.check_organizer_file"),
+        required_organizer_files=lambda rules: ("hidden",) if hidden_column_name(rules) else (),
     ),
-    prepare=_by("adapter.prepare"),
-    target_of=_by("adapter.target_of"),
-    release_of=_by("adapter.release_of"),
+    prepare=_lazy("adapter.prepare"),
+    attack_view=_lazy("adapter.target_of"),
+    measure_view=_lazy("adapter.release_of"),
     measures={
-        one.name: one
-        for one in (
-            against_members("marginals", _by("adapter.by_column")),
-            against_members("pairs"),
-            against_members("correlations"),
-            against_members("tails"),
-            against_members("copies"),
-            against_members("propensity", within="propensity"),
+        entry.name: entry
+        for entry in (
+            _make_measure("marginals", _lazy("adapter.marginals_by_column")),
+            _make_measure("pairs"),
+            _make_measure("correlations"),
+            _make_measure("tails"),
+            _make_measure("copies"),
+            _make_measure("propensity", module="propensity"),
         )
     },
-    attackers={name: seen(name) for name in ("exact_copy", "closest", "closest_ratio", "density")},
+    attackers={name: _make_attacker(name) for name in ("exact_copy", "closest", "closest_ratio", "density")},
     methods={
-        one.name: one
-        for one in (
-            method("copy"),
-            method("independent"),
-            method("noise", Parameter("strength", "share", default=0.1)),
-            method("copula"),
+        entry.name: entry
+        for entry in (
+            _make_method("copy"),
+            _make_method("independent"),
+            _make_method("noise", Parameter("strength", "share", default=0.1)),
+            _make_method("copula"),
         )
     },
-    anonymize=_by("answer.anonymize"),
+    anonymize=_lazy("answer.anonymize"),
     title=N_("membership"),
     individual=N_("candidate"),
-    example="noise",
-    frames=_by("adapter.frames"),
+    example_method="noise",
+    build_frames=_lazy("adapter.build_frames"),
     templates={"membership": files(__name__) / "membership.toml"},
-    example_data=_by("adapter.example_data"),
+    make_example_data=_lazy("adapter.make_example_data"),
 )

@@ -1,6 +1,6 @@
-"""What is done with the tables of the membership track."""
+"""Adapt the membership code to the ``Track`` interface."""
 
-from __future__ import annotations  # rules know their tracks
+from __future__ import annotations  # avoids an import cycle with rules
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,109 +11,128 @@ import pandas as pd
 
 from anoncup.tables.files import Remark
 from anoncup.tracks.membership import attackers, example
-from anoncup.tracks.membership.measures import BINS, binned, total_variation
-from anoncup.tracks.membership.rows import in_order
+from anoncup.tracks.membership.measures import MARGINAL_BINS, bin_columns, total_variation
+from anoncup.tracks.membership.rows import sort_rows
 from anoncup.tracks.membership.settings import public_schema
-from anoncup.tracks.membership.tables import Original, Table, frame, parse_candidates, parse_rows, written
+from anoncup.tracks.membership.tables import (
+    MembershipOriginal,
+    TypedTable,
+    build_frame,
+    parse_candidates,
+    parse_rows,
+    write_table,
+)
 from anoncup.tracks.model import Files
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
     from anoncup.tracks.membership.answer import Members
 
-CANDIDATES, BACKGROUND, RELEASED = "candidates", "background", "released"
-"""The files."""
+CANDIDATES_FILE, BACKGROUND, RELEASED = "candidates", "background", "released"
+"""Names of the files."""
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """A release as others see it."""
+class MembershipTarget:
+    """A release as other teams see it."""
 
-    original: Original
-    released: Table
+    original: MembershipOriginal
+    release_table: TypedTable
 
     @property
     def rows(self) -> int:
-        return self.released.rows
+        return self.release_table.rows
 
     @property
-    def seen(self) -> attackers.Target:
-        """All in the columns that everybody knows."""
+    def attack_input(self) -> attackers.MembershipAttackInput:
+        """The tables, restricted to the public columns."""
         public, background = self.original.candidates, self.original.background
         names = public.schema.names
-        return attackers.Target(public, self.released.only(*names), background and background.only(*names))
+        return attackers.MembershipAttackInput(
+            public,
+            self.release_table.select_columns(*names),
+            background and background.select_columns(*names),
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
-    """A target and the members whom it stands for."""
+class MembershipRelease:
+    """A target and the members that it was made from."""
 
-    target: Target
-    members: Table
+    target: MembershipTarget
+    members: TypedTable
 
     @property
-    def original(self) -> Original:
+    def original(self) -> MembershipOriginal:
         return self.target.original
 
     @property
-    def released(self) -> Table:
-        return self.target.released
+    def release_table(self) -> TypedTable:
+        return self.target.release_table
 
 
-def parse_original(files: Files, rules: Rules) -> tuple[Original, list[Remark]]:
+def parse_original(files: Files, rules: Rules) -> tuple[MembershipOriginal, list[Remark]]:
     schema = public_schema(rules)
-    candidates, remarks = parse_candidates(files[CANDIDATES], schema)
+    candidates, remarks = parse_candidates(files[CANDIDATES_FILE], schema)
     if BACKGROUND not in files:
-        return Original(candidates), remarks
-    background, more = parse_rows(files[BACKGROUND], rules.settings.schema, file=BACKGROUND)
-    return Original(candidates, background), [*remarks, *more]
+        return MembershipOriginal(candidates), remarks
+    background, background_remarks = parse_rows(files[BACKGROUND], rules.settings.schema, file=BACKGROUND)
+    return MembershipOriginal(candidates, background), [*remarks, *background_remarks]
 
 
-def parse_release(files: Files, original: Original, rules: Rules) -> tuple[Table, list[Remark]]:
-    fewest, most = rules.settings.rows(original.rows)
-    return parse_rows(files[RELEASED], rules.settings.schema, file=RELEASED, fewest=fewest, most=most)
+def parse_release(
+    files: Files, original: MembershipOriginal, rules: Rules
+) -> tuple[TypedTable, list[Remark]]:
+    min_rows, max_rows = rules.settings.rows(original.rows)
+    return parse_rows(
+        files[RELEASED], rules.settings.schema, file=RELEASED, min_rows=min_rows, max_rows=max_rows
+    )
 
 
-def files_of(tables: Table | Original) -> dict[str, bytes]:
-    if isinstance(tables, Table):
-        return {RELEASED: written(tables)}
-    background = {} if tables.background is None else {BACKGROUND: written(tables.background)}
-    return {CANDIDATES: written(tables.candidates), **background}
+def files_of(tables: TypedTable | MembershipOriginal) -> dict[str, bytes]:
+    if isinstance(tables, TypedTable):
+        return {RELEASED: write_table(tables)}
+    background = {} if tables.background is None else {BACKGROUND: write_table(tables.background)}
+    return {CANDIDATES_FILE: write_table(tables.candidates), **background}
 
 
-def canonical_files(released: Table) -> dict[str, bytes]:
-    """The rows sorted: their order says nothing of a release, and might of its members."""
-    return files_of(in_order(released))
+def write_canonical_files(released: TypedTable) -> dict[str, bytes]:
+    """Write the release with sorted rows: their order must not reveal anything about the members."""
+    return files_of(sort_rows(released))
 
 
-def frames(original: Original) -> Sequence[pd.DataFrame]:
-    """Of each file that is there."""
-    return [frame(table) for table in (original.candidates, original.background) if table is not None]
+def build_frames(original: MembershipOriginal) -> Sequence[pd.DataFrame]:
+    """Return the table of each existing file."""
+    return [build_frame(table) for table in (original.candidates, original.background) if table is not None]
 
 
-def prepare(original: Original, rules: Rules) -> Original:  # noqa: ARG001
+def prepare(original: MembershipOriginal, rules: Rules) -> MembershipOriginal:  # noqa: ARG001
     return original
 
 
-def target_of(original: Original, released: Table) -> Target:
-    return Target(original, released)
+def target_of(original: MembershipOriginal, released: TypedTable) -> MembershipTarget:
+    return MembershipTarget(original, released)
 
 
-def release_of(original: Original, released: Table, members: Members) -> Release:
-    return Release(Target(original, released), members.table)
+def release_of(original: MembershipOriginal, released: TypedTable, members: Members) -> MembershipRelease:
+    return MembershipRelease(MembershipTarget(original, released), members.table)
 
 
-def by_column(release: Release) -> dict[str, float]:
-    """The distance of each column's distribution, which ``marginals`` is the mean of."""
+def marginals_by_column(release: MembershipRelease) -> dict[str, float]:
+    """Return the distance of each column's distribution; ``marginals`` is their mean."""
     schema = release.members.schema
     names = [column.name for column in schema.numeric] + [column.name for column in schema.categorical]
-    cells = binned(release.members, release.released, BINS)
-    return {name: total_variation(*each) for name, each in zip(names, cells, strict=True)}
+    bins = bin_columns(release.members, release.release_table, MARGINAL_BINS)
+    return {name: total_variation(*column_bins) for name, column_bins in zip(names, bins, strict=True)}
 
 
-def example_data(rows: int | None, seed: int) -> dict[str, bytes]:
-    """Candidates of a survey, and answers of others to it as a background, a quarter as many."""
-    candidates = example.ROWS if rows is None else rows + rows % 2
-    made = example.survey_table(candidates + max(1, candidates // 4), seed=seed)
-    places = np.arange(made.rows)
-    return files_of(Original(made.at(places < candidates), made.at(places >= candidates)))
+def make_example_data(rows: int | None, seed: int) -> dict[str, bytes]:
+    """Return the files of a survey: candidates, and a quarter as many further rows as background."""
+    candidate_count = example.ROWS if rows is None else rows + rows % 2
+    survey = example.survey_table(candidate_count + max(1, candidate_count // 4), seed=seed)
+    positions = np.arange(survey.rows)
+    return files_of(
+        MembershipOriginal(
+            survey.select_rows(positions < candidate_count), survey.select_rows(positions >= candidate_count)
+        )
+    )

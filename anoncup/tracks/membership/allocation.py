@@ -1,15 +1,15 @@
-"""Which half of the candidates is a team's: drawn from a seed committed to before and shown at the end.
+"""Allocate half of the candidates to each team, from a seed that is committed to first and revealed later.
 
-The derivation, so that anybody can draw again once the seed is revealed:
+The derivation, so that anybody can repeat it after the reveal:
 
 1. ``commitment`` = SHA-256 of the seed, in hexadecimal; the seed is 32 random bytes.
-2. The key of a draw = HMAC-SHA-256 with the seed over the UTF-8 text ``PURPOSE``, NUL, attempt in decimal
-   digits, NUL, team's name; its 32 bytes read as one number, highest byte first.
+2. The key = HMAC-SHA-256 with the seed over the UTF-8 text ``PURPOSE``, NUL, attempt in decimal digits, NUL,
+   team's name; its 32 bytes are read as one big-endian number.
 3. ``numpy.random.PCG64(key)`` gives one 64-bit number for each of the 2N candidates, in their order.
-4. Members are the N candidates with the smallest numbers, of equal ones the earlier.
+4. Members are the N candidates with the smallest numbers; ties go to the earlier candidate.
 
-The purpose of members is ``members``; attempts count from 0. Raw numbers of the bit generator are what numpy
-promises to keep in all versions (NEP 19), which it does not for what ``Generator`` makes of them.
+The purpose is ``members``; attempts count from 0. numpy promises stable raw numbers of bit generators in all
+versions (NEP 19), but not stable results of ``Generator`` methods.
 """
 
 import math
@@ -23,40 +23,43 @@ from anoncup.geometry.arrays import BoolArray
 from anoncup.tracks.generators import generator_for
 
 
-def draw(seed: bytes, team: str, rows: int, attempt: int = 0) -> BoolArray:
-    """The half that an attempt draws for a team."""
-    return half(generator_for(seed, "members", team, attempt), rows)
+def allocate_members(seed: bytes, team: str, rows: int, attempt: int = 0) -> BoolArray:
+    """Return the half that an attempt allocates to a team."""
+    return choose_half(generator_for(seed, "members", team, attempt), rows)
 
 
-def half(rng: Generator, rows: int) -> BoolArray:
-    """A uniformly random half of an even number of rows, (rows,), True: a member."""
+def choose_half(rng: Generator, rows: int) -> BoolArray:
+    """Choose a uniformly random half of an even number of rows, (rows,), True = member."""
     numbers = rng.bit_generator.random_raw(rows)
     members = np.zeros(rows, dtype=bool)
     members[np.argsort(numbers, kind="stable")[: rows // 2]] = True
     return members
 
 
-def draw_apart(seed: bytes, team: str, rows: int, taken: Collection[bytes]) -> BoolArray:
-    """The team's first attempt whose ``tobytes`` is not ``taken``; InvalidInput if all halves are."""
-    halves = math.comb(rows, rows // 2)
-    if len(taken) >= halves:
-        raise InvalidInput("all {halves} halves of the candidates are given to teams", halves=halves)
+def _allocate_distinct(seed: bytes, team: str, rows: int, used_halves: Collection[bytes]) -> BoolArray:
+    """Return the team's first half that is not in ``used_halves`` (as ``tobytes``).
+
+    Raises InvalidInput if all halves are used.
+    """
+    half_count = math.comb(rows, rows // 2)
+    if len(used_halves) >= half_count:
+        raise InvalidInput("all {halves} halves of the candidates are given to teams", halves=half_count)
     attempt = 0
-    while (members := draw(seed, team, rows, attempt)).tobytes() in taken:
+    while (members := allocate_members(seed, team, rows, attempt)).tobytes() in used_halves:
         attempt += 1
     return members
 
 
-def assignments(
+def allocate_teams(
     seed: bytes, teams: Sequence[str], rows: int, *, shared: bool = False
 ) -> dict[str, BoolArray]:
-    """Every team's members, teams in the order in which they were given theirs.
+    """Allocate members to all teams, in the order in which the teams received them.
 
-    No two teams have the same half unless ``shared``. A team's half depends on the seed, its name and, where
-    an earlier team has the same one, on that team.
+    No two teams get the same half unless ``shared``. A team's half depends on the seed, its name and, if an
+    earlier team has the same half, on that team.
     """
-    found: dict[str, BoolArray] = {}
+    members_by_team: dict[str, BoolArray] = {}
     for team in teams:
-        taken = set() if shared else {members.tobytes() for members in found.values()}
-        found[team] = draw_apart(seed, team, rows, taken)
-    return found
+        used_halves = set() if shared else {members.tobytes() for members in members_by_team.values()}
+        members_by_team[team] = _allocate_distinct(seed, team, rows, used_halves)
+    return members_by_team

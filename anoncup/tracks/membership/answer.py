@@ -1,11 +1,11 @@
-"""Who a team's members are: drawn by the service, and the answer to every question.
+"""A team's members: allocated by the service, and the answer to all questions.
 
-The file ``members``: ``candidate``, which row of the candidates it is, counted from 1, and all columns of the
-member, in the order of the candidates. Truth that organizers hold, ``hidden``: the hidden column of all
-candidates, in their order.
+The file ``members`` has the column ``candidate``, the row number of the candidate counted from 1, and all
+columns of the member, in the order of the candidates. The organizers' file ``hidden`` holds the hidden column
+of all candidates, in their order.
 """
 
-from __future__ import annotations  # rules know their tracks
+from __future__ import annotations  # avoids an import cycle with rules
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,181 +17,214 @@ from numpy.random import Generator
 from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.messages import Message
-from anoncup.tables.csv_text import Problems, table_csv, unrepeated
-from anoncup.tracks.membership.allocation import half
-from anoncup.tracks.membership.schema import Numeric, Schema
-from anoncup.tracks.membership.settings import PLACE, hidden_of, hidden_schema
-from anoncup.tracks.membership.tables import Original, Table, frame, parse_rows
-from anoncup.tracks.model import About, Files, Sizes
+from anoncup.tables.csv_text import Problems, redact_values, write_csv
+from anoncup.tracks.membership.allocation import choose_half
+from anoncup.tracks.membership.schema import NumericColumn, TableSchema
+from anoncup.tracks.membership.settings import CANDIDATE_COLUMN, hidden_column_name, hidden_schema
+from anoncup.tracks.membership.tables import MembershipOriginal, TypedTable, build_frame, parse_rows
+from anoncup.tracks.model import Files, ReleaseContext, Sizes
 from anoncup.tracks.parts import Method
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
 
-MEMBERS, HIDDEN = "members", "hidden"
-"""The files."""
+MEMBERS_FILE, HIDDEN_FILE = "members", "hidden"
+"""Names of the files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """``rows`` (N,): which candidates they are, ascending from 0; ``table``: all of their columns.
+    """The members of a team, with all of their columns.
 
-    ``hidden``: the hidden column of all candidates, (2N rows), where it is at hand. ``original``: the public
-    tables they come from.
+    ``rows`` (N,): their candidate rows, ascending from 0. ``hidden_column`` (2N rows): the hidden column of
+    all candidates, if available. ``original``: the public tables.
     """
 
     rows: IntArray
-    table: Table
-    hidden: Table | None = None
-    original: Original | None = None
+    table: TypedTable
+    hidden_column: TypedTable | None = None
+    original: MembershipOriginal | None = None
 
     @property
-    def among(self) -> BoolArray:
-        """Which of the candidates are members, (2N,)."""
-        found = np.zeros(2 * len(self.rows), dtype=bool)
-        found[self.rows] = True
-        return found
+    def is_member(self) -> BoolArray:
+        """Whether each candidate is a member, (2N,)."""
+        mask = np.zeros(2 * len(self.rows), dtype=bool)
+        mask[self.rows] = True
+        return mask
 
 
-def read(content: bytes, about: About) -> Members:
-    """A team's own file, held against the candidates; nothing of it is repeated."""
-    original: Original = about.original()
-    with unrepeated():
-        found = parse_members(content, original.candidates, about.rules.settings.schema)
-    return replace(found, hidden=hidden_in(about.truth, original, about.rules), original=original)
+def read_answer(content: bytes, context: ReleaseContext) -> Members:
+    """Parse a team's file and check it against the candidates; errors never repeat cells."""
+    original: MembershipOriginal = context.original()
+    with redact_values():
+        members = _parse_members(content, original.candidates, context.rules.settings.schema)
+    return replace(
+        members,
+        hidden_column=_load_hidden_column(context.organizer_files, original, context.rules),
+        original=original,
+    )
 
 
-def parse_members(content: bytes, candidates: Table, schema: Schema) -> Members:
-    """Half of the candidates, each once and in their order, with the values that everybody knows of them."""
-    place = Numeric(PLACE, 1, candidates.rows)
-    count = candidates.rows // 2
-    table, _ = parse_rows(content, Schema((place, *schema.columns)), file=MEMBERS, fewest=count, most=count)
+def _parse_members(content: bytes, candidates: TypedTable, schema: TableSchema) -> Members:
+    """Parse half of the candidates, each once and in their order, with their known values unchanged."""
+    candidate_column = NumericColumn(CANDIDATE_COLUMN, 1, candidates.rows)
+    member_count = candidates.rows // 2
+    table, _ = parse_rows(
+        content,
+        TableSchema((candidate_column, *schema.columns)),
+        file=MEMBERS_FILE,
+        min_rows=member_count,
+        max_rows=member_count,
+    )
     rows = table.numbers[:, 0]
-    problems = Problems(MEMBERS)
-    wrong = (rows != np.floor(rows)) | (np.diff(rows, prepend=0) <= 0)
-    add(problems, wrong, PLACE, "not_a_row_number", Message("not the number of a later candidate"))
+    problems = Problems(MEMBERS_FILE)
+    is_wrong = (rows != np.floor(rows)) | (np.diff(rows, prepend=0) <= 0)
+    _add_problems(
+        problems,
+        is_wrong,
+        CANDIDATE_COLUMN,
+        "not_a_row_number",
+        Message("not the number of a later candidate"),
+    )
     problems.check()
-    found = Members(rows.astype(np.int64) - 1, Table(schema, table.numbers[:, 1:], table.codes))
-    check_known(found, candidates, problems)
-    return found
+    members = Members(rows.astype(np.int64) - 1, TypedTable(schema, table.numbers[:, 1:], table.codes))
+    _check_known_values(members, candidates, problems)
+    return members
 
 
-def check_known(found: Members, candidates: Table, problems: Problems) -> None:
-    """What the candidates tell of a member is what its row says."""
+def _check_known_values(members: Members, candidates: TypedTable, problems: Problems) -> None:
+    """Check that the public columns of each member equal those of its candidate."""
     names = candidates.schema.names
-    told, known = frame(found.table.only(*names)), frame(candidates.at(found.rows))
+    member_frame, candidate_frame = (
+        build_frame(members.table.select_columns(*names)),
+        build_frame(candidates.select_rows(members.rows)),
+    )
     for name in names:
-        differ = told[name].to_numpy() != known[name].to_numpy()
-        add(problems, differ, name, "not_the_original", Message("not the value of this candidate"))
+        differs = member_frame[name].to_numpy() != candidate_frame[name].to_numpy()
+        _add_problems(problems, differs, name, "not_the_original", Message("not the value of this candidate"))
     problems.check()
 
 
-def add(problems: Problems, bad: BoolArray, column: str, code: str, what: Message) -> None:
-    """A problem for every marked row, which says nothing of what stands there."""
-    for row in np.flatnonzero(bad).tolist():
-        message = Message("{column}, row {row}: {what}", column=column, row=row + 1, what=what)
+def _add_problems(
+    problems: Problems, is_bad: BoolArray, column: str, code: str, description: Message
+) -> None:
+    """Add a problem for every marked row, without its cells."""
+    for row in np.flatnonzero(is_bad).tolist():
+        message = Message("{column}, row {row}: {what}", column=column, row=row + 1, what=description)
         problems.add(code, message, row=row + 1, column=column)
 
 
-def write(members: Members) -> bytes:
-    """The team's own file."""
-    table = frame(members.table)
-    table.insert(0, PLACE, members.rows + 1)
-    return table_csv(table)
+def write_answer(members: Members) -> bytes:
+    """Return the team's file."""
+    table = build_frame(members.table)
+    table.insert(0, CANDIDATE_COLUMN, members.rows + 1)
+    return write_csv(table)
 
 
-def check(members: Members, sizes: Sizes) -> None:
-    """InvalidInput unless they are half of so many candidates."""
-    found, candidates = len(members.rows), sizes["originals"]
-    if 2 * found != candidates:
+def check_answer(members: Members, sizes: Sizes) -> None:
+    """Raise InvalidInput unless there are half as many members as candidates."""
+    member_count, candidate_count = len(members.rows), sizes["originals"]
+    if 2 * member_count != candidate_count:
         raise InvalidInput(
-            "{found} members are not half of {candidates} candidates", found=found, candidates=candidates
+            "{found} members are not half of {candidates} candidates",
+            found=member_count,
+            candidates=candidate_count,
         )
 
 
-def make(
-    original: Original, truth: Files, rules: Rules, generator: Callable[[str], Generator]
+def make_members_file(
+    original: MembershipOriginal, organizer_files: Files, rules: Rules, generator: Callable[[str], Generator]
 ) -> dict[str, bytes]:
-    """A team's members, drawn as ``assignment`` says."""
-    rows = np.flatnonzero(half(generator(MEMBERS), original.rows))
-    hidden = hidden_in(truth, original, rules)
-    if hidden is None and hidden_of(rules) is not None:
-        raise InvalidInput("the file {name} is needed, and it is not there", name=HIDDEN)
-    return {MEMBERS: write(chosen(original, rows, hidden, rules))}
+    """Allocate a team's members with :mod:`anoncup.tracks.membership.allocation` and write their file."""
+    rows = np.flatnonzero(choose_half(generator(MEMBERS_FILE), original.rows))
+    hidden_column = _load_hidden_column(organizer_files, original, rules)
+    if hidden_column is None and hidden_column_name(rules) is not None:
+        raise InvalidInput("the file {name} is needed, and it is not there", name=HIDDEN_FILE)
+    return {MEMBERS_FILE: write_answer(_build_members(original, rows, hidden_column, rules))}
 
 
-def chosen(original: Original, rows: IntArray, hidden: Table | None, rules: Rules) -> Members:
-    """Some of the candidates with all of their columns."""
+def _build_members(
+    original: MembershipOriginal, rows: IntArray, hidden_column: TypedTable | None, rules: Rules
+) -> Members:
+    """Return the given candidates with all of their columns."""
     table = (
-        original.candidates if hidden is None else joined(original.candidates, hidden, rules.settings.schema)
+        original.candidates
+        if hidden_column is None
+        else _join_tables(original.candidates, hidden_column, rules.settings.schema)
     )
-    return Members(rows, table.at(rows), hidden, original)
+    return Members(rows, table.select_rows(rows), hidden_column, original)
 
 
 def anonymize(
     method: Method,
-    original: Original,
+    original: MembershipOriginal,
     rules: Rules,
     rng: Generator,
     parameters: Mapping[str, Any],
     *,
     answer: Members | None = None,
-) -> tuple[Table, Members]:
-    """A release of the members; where nobody says who they are, of some that are drawn to try it."""
-    members = answer or tried(original, rules, rng)
-    released: Any = method.apply(members.table, rng=rng, **parameters)
-    return released, members
+) -> tuple[TypedTable, Members]:
+    """Apply a method to the given members, or to sampled ones."""
+    members = answer or _sample_members(original, rules, rng)
+    release_table: Any = method.apply(members.table, rng=rng, **parameters)
+    return release_table, members
 
 
-def tried(original: Original, rules: Rules, rng: Generator) -> Members:
-    """Members drawn here, for want of a service; a hidden column is invented."""
-    rows = np.flatnonzero(half(rng, original.rows))
-    if hidden_of(rules) is None:
-        return chosen(original, rows, None, rules)
+def _sample_members(original: MembershipOriginal, rules: Rules, rng: Generator) -> Members:
+    """Sample members without a service; a hidden column is filled with random values."""
+    rows = np.flatnonzero(choose_half(rng, original.rows))
+    if hidden_column_name(rules) is None:
+        return _build_members(original, rows, None, rules)
     schema = hidden_schema(rules)
-    numbers = [rng.choice([each.least, each.most], original.rows) for each in schema.numeric]
-    codes = [rng.integers(0, len(each.values), original.rows) for each in schema.categorical]
-    return chosen(original, rows, table_of(schema, numbers, codes, original.rows), rules)
+    numbers = [rng.choice([column.minimum, column.maximum], original.rows) for column in schema.numeric]
+    codes = [rng.integers(0, len(column.values), original.rows) for column in schema.categorical]
+    return _build_members(original, rows, _build_table(schema, numbers, codes, original.rows), rules)
 
 
-def joined(table: Table, other: Table, schema: Schema) -> Table:
-    """The columns of both beside one another, in the order of the schema."""
+def _join_tables(table: TypedTable, other_table: TypedTable, schema: TableSchema) -> TypedTable:
+    """Join the columns of two tables in the order of the schema."""
     numbers = {
-        column.name: each.numbers[:, place]
-        for each in (table, other)
-        for place, column in enumerate(each.schema.numeric)
+        column.name: part.numbers[:, index]
+        for part in (table, other_table)
+        for index, column in enumerate(part.schema.numeric)
     }
     codes = {
-        column.name: each.codes[:, place]
-        for each in (table, other)
-        for place, column in enumerate(each.schema.categorical)
+        column.name: part.codes[:, index]
+        for part in (table, other_table)
+        for index, column in enumerate(part.schema.categorical)
     }
-    found = [numbers[each.name] for each in schema.numeric]
-    return table_of(schema, found, [codes[each.name] for each in schema.categorical], table.rows)
+    number_columns = [numbers[part.name] for part in schema.numeric]
+    return _build_table(schema, number_columns, [codes[part.name] for part in schema.categorical], table.rows)
 
 
-def table_of(schema: Schema, numbers: Sequence[FloatArray], codes: Sequence[IntArray], rows: int) -> Table:
-    """Of its columns, each (rows,)."""
-    none = np.empty((rows, 0), dtype=np.int64)
-    return Table(
-        schema, np.column_stack([none.astype(np.float64), *numbers]), np.column_stack([none, *codes])
+def _build_table(
+    schema: TableSchema, numbers: Sequence[FloatArray], codes: Sequence[IntArray], rows: int
+) -> TypedTable:
+    """Build a table from its columns, each (rows,)."""
+    no_columns = np.empty((rows, 0), dtype=np.int64)
+    return TypedTable(
+        schema,
+        np.column_stack([no_columns.astype(np.float64), *numbers]),
+        np.column_stack([no_columns, *codes]),
     )
 
 
-def hidden_in(truth: Files, original: Original, rules: Rules) -> Table | None:
-    """The hidden column of all candidates, where one is asked for and the file is at hand."""
-    if hidden_of(rules) is None or HIDDEN not in truth:
+def _load_hidden_column(
+    organizer_files: Files, original: MembershipOriginal, rules: Rules
+) -> TypedTable | None:
+    """Return the hidden column of all candidates, if the competition has one and the file is available."""
+    if hidden_column_name(rules) is None or HIDDEN_FILE not in organizer_files:
         return None
-    return parse_hidden(truth[HIDDEN], original, rules)
+    return _parse_hidden_column(organizer_files[HIDDEN_FILE], original, rules)
 
 
-def parse_hidden(content: bytes, original: Original, rules: Rules) -> Table:
-    with unrepeated():
+def _parse_hidden_column(content: bytes, original: MembershipOriginal, rules: Rules) -> TypedTable:
+    with redact_values():
         return parse_rows(
-            content, hidden_schema(rules), file=HIDDEN, fewest=original.rows, most=original.rows
+            content, hidden_schema(rules), file=HIDDEN_FILE, min_rows=original.rows, max_rows=original.rows
         )[0]
 
 
-def check_truth(name: str, content: bytes, original: Original, rules: Rules) -> None:  # noqa: ARG001
-    """InvalidUpload if it is not the hidden column of these candidates."""
-    parse_hidden(content, original, rules)
+def check_organizer_file(name: str, content: bytes, original: MembershipOriginal, rules: Rules) -> None:  # noqa: ARG001
+    """Raise InvalidUpload if the file is not the hidden column of these candidates."""
+    _parse_hidden_column(content, original, rules)

@@ -1,4 +1,4 @@
-"""Whether a logistic regression tells released rows from members."""
+"""Propensity score: how well a logistic regression distinguishes released rows from members."""
 
 import numpy as np
 from scipy.optimize import minimize
@@ -6,70 +6,78 @@ from scipy.special import expit
 
 from anoncup.geometry.arrays import FloatArray
 from anoncup.geometry.stable_sums import deviations
-from anoncup.tracks.membership.rows import in_order
-from anoncup.tracks.membership.tables import Table
+from anoncup.tracks.membership.rows import sort_rows
+from anoncup.tracks.membership.tables import TypedTable
 
 PENALTY = 1.0
-"""Of half the sum of squared weights, beside the sum of all rows' losses: what elsewhere is called C = 1."""
-FLAT = 1e-9
-"""Of the mean loss' gradient, where the search ends."""
-NEWTON_STEPS = 2
-"""Taken at the end, so near the minimum that each doubles the number of right digits."""
+"""Factor of half the sum of squared weights, added to the sum of the losses of all rows (elsewhere C = 1)."""
+_GRADIENT_TOLERANCE = 1e-9
+"""The search stops when the gradient of the mean loss is below this."""
+_NEWTON_STEPS = 2
+"""Final steps so close to the minimum that each one doubles the number of correct digits."""
 
 
-def propensity(members: Table, released: Table) -> float:
+def propensity(members: TypedTable, released: TypedTable) -> float:
     """4 · pMSE in [0, 1], 0 best: four times the mean over all rows of (p - c)^2.
 
-    p: the chance that a row is a released one, as a logistic regression fitted to these rows says; c: the
-    share of released rows. Numbers are standardised over both tables (ddof 0; a constant is 0), each category
-    is a column of 0 and 1; an intercept without penalty, and the L2 penalty ``PENALTY``. The loss has one
-    minimum, and nothing is drawn. Snoke et al., "General and specific utility measures for synthetic data",
-    2018.
+    p: the probability that a row is a released one, according to a logistic regression fitted to these rows;
+    c: the share of released rows. Numbers are standardised over both tables (ddof 0; a constant is 0), each
+    category is an indicator column; the intercept is not penalised, all else has the L2 penalty ``PENALTY``.
+    The loss has one minimum, and no random numbers are used. Snoke et al., "General and specific utility
+    measures for synthetic data", 2018.
     """
-    tables = in_order(members), in_order(released)
-    x = design(*tables)
+    tables = sort_rows(members), sort_rows(released)
+    x = design_matrix(*tables)
     labels = np.repeat([0.0, 1.0], [members.rows, released.rows])
-    chances = expit(x @ fitted(x, labels))
-    return min(float(4 * np.mean((chances - labels.mean()) ** 2)), 1.0)
+    probabilities = expit(x @ fit_logistic_regression(x, labels))
+    return min(float(4 * np.mean((probabilities - labels.mean()) ** 2)), 1.0)
 
 
-def design(members: Table, released: Table) -> FloatArray:
-    """Members, then released rows: 1, standardised numbers, each category that occurs, (rows, features)."""
+def design_matrix(members: TypedTable, released: TypedTable) -> FloatArray:
+    """Return features of members, then of released rows, (rows, features).
+
+    The features are 1, the standardised numbers and an indicator of each category that occurs.
+    """
     numbers, codes = (
-        np.concatenate((getattr(members, kind), getattr(released, kind))) for kind in ("numbers", "codes")
+        np.concatenate((getattr(members, field), getattr(released, field))) for field in ("numbers", "codes")
     )
-    standard = [standardised(column) for column in numbers.T]
-    kinds = [(column[:, None] == np.unique(column)).astype(np.float64) for column in codes.T]
-    return np.column_stack((np.ones(len(codes)), *standard, *kinds))
+    standard = [standardise(column) for column in numbers.T]
+    indicators = [(column[:, None] == np.unique(column)).astype(np.float64) for column in codes.T]
+    return np.column_stack((np.ones(len(codes)), *standard, *indicators))
 
 
-def standardised(column: FloatArray) -> FloatArray:
-    """Mean 0 and standard deviation 1 (ddof 0); a constant column 0."""
+def standardise(column: FloatArray) -> FloatArray:
+    """Scale to mean 0 and standard deviation 1 (ddof 0); a constant column becomes 0."""
     centred = deviations(column)
-    spread = np.sqrt(np.mean(centred * centred))
-    return centred / spread if spread > 0 else centred
+    deviation = np.sqrt(np.mean(centred * centred))
+    return centred / deviation if deviation > 0 else centred
 
 
-def fitted(x: FloatArray, labels: FloatArray) -> FloatArray:
-    """The weights of the logistic regression, (features,): the intercept's first."""
+def fit_logistic_regression(x: FloatArray, labels: FloatArray) -> FloatArray:
+    """Return the weights of the logistic regression, (features,), intercept first."""
     penalty = np.full(x.shape[1], PENALTY / len(x))
     penalty[0] = 0.0
-    signed = x * np.where(labels > 0, -1.0, 1.0)[:, None]
+    signed_x = x * np.where(labels > 0, -1.0, 1.0)[:, None]
 
-    def loss(weights: FloatArray) -> tuple[float, FloatArray]:
-        wrong = signed @ weights
-        value = np.logaddexp(0.0, wrong).mean() + (penalty * weights * weights).sum() / 2
-        return float(value), signed.T @ expit(wrong) / len(x) + penalty * weights
+    def compute_loss(weights: FloatArray) -> tuple[float, FloatArray]:
+        margins = signed_x @ weights
+        value = np.logaddexp(0.0, margins).mean() + (penalty * weights * weights).sum() / 2
+        return float(value), signed_x.T @ expit(margins) / len(x) + penalty * weights
 
-    def curvature(weights: FloatArray) -> FloatArray:
-        chances = expit(signed @ weights)
-        bent: FloatArray = (x.T * (chances * (1 - chances) / len(x))) @ x + np.diag(penalty)
-        return bent
+    def compute_hessian(weights: FloatArray) -> FloatArray:
+        probabilities = expit(signed_x @ weights)
+        hessian: FloatArray = (x.T * (probabilities * (1 - probabilities) / len(x))) @ x + np.diag(penalty)
+        return hessian
 
-    start = np.zeros(x.shape[1])
-    found: FloatArray = minimize(
-        loss, start, jac=True, hess=curvature, method="trust-exact", options={"gtol": FLAT}
+    initial = np.zeros(x.shape[1])
+    solution: FloatArray = minimize(
+        compute_loss,
+        initial,
+        jac=True,
+        hess=compute_hessian,
+        method="trust-exact",
+        options={"gtol": _GRADIENT_TOLERANCE},
     ).x
-    for _ in range(NEWTON_STEPS):
-        found = found - np.linalg.solve(curvature(found), loss(found)[1])
-    return found
+    for _ in range(_NEWTON_STEPS):
+        solution = solution - np.linalg.solve(compute_hessian(solution), compute_loss(solution)[1])
+    return solution

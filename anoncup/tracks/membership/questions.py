@@ -1,7 +1,7 @@
-"""What a guess at members, or at a hidden column, comes to.
+"""Judge guesses of the members and of a hidden column.
 
-The column is asked of all candidates, not of members and controls that were picked for a target: who finds
-these among the candidates would know who the members are.
+The hidden column is guessed for all candidates, not for selected members and controls: otherwise anyone who
+recognizes these among the candidates would know the members.
 """
 
 import math
@@ -18,211 +18,221 @@ from anoncup.geometry.arrays import BoolArray, FloatArray
 from anoncup.tracks.files import GUESS
 from anoncup.tracks.membership.answer import Members
 from anoncup.tracks.membership.reference_predictor import predict
-from anoncup.tracks.membership.roc import LOW, accuracy, auc, operating_points, tpr
+from anoncup.tracks.membership.roc import LOW_FPR, accuracy, auc, compute_operating_points, tpr
 from anoncup.tracks.membership.settings import hidden_schema
-from anoncup.tracks.membership.tables import Table, parse_rows, parse_scores
-from anoncup.tracks.memo import once
-from anoncup.tracks.model import About, Sizes
-from anoncup.tracks.outcomes import NORMAL_95, Outcome, wilson
+from anoncup.tracks.membership.tables import TypedTable, parse_rows, parse_scores
+from anoncup.tracks.memo import memoize
+from anoncup.tracks.model import ReleaseContext, Sizes
+from anoncup.tracks.outcomes import NORMAL_95, Outcome, wilson_interval
 
-Told = Literal["tpr", "advantage"]
-"""Which number of the question ``membership`` is its value; the competition says it."""
+_MembershipValue = Literal["tpr", "advantage"]
+"""The number that is the value of the question ``membership``; set in the competition file."""
 
 
-def membership(scores: FloatArray, members: BoolArray, *, value: Told = "tpr") -> Outcome:
-    """Question ``membership``: a score for each candidate, (2N,), against who is one, (2N,).
+def membership_outcome(scores: FloatArray, members: BoolArray, *, value: _MembershipValue = "tpr") -> Outcome:
+    """Judge the question ``membership``: a score for each candidate, (2N,), against who is a member, (2N,).
 
-    The value is :func:`roc.tpr` at 1 % FPR, baseline .01, or the advantage 2 · :func:`roc.accuracy` - 1,
-    0 where it is negative, baseline 0; both in [0, 1], 0 best for the anonymizer. The interval is Wilson's at
-    95 % over the N members, the operating point taken as given.
+    The value is :func:`roc.tpr` at 1 % FPR, baseline .01, or the advantage 2 · :func:`roc.accuracy` - 1, at
+    least 0, baseline 0; both in [0, 1], 0 best for the anonymizer. The interval is Wilson's at 95 % over the
+    N members, for a fixed operating point.
     """
-    points = operating_points(scores, members)
-    rate, right = tpr(points), accuracy(points)
-    told = {"tpr": rate, "auc": auc(points), "accuracy": right, "advantage": 2 * right - 1}
-    details = {name: float(number) for name, number in told.items()}
-    low, high = wilson(float((rate if value == "tpr" else right) * points.members), points.members)
+    points = compute_operating_points(scores, members)
+    rate, correct_share = tpr(points), accuracy(points)
+    values = {"tpr": rate, "auc": auc(points), "accuracy": correct_share, "advantage": 2 * correct_share - 1}
+    details = {name: float(number) for name, number in values.items()}
+    low, high = wilson_interval(
+        float((rate if value == "tpr" else correct_share) * points.member_count), points.member_count
+    )
     if value == "tpr":
-        return Outcome(float(rate), float(LOW), interval=(low, high), details=details)
+        return Outcome(float(rate), float(LOW_FPR), interval=(low, high), details=details)
     interval = max(0.0, 2 * low - 1), max(0.0, 2 * high - 1)
-    return Outcome(max(0.0, float(2 * right - 1)), interval=interval, details=details)
+    return Outcome(max(0.0, float(2 * correct_share - 1)), interval=interval, details=details)
 
 
-def read_scores(content: bytes, about: About) -> FloatArray:
-    """A guess at the members, (2N,)."""
-    return parse_scores(content, about.sizes["originals"])[0]
+def read_scores(content: bytes, context: ReleaseContext) -> FloatArray:
+    """Parse a guess of the members, (2N,)."""
+    return parse_scores(content, context.sizes["originals"])[0]
 
 
-def answered(scores: FloatArray) -> int:
-    """Every candidate has a score."""
+def count_answered(scores: FloatArray) -> int:
+    """Return the number of candidates: every candidate has a score."""
     return len(scores)
 
 
-def surest(members: Members) -> FloatArray:
-    """The guess of whoever knows the members."""
-    return members.among.astype(np.float64)
+def perfect_scores(members: Members) -> FloatArray:
+    """Return the guess of someone who knows the members."""
+    return members.is_member.astype(np.float64)
 
 
-def judge_membership(scores: FloatArray, members: Members, sizes: Sizes, *, value: Told = "tpr") -> Outcome:  # noqa: ARG001
-    return membership(scores, members.among, value=value)
-
-
-def read_column(content: bytes, about: About) -> Table:
-    """A guess at the hidden column of all candidates, (2N rows)."""
-    rows = about.sizes["originals"]
-    return parse_rows(content, hidden_schema(about.rules), file=GUESS, fewest=rows, most=rows)[0]
-
-
-def rows_of(column: Table) -> int:
-    return column.rows
-
-
-def known_column(members: Members) -> Table:
-    """The hidden column of all candidates; InvalidInput where it is not at hand."""
-    if members.hidden is None:
-        raise InvalidInput("only the service knows the hidden column")
-    return members.hidden
-
-
-def reference_guess(members: Members) -> Table:
-    """Return what the reference predictor says of the members' hidden column, (N rows).
-
-    It learns from the background rows, or without them from the candidates that are not members.
-    """
-    original, hidden = members.original, known_column(members)
-    if original is None:
-        raise InvalidInput("only the service knows the hidden column")
-    public, others = original.candidates, ~members.among
-
-    def predict_members() -> Table:
-        known, cells = public.at(others), hidden.at(others)
-        if original.background is not None:
-            known = original.background.only(*public.schema.names)
-            cells = original.background.only(*hidden.schema.names)
-        return predict(known, cells, public.at(members.rows))
-
-    key = sha256(members.rows.tobytes() + hidden.numbers.tobytes() + hidden.codes.tobytes()).digest()
-    return once(original.memo, ("reference_guess", key), predict_members)
-
-
-def judge_attribute(
-    guess: Table,
+def judge_membership(
+    scores: FloatArray,
     members: Members,
     sizes: Sizes,  # noqa: ARG001
     *,
-    hidden: str = "",  # noqa: ARG001 - it has been read into the members
+    value: _MembershipValue = "tpr",
+) -> Outcome:
+    return membership_outcome(scores, members.is_member, value=value)
+
+
+def read_column(content: bytes, context: ReleaseContext) -> TypedTable:
+    """Parse a guess of the hidden column of all candidates, (2N rows)."""
+    rows = context.sizes["originals"]
+    return parse_rows(content, hidden_schema(context.rules), file=GUESS, min_rows=rows, max_rows=rows)[0]
+
+
+def count_rows(column: TypedTable) -> int:
+    return column.rows
+
+
+def require_hidden_column(members: Members) -> TypedTable:
+    """Return the hidden column of all candidates; raise InvalidInput if it is not available."""
+    if members.hidden_column is None:
+        raise InvalidInput("only the service knows the hidden column")
+    return members.hidden_column
+
+
+def reference_guess(members: Members) -> TypedTable:
+    """Return the prediction of the reference predictor for the members' hidden column, (N rows).
+
+    It is trained on the background rows or, without them, on the candidates that are not members.
+    """
+    original, hidden_column = members.original, require_hidden_column(members)
+    if original is None:
+        raise InvalidInput("only the service knows the hidden column")
+    public, is_other = original.candidates, ~members.is_member
+
+    def predict_members() -> TypedTable:
+        known_rows, hidden_cells = public.select_rows(is_other), hidden_column.select_rows(is_other)
+        if original.background is not None:
+            known_rows = original.background.select_columns(*public.schema.names)
+            hidden_cells = original.background.select_columns(*hidden_column.schema.names)
+        return predict(known_rows, hidden_cells, public.select_rows(members.rows))
+
+    key = sha256(
+        members.rows.tobytes() + hidden_column.numbers.tobytes() + hidden_column.codes.tobytes()
+    ).digest()
+    return memoize(original.memo, ("reference_guess", key), predict_members)
+
+
+def judge_attribute(
+    guess: TypedTable,
+    members: Members,
+    sizes: Sizes,  # noqa: ARG001
+    *,
+    hidden: str = "",  # noqa: ARG001
     tolerance: float = 0.0,
 ) -> Outcome:
-    truth, reference = known_column(members), reference_guess(members)
-    return attribute(guess, truth, members.among, reference, tolerance=tolerance)
+    truth, reference = require_hidden_column(members), reference_guess(members)
+    return attribute_outcome(guess, truth, members.is_member, reference, tolerance=tolerance)
 
 
-def blind_scores(about: About, rng: Generator) -> FloatArray:
-    """Scores that know nothing, (2N,)."""
-    return rng.random(about.sizes["originals"])
+def blind_scores(context: ReleaseContext, rng: Generator) -> FloatArray:
+    """Return random scores, (2N,)."""
+    return rng.random(context.sizes["originals"])
 
 
-def blind_column(about: About, rng: Generator) -> Table:
-    """Any of the values that the hidden column may have, (2N rows)."""
-    schema, rows = hidden_schema(about.rules), about.sizes["originals"]
+def blind_column(context: ReleaseContext, rng: Generator) -> TypedTable:
+    """Return random values of the hidden column, (2N rows)."""
+    schema, rows = hidden_schema(context.rules), context.sizes["originals"]
     numbers, codes = (
         np.empty((rows, len(schema.numeric))),
         np.empty((rows, len(schema.categorical)), np.int64),
     )
-    for place, each in enumerate(schema.numeric):
+    for index, column in enumerate(schema.numeric):
         share = rng.random(rows)
-        numbers[:, place] = (1 - share) * each.least + share * each.most
-    for place, kind in enumerate(schema.categorical):
-        codes[:, place] = rng.integers(0, len(kind.values), rows)
-    return Table(schema, numbers, codes)
+        numbers[:, index] = (1 - share) * column.minimum + share * column.maximum
+    for index, categorical in enumerate(schema.categorical):
+        codes[:, index] = rng.integers(0, len(categorical.values), rows)
+    return TypedTable(schema, numbers, codes)
 
 
-def attribute(
-    guess: Table, truth: Table, members: BoolArray, reference: Table, *, tolerance: float = 0.0
+def attribute_outcome(
+    guess: TypedTable, truth: TypedTable, members: BoolArray, reference: TypedTable, *, tolerance: float = 0.0
 ) -> Outcome:
-    """Judge a guess at the hidden column of all candidates, (2N rows), against the truth.
+    """Judge a guess of the hidden column of all candidates, (2N rows), against the truth.
 
     p is the share of right cells among the members: equal texts, or numbers at most ``tolerance`` apart. b is
     the larger share, among the same members, of two guesses that need no release: the value that is right
-    most often, and ``reference``, a prediction for the members, (N rows). The value
-    clip((p - b)/(1 - b), 0, 1) is 0 best for the anonymizer and has the baseline 0; where b is 1 it is 0.
-    Details: p, b and both guesses behind it, the share right among the other candidates, and an interval of
-    p - b. (After Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", 2023,
-    with a predictor in the place of controls.)
+    most often, and ``reference``, a prediction for the members, (N rows). The value clip((p - b)/(1 - b), 0,
+    1) is 0 best for the anonymizer and has the baseline 0; it is 0 if b is 1. Details: p, b and both guesses
+    behind it, the share right among the other candidates, and an interval of p - b. (After Giomi et al., "A
+    unified framework for quantifying privacy risk in synthetic data", 2023, with a predictor instead of
+    controls.)
     """
-    own, right = truth.at(members), right_cells(guess, truth, tolerance)
-    hit, trials = right[members], int(members.sum())
-    imputed = {
-        "commonest": right_cells(commonest(own, tolerance), own, tolerance),
-        "reference": right_cells(reference, own, tolerance),
+    member_truth, is_right = truth.select_rows(members), find_right_cells(guess, truth, tolerance)
+    is_hit, trials = is_right[members], int(members.sum())
+    control_hits = {
+        "commonest": find_right_cells(guess_commonest(member_truth, tolerance), member_truth, tolerance),
+        "reference": find_right_cells(reference, member_truth, tolerance),
     }
-    control = max(imputed.values(), key=lambda cells: int(cells.sum()))
-    p, b = Fraction(int(hit.sum()), trials), Fraction(int(control.sum()), trials)
-    low, high = paired_difference(hit, control)
+    is_control_hit = max(control_hits.values(), key=lambda cells: int(cells.sum()))
+    p, b = Fraction(int(is_hit.sum()), trials), Fraction(int(is_control_hit.sum()), trials)
+    low, high = paired_difference_interval(is_hit, is_control_hit)
     return Outcome(
-        float(beyond(p, b)),
-        correct=int(hit.sum()),
+        float(_adjust_for_control(p, b)),
+        correct=int(is_hit.sum()),
         trials=trials,
-        interval=(float(beyond(b + low, b)), float(beyond(b + high, b))),
+        interval=(float(_adjust_for_control(b + low, b)), float(_adjust_for_control(b + high, b))),
         details={
             "members": float(p),
             "without_release": float(b),
-            **{name: float(cells.mean()) for name, cells in imputed.items()},
-            "others": float(right[~members].mean()),
+            **{name: float(cells.mean()) for name, cells in control_hits.items()},
+            "others": float(is_right[~members].mean()),
             "difference_low": float(low),
             "difference_high": float(high),
         },
     )
 
 
-def commonest(column: Table, tolerance: float) -> Table:
-    """Return a column of the one value that is right most often in this column, of equal ones the first."""
+def guess_commonest(column: TypedTable, tolerance: float) -> TypedTable:
+    """Return a column of the single value that is right most often in this column; ties: the first."""
     if column.schema.categorical:
         code = int(np.bincount(column.codes[:, 0]).argmax())
-        return Table(column.schema, column.numbers, np.full_like(column.codes, code))
+        return TypedTable(column.schema, column.numbers, np.full_like(column.codes, code))
     levels, counts = np.unique(column.numbers[:, 0], return_counts=True)
-    value = levels[most_within(levels.tolist(), counts.tolist(), tolerance)]
-    return Table(column.schema, np.full_like(column.numbers, value), column.codes)
+    value = levels[_find_densest_level(levels.tolist(), counts.tolist(), tolerance)]
+    return TypedTable(column.schema, np.full_like(column.numbers, value), column.codes)
 
 
-def most_within(levels: Sequence[float], counts: Sequence[int], tolerance: float) -> int:
-    """Return the place of the level, ascending ones, that has the most values at most ``tolerance`` away."""
-    first = after = found = most = within = 0
-    for place, level in enumerate(levels):
-        while after < len(levels) and levels[after] - level <= tolerance:
-            within += counts[after]
-            after += 1
-        while level - levels[first] > tolerance:
-            within -= counts[first]
-            first += 1
-        if within > most:
-            found, most = place, within
-    return found
+def _find_densest_level(levels: Sequence[float], counts: Sequence[int], tolerance: float) -> int:
+    """Return the index of the level with the most values at most ``tolerance`` away; levels are ascending."""
+    start = end = best = best_count = count = 0
+    for index, level in enumerate(levels):
+        while end < len(levels) and levels[end] - level <= tolerance:
+            count += counts[end]
+            end += 1
+        while level - levels[start] > tolerance:
+            count -= counts[start]
+            start += 1
+        if count > best_count:
+            best, best_count = index, count
+    return best
 
 
-def paired_difference(hit: BoolArray, control: BoolArray) -> tuple[Fraction, Fraction]:
+def paired_difference_interval(is_hit: BoolArray, is_control_hit: BoolArray) -> tuple[Fraction, Fraction]:
     """Return a 95 % interval of the difference between two shares of the same rows, from paired differences.
 
     Half a row is added to each cell of the two-by-two table (Agresti and Min, "Simple improved confidence
-    intervals for comparing matched proportions", 2005); it holds the difference itself.
+    intervals for comparing matched proportions", 2005); the interval includes the difference itself.
     """
-    more, less = int((hit & ~control).sum()), int((control & ~hit).sum())
-    trials, gap, apart = len(hit) + 2, more - less, more + less + 1
-    half = NORMAL_95 * math.sqrt(apart - gap * gap / trials) / trials
-    difference = Fraction(gap, len(hit))
+    only_hits, only_control = int((is_hit & ~is_control_hit).sum()), int((is_control_hit & ~is_hit).sum())
+    trials, gap, discordant = len(is_hit) + 2, only_hits - only_control, only_hits + only_control + 1
+    half = NORMAL_95 * math.sqrt(discordant - gap * gap / trials) / trials
+    difference = Fraction(gap, len(is_hit))
     low, high = max(gap / trials - half, -1.0), min(gap / trials + half, 1.0)
     return min(Fraction(low), difference), max(Fraction(high), difference)
 
 
-def right_cells(guess: Table, truth: Table, tolerance: float) -> BoolArray:
-    """Which rows of a single column are right, (n,)."""
+def find_right_cells(guess: TypedTable, truth: TypedTable, tolerance: float) -> BoolArray:
+    """Return whether each row of a single column is right, (n,)."""
     if truth.schema.categorical:
         return np.asarray(guess.codes[:, 0] == truth.codes[:, 0])
     with np.errstate(over="ignore"):
         return np.asarray(np.abs(guess.numbers[:, 0] - truth.numbers[:, 0]) <= tolerance)
 
 
-def beyond(share: Fraction, control: Fraction) -> Fraction:
-    """Return clip((share - control)/(1 - control), 0, 1); 0 where the control is 1."""
+def _adjust_for_control(share: Fraction, control: Fraction) -> Fraction:
+    """Return clip((share - control)/(1 - control), 0, 1); 0 if the control is 1."""
     if control == 1:
         return Fraction(0)
     return min(max((share - control) / (1 - control), Fraction(0)), Fraction(1))

@@ -1,7 +1,7 @@
-"""How well scores tell members from others: exact fractions, so that no number depends on the order of rows.
+"""ROC statistics of membership scores, as exact fractions that do not depend on the order of rows.
 
-A threshold takes all candidates of one score in at once: equal scores are one operating point. Between two
-points every number is linear, which is what drawing lots among equals gets in expectation.
+A threshold includes all candidates with the same score: ties are one operating point. Between two points
+every number is linear, which is the expectation of breaking ties at random.
 """
 
 import math
@@ -12,69 +12,77 @@ import numpy as np
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 
-LOW = Fraction(1, 100)
-"""The false positive rate at which membership is asked."""
+LOW_FPR = Fraction(1, 100)
+"""The false positive rate at which membership inference is evaluated."""
 
 
 @dataclass(frozen=True, slots=True)
-class Points:
-    """Operating points from (0, 0) to all, thresholds falling: how many are ``named`` members, (points,).
+class OperatingPoints:
+    """Cumulative counts at the operating points, from (0, 0) to all candidates, with falling thresholds.
 
-    ``true`` are members, ``false`` others; there is at least one of each.
+    ``true_positives`` (points,) counts named members and ``false_positives`` (points,) named others. There is
+    at least one member and one other candidate.
     """
 
-    true: IntArray
-    false: IntArray
+    true_positives: IntArray
+    false_positives: IntArray
 
     @property
-    def members(self) -> int:
-        return int(self.true[-1])
+    def member_count(self) -> int:
+        return int(self.true_positives[-1])
 
     @property
-    def others(self) -> int:
-        return int(self.false[-1])
+    def other_count(self) -> int:
+        return int(self.false_positives[-1])
 
 
-def operating_points(scores: FloatArray, members: BoolArray) -> Points:
-    """Of a score for each candidate, higher the surer, (n,); ``members`` (n,)."""
+def compute_operating_points(scores: FloatArray, members: BoolArray) -> OperatingPoints:
+    """Compute operating points from a score for each candidate, (n,), and whether it is a member, (n,)."""
     levels, level_of = np.unique(-scores, return_inverse=True)
-    true = np.bincount(level_of[members], minlength=len(levels))
-    false = np.bincount(level_of[~members], minlength=len(levels))
-    return Points(np.cumsum(np.append(0, true)), np.cumsum(np.append(0, false)))
+    true_counts = np.bincount(level_of[members], minlength=len(levels))
+    false_counts = np.bincount(level_of[~members], minlength=len(levels))
+    return OperatingPoints(np.cumsum(np.append(0, true_counts)), np.cumsum(np.append(0, false_counts)))
 
 
-def tpr(points: Points, fpr: Fraction = LOW) -> Fraction:
+def tpr(points: OperatingPoints, fpr: Fraction = LOW_FPR) -> Fraction:
     """Share of the members named where ``fpr`` of the others are, in [0, 1]; 0 best for the anonymizer.
 
-    Linear between points; of several points at that rate the highest; from (0, 0) where the first point lies
+    Linear between points; of several points at that rate the highest; from (0, 0) if the first point lies
     beyond (Carlini et al., "Membership Inference Attacks From First Principles", 2022, section III). Blind
     guessing gets ``fpr``.
     """
-    return _true_where(points.false, points.true, fpr * points.others) / points.members
+    return (
+        _interpolate(points.false_positives, points.true_positives, fpr * points.other_count)
+        / points.member_count
+    )
 
 
-def auc(points: Points) -> Fraction:
-    """Chance that a member scores above another candidate, equal scores counting half; in [0, 1], blind 1/2.
+def auc(points: OperatingPoints) -> Fraction:
+    """Probability that a member scores above another candidate, ties counting half; in [0, 1], blind 1/2.
 
     Hanley and McNeil, "The meaning and use of the area under a ROC curve", 1982.
     """
-    widths, heights = np.diff(points.false), points.true[1:] + points.true[:-1]
-    return Fraction(int((widths * heights).sum()), 2 * points.members * points.others)
+    widths, heights = np.diff(points.false_positives), points.true_positives[1:] + points.true_positives[:-1]
+    return Fraction(int((widths * heights).sum()), 2 * points.member_count * points.other_count)
 
 
-def accuracy(points: Points) -> Fraction:
-    """Share of the candidates told rightly if the N highest are named, N the members; in [0, 1], blind 1/2.
+def accuracy(points: OperatingPoints) -> Fraction:
+    """Share of candidates classified right if the N highest scores are named; in [0, 1], blind 1/2.
 
-    Where the N-th place is tied, the expectation of drawing lots among the tied.
+    N is the number of members. If the N-th place is tied: the expectation of breaking the tie at random.
     """
-    right = _true_where(points.true + points.false, points.true, Fraction(points.members))
-    return (2 * right + points.others - points.members) / (points.members + points.others)
+    right = _interpolate(
+        points.true_positives + points.false_positives, points.true_positives, Fraction(points.member_count)
+    )
+    return (2 * right + points.other_count - points.member_count) / (points.member_count + points.other_count)
 
 
-def _true_where(counted: IntArray, true: IntArray, limit: Fraction) -> Fraction:
-    """``true`` where ``counted``, ascending, reaches the limit: the highest there, or linear to the next."""
-    place = int(np.searchsorted(counted, math.floor(limit), side="right")) - 1
-    if place == len(counted) - 1:
-        return Fraction(int(true[-1]))
-    step = Fraction(int(true[place + 1] - true[place]), int(counted[place + 1] - counted[place]))
-    return int(true[place]) + (limit - int(counted[place])) * step
+def _interpolate(counts: IntArray, true_positives: IntArray, limit: Fraction) -> Fraction:
+    """Return true positives where the ascending ``counts`` reach the limit, interpolated linearly."""
+    index = int(np.searchsorted(counts, math.floor(limit), side="right")) - 1
+    if index == len(counts) - 1:
+        return Fraction(int(true_positives[-1]))
+    slope = Fraction(
+        int(true_positives[index + 1] - true_positives[index]), int(counts[index + 1] - counts[index])
+    )
+    return int(true_positives[index]) + (limit - int(counts[index])) * slope

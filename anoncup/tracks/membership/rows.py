@@ -1,4 +1,4 @@
-"""Rows of two tables of the same columns beside one another."""
+"""Compare the rows of two tables with the same columns."""
 
 from collections.abc import Iterator
 
@@ -6,54 +6,54 @@ import numpy as np
 
 from anoncup.geometry.arrays import BoolArray, FloatArray
 from anoncup.geometry.kernels import gower as kernels
-from anoncup.geometry.kernels.gower import SMALLEST
+from anoncup.geometry.kernels.gower import SMALLEST_WIDTH
 from anoncup.geometry.stable_sums import headroom
-from anoncup.tracks.membership.tables import Table
+from anoncup.tracks.membership.tables import TypedTable
 
-BLOCK = 2**22
-"""Distances that are in memory at a time."""
-DECIMALS = 12
-"""Of a distance: fewer than rounding touches, more than data tell."""
+MAX_DISTANCES_PER_BLOCK = 2**22
+"""Number of distances held in memory at a time."""
+_DISTANCE_DECIMALS = 12
+"""Distances are rounded to this many decimals: coarser than rounding errors, finer than data."""
 
 
-def among(rows: Table, others: Table) -> BoolArray:
-    """Which rows equal one of the others on all columns, (n,)."""
-    cells = [np.column_stack((table.numbers, table.codes)) for table in (rows, others)]
+def find_equal_rows(rows: TypedTable, other_table: TypedTable) -> BoolArray:
+    """Return whether each row equals a row of the other table on all columns, (n,)."""
+    cells = [np.column_stack((table.numbers, table.codes)) for table in (rows, other_table)]
     group_of = np.unique(np.concatenate(cells), axis=0, return_inverse=True)[1].ravel()
     return np.isin(group_of[: rows.rows], group_of[rows.rows :])
 
 
-def in_order(table: Table) -> Table:
-    """The rows sorted, so that no sum over them depends on the order in which they came."""
-    return table.at(np.lexsort((*table.codes.T, *table.numbers.T)))
+def sort_rows(table: TypedTable) -> TypedTable:
+    """Sort the rows, so that sums over them do not depend on their order."""
+    return table.select_rows(np.lexsort((*table.codes.T, *table.numbers.T)))
 
 
-def blocks(rows: int, others: int) -> Iterator[slice]:
-    """Rows one after the other, so many that their distances to the others fit a block."""
-    step = max(1, BLOCK // max(others, 1))
-    for first in range(0, rows, step):
-        yield slice(first, min(first + step, rows))
+def iter_blocks(row_count: int, other_count: int) -> Iterator[slice]:
+    """Yield slices of rows whose distances to the other rows fit into memory."""
+    step = max(1, MAX_DISTANCES_PER_BLOCK // max(other_count, 1))
+    for first in range(0, row_count, step):
+        yield slice(first, min(first + step, row_count))
 
 
-def gower(rows: Table, others: Table, candidates: Table) -> FloatArray:
-    """Gower's distance of each row to each other, (n, others), in [0, 1], to twelve decimals: equal ones are
-    equal, however their sums were rounded.
+def gower_distances(rows: TypedTable, other_table: TypedTable, candidates: TypedTable) -> FloatArray:
+    """Return Gower's distance of each row to each row of the other table, (n, other rows), in [0, 1].
 
     The mean over columns of 0/1 mismatch (categorical) and |x - y| / range of the candidates, at most 1
-    (numeric; a column constant there: 0 where equal, else 1). Gower, "A general coefficient of similarity and
-    some of its properties", 1971.
+    (numeric; a column that is constant there: 0 where equal, else 1). Rounded to twelve decimals, so that
+    equal distances stay equal whatever the order of summation. Gower, "A general coefficient of similarity
+    and some of its properties", 1971.
     """
-    rooms = np.array([headroom(column) for column in candidates.numbers.T], dtype=np.int64)
-    scaled = np.ldexp(candidates.numbers, rooms)
+    exponents = np.array([headroom(column) for column in candidates.numbers.T], dtype=np.int64)
+    scaled = np.ldexp(candidates.numbers, exponents)
     widths = scaled.max(axis=0) - scaled.min(axis=0)
     with np.errstate(over="ignore"):
-        values, beside = np.ldexp(rows.numbers, rooms), np.ldexp(others.numbers, rooms)
-    sums = kernels.gower_rows_apart(
+        values, other_values = np.ldexp(rows.numbers, exponents), np.ldexp(other_table.numbers, exponents)
+    sums = kernels.gower_sum_matrix(
         rows.codes.astype(np.int32, order="C"),
         np.ascontiguousarray(values),
-        others.codes.T.astype(np.int32, order="C"),
-        np.ascontiguousarray(beside.T),
-        np.where(widths > 0, widths, SMALLEST),
+        other_table.codes.T.astype(np.int32, order="C"),
+        np.ascontiguousarray(other_values.T),
+        np.where(widths > 0, widths, SMALLEST_WIDTH),
     )
-    means: FloatArray = np.round(sums / len(candidates.schema.columns), DECIMALS)
+    means: FloatArray = np.round(sums / len(candidates.schema.columns), _DISTANCE_DECIMALS)
     return means

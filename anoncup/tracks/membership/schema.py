@@ -1,118 +1,137 @@
-"""The columns of a table and the values that each may have, as a competition file states them."""
+"""The schema of a table in a competition file: its columns and the values that each may have."""
 
 from dataclasses import dataclass
 from typing import cast
 
 from anoncup.messages import Message
-from anoncup.rules.toml_values import CONTROL, LARGEST, Table, choice, wrong
+from anoncup.rules.toml_values import (
+    CONTROL_CHARACTER,
+    MAX_NUMBER,
+    TomlTable,
+    build_wrong_value,
+    make_choice_reader,
+)
 
-LONGEST_NAME = 80
-"""Characters of a column's name."""
+_MAX_NAME_LENGTH = 80
+"""Maximum number of characters of a column's name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Numeric:
-    """Finite numbers from ``least`` to ``most``, both included."""
+class NumericColumn:
+    """Finite numbers from ``minimum`` to ``maximum``, both included."""
 
     name: str
-    least: float
-    most: float
+    minimum: float
+    maximum: float
 
     @property
-    def cells(self) -> tuple[str, str]:
-        """Two that it may have."""
-        return f"{self.least:g}", f"{self.most:g}"
+    def example_cells(self) -> tuple[str, str]:
+        """Two valid cells."""
+        return f"{self.minimum:g}", f"{self.maximum:g}"
 
 
 @dataclass(frozen=True, slots=True)
-class Categorical:
-    """One of ``values``, texts as they are written; an empty cell is a value where "" is among them."""
+class CategoricalColumn:
+    """One of ``values``, compared as text; an empty cell is valid if "" is among them."""
 
     name: str
     values: tuple[str, ...]
 
     @property
-    def cells(self) -> tuple[str, str]:
-        """Two that it may have."""
+    def example_cells(self) -> tuple[str, str]:
+        """Two valid cells."""
         return self.values[0], self.values[-1]
 
 
-Column = Numeric | Categorical
+ColumnSchema = NumericColumn | CategoricalColumn
 
 
 @dataclass(frozen=True, slots=True)
-class Schema:
+class TableSchema:
     """The columns in the order of the file."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnSchema, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns)
 
     @property
-    def numeric(self) -> tuple[Numeric, ...]:
-        return tuple(column for column in self.columns if isinstance(column, Numeric))
+    def numeric(self) -> tuple[NumericColumn, ...]:
+        return tuple(column for column in self.columns if isinstance(column, NumericColumn))
 
     @property
-    def categorical(self) -> tuple[Categorical, ...]:
-        return tuple(column for column in self.columns if isinstance(column, Categorical))
+    def categorical(self) -> tuple[CategoricalColumn, ...]:
+        return tuple(column for column in self.columns if isinstance(column, CategoricalColumn))
 
     @property
     def lines(self) -> tuple[tuple[str, ...], ...]:
-        """How a table of these columns may begin: its header, and two rows."""
-        rows = zip(*(column.cells for column in self.columns), strict=True)
+        """Example first lines of such a table: its header and two rows."""
+        rows = zip(*(column.example_cells for column in self.columns), strict=True)
         return (self.names, *rows)
 
-    def only(self, *names: str) -> "Schema":
-        """Those of the columns, in the order of the file."""
-        return Schema(tuple(column for column in self.columns if column.name in names))
+    def select(self, *names: str) -> "TableSchema":
+        """Return the schema of the named columns, in the order of the file."""
+        return TableSchema(tuple(column for column in self.columns if column.name in names))
 
 
-def read_schema(table: Table) -> Schema:
-    """``NAME = {kind = "numeric", least = 0, most = 9}`` or ``{kind = "categorical", values = ["a"]}``.
+def parse_schema(table: TomlTable) -> TableSchema:
+    """Parse ``NAME = {kind = "numeric", least = 0, most = 9}`` or ``{kind = "categorical", values = ["a"]}``.
 
-    Columns in the order in which they are listed. InvalidCompetition names the key that is wrong.
+    Columns keep their order in the file. InvalidCompetition names the invalid key.
     """
-    columns = tuple(_column(name, entry) for name, entry in table.tables())
+    columns = tuple(_parse_column(name, entry) for name, entry in table.take_tables())
     if not columns:
-        raise wrong(table.path, Message("a table that names at least one column"))
-    return Schema(columns)
+        raise build_wrong_value(table.path, Message("a table that names at least one column"))
+    return TableSchema(columns)
 
 
-def _column(name: str, entry: Table) -> Column:
-    if not name or len(name) > LONGEST_NAME or CONTROL.search(name):
-        what = Message("named by 1 to {most} characters, none of them a control character", most=LONGEST_NAME)
-        raise wrong(entry.path, what)
-    column = _numeric(name, entry) if entry.take("kind", _kind) == "numeric" else _categorical(name, entry)
-    entry.finish()
+def _parse_column(name: str, entry: TomlTable) -> ColumnSchema:
+    if not name or len(name) > _MAX_NAME_LENGTH or CONTROL_CHARACTER.search(name):
+        message = Message(
+            "named by 1 to {most} characters, none of them a control character", most=_MAX_NAME_LENGTH
+        )
+        raise build_wrong_value(entry.path, message)
+    column = (
+        _parse_numeric(name, entry)
+        if entry.take("kind", _parse_kind) == "numeric"
+        else _parse_categorical(name, entry)
+    )
+    entry.reject_unknown_keys()
     return column
 
 
-_kind = choice("numeric", "categorical")
+_parse_kind = make_choice_reader("numeric", "categorical")
 
 
-def _numeric(name: str, entry: Table) -> Numeric:
-    least, most = cast(float, entry.take("least", signed)), cast(float, entry.take("most", signed))
-    if least > most:
-        raise wrong(entry.at("most"), Message("no less than {least}", least=least))
-    return Numeric(name, least, most)
+def _parse_numeric(name: str, entry: TomlTable) -> NumericColumn:
+    minimum, maximum = (
+        cast(float, entry.take("least", _parse_finite_number)),
+        cast(float, entry.take("most", _parse_finite_number)),
+    )
+    if minimum > maximum:
+        raise build_wrong_value(entry.path_of("most"), Message("no less than {least}", least=minimum))
+    return NumericColumn(name, minimum, maximum)
 
 
-def _categorical(name: str, entry: Table) -> Categorical:
-    return Categorical(name, cast(tuple[str, ...], entry.take("values", categories)))
+def _parse_categorical(name: str, entry: TomlTable) -> CategoricalColumn:
+    return CategoricalColumn(name, cast(tuple[str, ...], entry.take("values", _parse_categories)))
 
 
-def signed(value: object, path: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not -LARGEST <= value <= LARGEST:
-        raise wrong(path, Message("a finite number"))
+def _parse_finite_number(value: object, path: str) -> float:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not -MAX_NUMBER <= value <= MAX_NUMBER
+    ):
+        raise build_wrong_value(path, Message("a finite number"))
     return float(value)
 
 
-def categories(value: object, path: str) -> tuple[str, ...]:
-    """The texts of a categorical column."""
-    listed = value if isinstance(value, list) else []
-    texts = tuple(each for each in listed if isinstance(each, str) and not CONTROL.search(each))
-    if not texts or len(texts) != len(listed) or len(set(texts)) != len(texts):
-        raise wrong(path, Message("a list of texts without control characters, no two the same"))
+def _parse_categories(value: object, path: str) -> tuple[str, ...]:
+    """Parse the texts of a categorical column."""
+    items = value if isinstance(value, list) else []
+    texts = tuple(item for item in items if isinstance(item, str) and not CONTROL_CHARACTER.search(item))
+    if not texts or len(texts) != len(items) or len(set(texts)) != len(texts):
+        raise build_wrong_value(path, Message("a list of texts without control characters, no two the same"))
     return texts

@@ -1,6 +1,6 @@
-"""What a competition file says of a membership contest, under the track's own name."""
+"""The table ``[membership]`` of a competition file."""
 
-from __future__ import annotations  # rules know their tracks
+from __future__ import annotations  # avoids an import cycle with rules
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,61 +9,64 @@ from typing import TYPE_CHECKING, Any, cast
 from anoncup.errors import InvalidCompetition
 from anoncup.messages import Message
 from anoncup.rules.parameters import Roles
-from anoncup.rules.settings import rows_required
-from anoncup.rules.toml_values import Table, flag, number, wrong
-from anoncup.tracks.membership.schema import Schema, read_schema
+from anoncup.rules.settings import count_required_rows
+from anoncup.rules.toml_values import TomlTable, build_wrong_value, read_flag, read_number
+from anoncup.tracks.membership.schema import TableSchema, parse_schema
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
 
-PLACE = "candidate"
-"""The column of a team's own file that says which candidate a member is."""
-ATTRIBUTE = "attribute"
-"""The question for a hidden column."""
+CANDIDATE_COLUMN = "candidate"
+"""The column of a team's own file with the row number of the candidate."""
+ATTRIBUTE_NAME = "attribute"
+"""The name of the question about a hidden column."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """``schema``: all columns of a member. ``shared``: teams may have the same members.
+class MembershipSettings:
+    """``schema``: all columns of a member. ``shared``: several teams may have the same members.
 
-    ``fewest_rows``, ``most_rows``: how many rows a release may have for each member.
+    ``fewest_rows``, ``most_rows``: limits of the number of released rows for each member.
     """
 
-    schema: Schema
+    schema: TableSchema
     shared: bool = False
     fewest_rows: float = 0.5
     most_rows: float = 2.0
 
-    def rows(self, candidates: int) -> tuple[int, int]:
-        """The fewest and the most rows of a release where there are so many candidates."""
-        members = candidates // 2
-        fewest = max(1, rows_required(self.fewest_rows, members))
-        return fewest, max(fewest, int(Fraction(repr(self.most_rows)) * members))
+    def rows(self, candidate_count: int) -> tuple[int, int]:
+        """Return the smallest and largest number of rows of a release for this number of candidates."""
+        member_count = candidate_count // 2
+        min_rows = max(1, count_required_rows(self.fewest_rows, member_count))
+        return min_rows, max(min_rows, int(Fraction(repr(self.most_rows)) * member_count))
 
 
-def read_settings(table: Table) -> Settings:
-    """The table ``[membership]``; InvalidCompetition names the key that is wrong."""
-    columns = table.table("columns")
-    schema = read_schema(columns)
-    if PLACE in schema.names:
-        raise wrong(
-            columns.at(PLACE), Message("a column with another name, because this one says who is a member")
+def read_settings(table: TomlTable) -> MembershipSettings:
+    """Parse the table ``[membership]``; InvalidCompetition names the invalid key."""
+    columns = table.take_table("columns")
+    schema = parse_schema(columns)
+    if CANDIDATE_COLUMN in schema.names:
+        raise build_wrong_value(
+            columns.path_of(CANDIDATE_COLUMN),
+            Message("a column with another name, because this one says who is a member"),
         )
-    default = Settings(schema)
-    found = Settings(
+    default = MembershipSettings(schema)
+    settings = MembershipSettings(
         schema,
-        cast(bool, table.take("shared", flag, default.shared)),
-        cast(float, table.take("fewest_rows", number, default.fewest_rows)),
-        cast(float, table.take("most_rows", number, default.most_rows)),
+        cast(bool, table.take("shared", read_flag, default.shared)),
+        cast(float, table.take("fewest_rows", read_number, default.fewest_rows)),
+        cast(float, table.take("most_rows", read_number, default.most_rows)),
     )
-    if found.most_rows < found.fewest_rows:
-        raise wrong(table.at("most_rows"), Message("no less than {least}", least=found.fewest_rows))
-    table.finish()
-    return found
+    if settings.most_rows < settings.fewest_rows:
+        raise build_wrong_value(
+            table.path_of("most_rows"), Message("no less than {least}", least=settings.fewest_rows)
+        )
+    table.reject_unknown_keys()
+    return settings
 
 
-def roles(_: Any, settings: Settings) -> Roles:
-    """All columns, and those of each kind."""
+def columns_by_role(_: Any, settings: MembershipSettings) -> Roles:
+    """Return all columns, and those of each kind."""
     schema = settings.schema
     return {
         "columns": schema.names,
@@ -72,33 +75,33 @@ def roles(_: Any, settings: Settings) -> Roles:
     }
 
 
-def hidden_of(rules: Rules) -> str | None:
-    """The column that is asked for; None where none is."""
-    if ATTRIBUTE not in rules.questions:
+def hidden_column_name(rules: Rules) -> str | None:
+    """Return the name of the hidden column; None if the competition has none."""
+    if ATTRIBUTE_NAME not in rules.questions:
         return None
     names: tuple[str, ...] = rules.settings.schema.names
-    return str(rules.questions[ATTRIBUTE].get("hidden", names[0]))
+    return str(rules.questions[ATTRIBUTE_NAME].get("hidden", names[0]))
 
 
-def hidden_schema(rules: Rules) -> Schema:
-    """The hidden column alone, where one is asked for."""
-    schema: Schema = rules.settings.schema
-    return schema.only(str(hidden_of(rules)))
+def hidden_schema(rules: Rules) -> TableSchema:
+    """Return the schema of the hidden column, which the competition must have."""
+    schema: TableSchema = rules.settings.schema
+    return schema.select(str(hidden_column_name(rules)))
 
 
-def public_schema(rules: Rules) -> Schema:
-    """The columns of a candidate that everybody knows."""
-    schema: Schema = rules.settings.schema
-    hidden = hidden_of(rules)
-    return schema.only(*(name for name in schema.names if name != hidden))
+def public_schema(rules: Rules) -> TableSchema:
+    """Return the schema of the public columns of a candidate."""
+    schema: TableSchema = rules.settings.schema
+    hidden_name = hidden_column_name(rules)
+    return schema.select(*(name for name in schema.names if name != hidden_name))
 
 
 def check_rules(rules: Rules) -> None:
-    """InvalidCompetition if nothing is left of a candidate without the hidden column."""
+    """Raise InvalidCompetition if candidates have no column other than the hidden one."""
     if not public_schema(rules).columns:
         raise InvalidCompetition(
             "{key}: candidates need a column beside {column}, which is hidden",
             code="wrong_value",
-            key=f"questions.{ATTRIBUTE}.hidden",
-            column=hidden_of(rules),
+            key=f"questions.{ATTRIBUTE_NAME}.hidden",
+            column=hidden_column_name(rules),
         )

@@ -1,7 +1,7 @@
-"""Bytes to typed tables and back, or InvalidUpload with file, row, column and code.
+"""Parse and write typed tables; InvalidUpload reports file, row, column and code.
 
-Candidates, background rows, members, releases and guesses are all read here: they differ in their columns and
-in how many rows they may have. Below this file rows are aligned by position.
+Candidates, background rows, members, releases and guesses are all parsed here: they differ only in columns
+and limits of the number of rows. All other modules align rows by position.
 """
 
 from dataclasses import dataclass, field
@@ -11,38 +11,38 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anoncup.errors import InvalidUpload, Problem
+from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray
 from anoncup.messages import Message
 from anoncup.tables.checks import check_rows
 from anoncup.tables.csv_text import (
     Problems,
-    cells,
     check_text,
-    decoded,
-    header_of,
-    numbers,
-    table_csv,
+    decode_upload,
+    parse_numbers,
+    read_cells,
+    read_header,
     text_columns,
+    write_csv,
 )
 from anoncup.tables.files import MAX_ROWS, Remark
 from anoncup.tables.header import check_header
-from anoncup.tables.line_numbers import located
-from anoncup.tracks.membership.schema import Categorical, Numeric, Schema
+from anoncup.tables.line_numbers import add_line_numbers
+from anoncup.tracks.membership.schema import CategoricalColumn, NumericColumn, TableSchema
 from anoncup.tracks.memo import Memo
 
-SCORE = Schema((Numeric("score", 0.0, 1.0),))
-"""The file of a guess at membership: one line per candidate, in the candidates' order."""
+_SCORE_SCHEMA = TableSchema((NumericColumn("score", 0.0, 1.0),))
+"""Schema of a guess of the members: one line per candidate, in the candidates' order."""
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """``numbers`` (n, numeric columns) as float64; ``codes`` (n, categorical columns): the value's place.
+class TypedTable:
+    """``numbers`` (n, numeric columns) are float64; ``codes`` (n, categorical columns) index values.
 
-    Columns of a kind stand in the order of the schema.
+    Columns of each kind have the order of the schema.
     """
 
-    schema: Schema
+    schema: TableSchema
     numbers: FloatArray
     codes: IntArray
 
@@ -50,108 +50,115 @@ class Table:
     def rows(self) -> int:
         return len(self.codes)
 
-    def at(self, rows: IntArray | BoolArray) -> "Table":
-        return Table(self.schema, self.numbers[rows], self.codes[rows])
+    def select_rows(self, rows: IntArray | BoolArray) -> "TypedTable":
+        return TypedTable(self.schema, self.numbers[rows], self.codes[rows])
 
-    def only(self, *names: str) -> "Table":
-        """Some of the columns, in the order of the file."""
-        numeric = [place for place, each in enumerate(self.schema.numeric) if each.name in names]
-        categorical = [place for place, each in enumerate(self.schema.categorical) if each.name in names]
-        return Table(self.schema.only(*names), self.numbers[:, numeric], self.codes[:, categorical])
+    def select_columns(self, *names: str) -> "TypedTable":
+        """Return the named columns, in the order of the file."""
+        numeric = [index for index, column in enumerate(self.schema.numeric) if column.name in names]
+        categorical = [index for index, column in enumerate(self.schema.categorical) if column.name in names]
+        return TypedTable(self.schema.select(*names), self.numbers[:, numeric], self.codes[:, categorical])
 
-    def texts(self, place: int) -> list[str]:
-        """The values of a categorical column as they are written."""
-        values = self.schema.categorical[place].values
-        return [values[code] for code in self.codes[:, place].tolist()]
+    def column_texts(self, index: int) -> list[str]:
+        """Return the cells of a categorical column as text."""
+        values = self.schema.categorical[index].values
+        return [values[code] for code in self.codes[:, index].tolist()]
 
 
 def parse_candidates(
-    content: bytes, schema: Schema, *, file: str = "candidates"
-) -> tuple[Table, list[Remark]]:
-    """2N rows, N at least 1: who may be in a team's data."""
-    table, remarks = parse_rows(content, schema, file=file, fewest=2)
+    content: bytes, schema: TableSchema, *, file: str = "candidates"
+) -> tuple[TypedTable, list[Remark]]:
+    """Parse 2N rows, N at least 1."""
+    table, remarks = parse_rows(content, schema, file=file, min_rows=2)
     if table.rows % 2:
         message = Message("the table has {found} rows; it must be an even number", found=table.rows)
-        raise InvalidUpload([Problem(file, None, None, "odd_rows", message)])
+        raise InvalidUpload([FileProblem(file, None, None, "odd_rows", message)])
     return table, remarks
 
 
 def parse_rows(
-    content: bytes, schema: Schema, *, file: str, fewest: int = 1, most: int = MAX_ROWS
-) -> tuple[Table, list[Remark]]:
-    """A table of the schema's columns: background, members, a release ("released") or a guess.
+    content: bytes, schema: TableSchema, *, file: str, min_rows: int = 1, max_rows: int = MAX_ROWS
+) -> tuple[TypedTable, list[Remark]]:
+    """Parse a table with the columns of a schema: background, members, a release ("released") or a guess.
 
-    Numbers are within their column's range, texts in its set, rows within ``fewest`` and ``most``.
+    Numbers are within their column's range, texts in its set of values, rows within ``min_rows`` and
+    ``max_rows``.
     """
-    with located({file: content}):
-        text, remarks = decoded(content, file)
-        check_header(header_of(text, file), schema.names, file)
-        read = cells(text, schema.names, file, most_rows=most)
+    with add_line_numbers({file: content}):
+        text, remarks = decode_upload(content, file)
+        check_header(read_header(text, file), schema.names, file)
+        text_cells = read_cells(text, schema.names, file, max_rows=max_rows)
         problems = Problems(file)
-        check_rows(read, problems, fewest=fewest, most=most)
-        return _typed(read, schema, problems), remarks
+        check_rows(text_cells, problems, minimum=min_rows, maximum=max_rows)
+        return _parse_cells(text_cells, schema, problems), remarks
 
 
 def parse_scores(content: bytes, rows: int, *, file: str = "guess") -> tuple[FloatArray, list[Remark]]:
-    """A guess at membership: header ``score``, a number in [0, 1] for each candidate, (2N,)."""
-    table, remarks = parse_rows(content, SCORE, file=file, fewest=rows, most=rows)
+    """Parse a guess of the members: header ``score``, a number in [0, 1] for each candidate, (2N,)."""
+    table, remarks = parse_rows(content, _SCORE_SCHEMA, file=file, min_rows=rows, max_rows=rows)
     return table.numbers[:, 0], remarks
 
 
 def scores_csv(scores: FloatArray) -> bytes:
-    return written(Table(SCORE, scores[:, None], np.empty((len(scores), 0), dtype=np.int64)))
+    return write_table(TypedTable(_SCORE_SCHEMA, scores[:, None], np.empty((len(scores), 0), dtype=np.int64)))
 
 
-def written(table: Table) -> bytes:
-    """The table as a CSV file that parses back to itself."""
-    return table_csv(frame(table))
+def write_table(table: TypedTable) -> bytes:
+    """Return the table as a CSV file that parses back to the same table."""
+    return write_csv(build_frame(table))
 
 
-def frame(table: Table) -> pd.DataFrame:
-    """The columns in the order of the file."""
-    numeric = {each.name: table.numbers[:, place] for place, each in enumerate(table.schema.numeric)}
-    texts = {each.name: table.texts(place) for place, each in enumerate(table.schema.categorical)}
+def build_frame(table: TypedTable) -> pd.DataFrame:
+    """Return the columns as a data frame, in the order of the file."""
+    numeric = {column.name: table.numbers[:, index] for index, column in enumerate(table.schema.numeric)}
+    texts = {column.name: table.column_texts(index) for index, column in enumerate(table.schema.categorical)}
     columns: dict[str, FloatArray | list[str]] = {**numeric, **texts}
     return pd.DataFrame({name: columns[name] for name in table.schema.names})
 
 
-def _typed(read: pa.Table, schema: Schema, problems: Problems) -> Table:
-    columns = dict(text_columns(read))
+def _parse_cells(text_cells: pa.Table, schema: TableSchema, problems: Problems) -> TypedTable:
+    columns = dict(text_columns(text_cells))
     for name, column in columns.items():
         check_text(column, name, problems)
-    values = [_numbers(columns[each.name], each, problems) for each in schema.numeric]
-    codes = [_codes(columns[each.name], each, problems) for each in schema.categorical]
+    values = [
+        _parse_numbers(columns[column_schema.name], column_schema, problems)
+        for column_schema in schema.numeric
+    ]
+    codes = [
+        _parse_codes(columns[column_schema.name], column_schema, problems)
+        for column_schema in schema.categorical
+    ]
     problems.check()
-    shape = (read.num_rows, 0)
-    return Table(
+    shape = (text_cells.num_rows, 0)
+    return TypedTable(
         schema,
         np.column_stack(values) if values else np.empty(shape),
         np.column_stack(codes) if codes else np.empty(shape, dtype=np.int64),
     )
 
 
-def _numbers(column: pa.Array, of: Numeric, problems: Problems) -> FloatArray:
-    values = numbers(column, of.name, problems)
-    what = Message("not from {least} to {most}", least=of.least, most=of.most)
-    outside = ((values < of.least) | (values > of.most)) & np.isfinite(values)
-    problems.add_rows(outside, of.name, "out_of_range", what, cells=column)
+def _parse_numbers(column: pa.Array, column_schema: NumericColumn, problems: Problems) -> FloatArray:
+    values = parse_numbers(column, column_schema.name, problems)
+    message = Message("not from {least} to {most}", least=column_schema.minimum, most=column_schema.maximum)
+    is_outside = ((values < column_schema.minimum) | (values > column_schema.maximum)) & np.isfinite(values)
+    problems.add_rows(is_outside, column_schema.name, "out_of_range", message, cells=column)
     return values
 
 
-def _codes(column: pa.Array, of: Categorical, problems: Problems) -> IntArray:
-    found = pc.fill_null(pc.index_in(column, value_set=pa.array(of.values, pa.string())), -1)
-    codes = np.asarray(found, dtype=np.int64)
-    what = Message("not one of the column's values")
-    problems.add_rows(codes < 0, of.name, "unknown_value", what, cells=column)
+def _parse_codes(column: pa.Array, column_schema: CategoricalColumn, problems: Problems) -> IntArray:
+    positions = pc.fill_null(pc.index_in(column, value_set=pa.array(column_schema.values, pa.string())), -1)
+    codes = np.asarray(positions, dtype=np.int64)
+    message = Message("not one of the column's values")
+    problems.add_rows(codes < 0, column_schema.name, "unknown_value", message, cells=column)
     return codes
 
 
 @dataclass(frozen=True, slots=True)
-class Original:
+class MembershipOriginal:
     """The public tables: 2N candidates without the hidden column, and background rows with all columns."""
 
-    candidates: Table
-    background: Table | None = None
+    candidates: TypedTable
+    background: TypedTable | None = None
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property

@@ -1,74 +1,89 @@
-"""Which columns of a table are which, read off the table itself."""
+"""Suggest the roles of the columns of an uploaded table."""
 
 from collections.abc import Mapping, Set
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anoncup.errors import InvalidUpload, Problem
+from anoncup.errors import FileProblem, InvalidUpload
 from anoncup.messages import Message
 from anoncup.rules.settings import Columns
-from anoncup.tables.checks import named_twice
-from anoncup.tables.csv_text import cells, decoded, header_of, text_columns
-from anoncup.tables.foreign_formats import habit_of
-from anoncup.tables.profile.identifiers import AMOUNTS, amounts, has_codes, is_known, reason_to_leave_out
+from anoncup.tables.checks import duplicate_name_message
+from anoncup.tables.csv_text import decode_upload, read_cells, read_header, text_columns
+from anoncup.tables.foreign_formats import explain_header
+from anoncup.tables.profile.identifiers import (
+    MAX_CATEGORIES,
+    count_distinct_numbers,
+    has_leading_zeros,
+    is_attribute_name,
+    reason_to_leave_out,
+)
 
 
-def fits(content: bytes, columns: Columns) -> bool:
-    """Whether the table's header holds exactly these columns, each role in its order."""
-    header = header_of(decoded(content, "original")[0], "original")
+def matches_columns(content: bytes, columns: Columns) -> bool:
+    """Whether the table's header holds exactly these columns, with each role in its order."""
+    header = read_header(decode_upload(content, "original")[0], "original")
     return all(
         tuple(name for name in header if name in set(role)) == role
         for role in (columns.quasi_identifiers, columns.sensitive)
     ) and set(header) == {*columns.quasi_identifiers, *columns.sensitive}
 
 
-def suggested(content: bytes, known: Columns) -> Columns:
-    """Suggest roles for the columns of a table: those they have, else amounts are sensitive and others not.
+def suggest_roles(content: bytes, current_roles: Columns) -> Columns:
+    """Suggest roles for the columns of a table: current roles stay, further amounts become sensitive.
 
-    Numbers that identify individuals are no amounts. Where all columns are amounts, the one of the fewest
-    values is a quasi-identifier: any other tells more people apart.
+    Numbers that identify individuals are not amounts. If all columns are amounts, the one with the fewest
+    values becomes a quasi-identifier, because the others single out more people.
     """
-    text, _ = decoded(content, "original")
-    header = header_of(text, "original")
+    text, _ = decode_upload(content, "original")
+    header = read_header(text, "original")
     if len(set(header)) < len(header):
         repeated = next(name for name in header if header.count(name) > 1)
-        raise InvalidUpload([wrong("header", named_twice(repeated), repeated[:80])])
+        raise InvalidUpload([_make_problem("header", duplicate_name_message(repeated), repeated[:80])])
     if not all(header):
         message = Message("column {place} of the header has no name", place=header.index("") + 1)
-        raise InvalidUpload([wrong("header", message)])
+        raise InvalidUpload([_make_problem("header", message)])
     if len(header) < 2:
-        message = habit_of(header, "ab") or Message("the header names one column; at least two are needed")
-        raise InvalidUpload([wrong("header", message)])
-    table = cells(text, header, "original")
+        message = explain_header(header, "ab") or Message(
+            "the header names one column; at least two are needed"
+        )
+        raise InvalidUpload([_make_problem("header", message)])
+    table = read_cells(text, header, "original")
     if not table.num_rows:
-        raise InvalidUpload([wrong("no_rows", Message("the table has no rows"))])
-    different = {name: amounts(column) for name, column in text_columns(table)}
-    codes = {name for name, column in text_columns(table) if is_no_amount(name, column)}
-    return Columns(*roles_of(header, different, known, codes))
+        raise InvalidUpload([_make_problem("no_rows", Message("the table has no rows"))])
+    distinct_counts = {name: count_distinct_numbers(column) for name, column in text_columns(table)}
+    code_columns = {name for name, column in text_columns(table) if _is_not_amount(name, column)}
+    return Columns(*_split_roles(header, distinct_counts, current_roles, code_columns))
 
 
-def is_no_amount(name: str, column: pa.Array) -> bool:
+def _is_not_amount(name: str, column: pa.Array) -> bool:
     identifies = reason_to_leave_out(name, column, pc.unique(column)) is not None
-    return identifies or is_known(name) or has_codes(column)
+    return identifies or is_attribute_name(name) or has_leading_zeros(column)
 
 
-def roles_of(
-    header: list[str], different: Mapping[str, int | None], known: Columns, codes: Set[str] = frozenset()
+def _split_roles(
+    header: list[str],
+    distinct_counts: Mapping[str, int | None],
+    current_roles: Columns,
+    code_columns: Set[str] = frozenset(),
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """``codes``: columns that are no amounts, be they numbers."""
-    numeric = {name: count for name, count in different.items() if count is not None}
+    """Return quasi-identifiers and sensitive columns; numeric ``code_columns`` are not amounts."""
+    numeric = {name: count for name, count in distinct_counts.items() if count is not None}
     if not numeric:
         message = Message("no column contains only numbers, so none can be sensitive")
-        raise InvalidUpload([wrong("not_a_number", message)])
-    sensitive = {name for name, count in numeric.items() if count > AMOUNTS and name not in codes}
-    sensitive = (sensitive - set(known.quasi_identifiers)) | (numeric.keys() & set(known.sensitive))
-    sensitive = sensitive or {max(numeric, key=lambda name: (name not in codes, numeric[name]))}
+        raise InvalidUpload([_make_problem("not_a_number", message)])
+    sensitive = {
+        name for name, count in numeric.items() if count > MAX_CATEGORIES and name not in code_columns
+    }
+    sensitive = (sensitive - set(current_roles.quasi_identifiers)) | (
+        numeric.keys() & set(current_roles.sensitive)
+    )
+    sensitive = sensitive or {max(numeric, key=lambda name: (name not in code_columns, numeric[name]))}
     if len(sensitive) == len(header):
         sensitive.discard(min(header, key=lambda name: numeric[name]))
     quasi = tuple(name for name in header if name not in sensitive)
     return quasi, tuple(name for name in header if name in sensitive)
 
 
-def wrong(code: str, message: Message, column: str | None = None) -> Problem:
-    return Problem("original", None, column, code, message)
+def _make_problem(code: str, message: Message, column: str | None = None) -> FileProblem:
+    return FileProblem("original", None, column, code, message)

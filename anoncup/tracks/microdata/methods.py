@@ -1,7 +1,7 @@
 """Sample anonymization methods for microdata (P0 §4.2, P4 §4.2).
 
-Each takes a table, its columns' roles and a seeded generator and returns (Y, source): the rows of Y stand in
-the original's order, row j coming from row ``source[j]``, counted from 0. The table given is left alone.
+Each takes a table, its columns' roles and a seeded generator and returns (Y, source): the rows of Y keep the
+original's order, and row j comes from row ``source[j]``, counted from 0. The input table is not changed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,44 +12,47 @@ import pandas as pd
 from numpy.random import Generator
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.geometry.encoding import encode, texts, vocabulary_of
+from anoncup.geometry.encoding import build_vocabulary, column_texts, encode
 from anoncup.geometry.stable_sums import headroom, standard_deviation
 from anoncup.rules.settings import Columns
-from anoncup.tracks.linkage.merging import merge_small_classes, representatives
-from anoncup.tracks.linkage.shuffling import equivalence_classes, shuffled_within
+from anoncup.tracks.linkage.merging import find_representatives, merge_small_classes
+from anoncup.tracks.linkage.shuffling import equivalence_classes, shuffle_within
 
-Anonymized = tuple[pd.DataFrame, IntArray]
+AnonymizedTable = tuple[pd.DataFrame, IntArray]
 
 
-def k_anonymize(table: pd.DataFrame, roles: Columns, *, rng: Generator, k: int = 3) -> Anonymized:  # noqa: ARG001
-    """Merge classes smaller than ``k`` with near ones; a merged class takes its commonest texts.
+def k_anonymize(table: pd.DataFrame, roles: Columns, *, rng: Generator, k: int = 3) -> AnonymizedTable:  # noqa: ARG001
+    """Merge classes smaller than ``k`` with near ones, which take the most frequent text of each column.
 
-    Every class of Y has at least min(k, n) rows. P0's Da. No chance is involved.
+    Every class of Y has at least min(k, n) rows. P0's Da. Deterministic.
     """
     names = list(roles.quasi_identifiers)
-    cells = [texts(table, name) for name in names]
-    vocabularies = list(map(vocabulary_of, cells))
+    cells = [column_texts(table, name) for name in names]
+    vocabularies = list(map(build_vocabulary, cells))
     codes = np.column_stack([np.zeros(len(table), dtype=np.int64), *map(encode, cells, vocabularies)])
     cluster = merge_small_classes(codes, k)
-    chosen = representatives(codes, cluster)[cluster].T[1:]
-    spelled = [
-        np.array(list(words), dtype=object)[code] for words, code in zip(vocabularies, chosen, strict=True)
+    cluster_codes = find_representatives(codes, cluster)[cluster].T[1:]
+    cluster_texts = [
+        np.array(list(vocabulary), dtype=object)[code]
+        for vocabulary, code in zip(vocabularies, cluster_codes, strict=True)
     ]
-    return _replaced(table, dict(zip(names, spelled, strict=True))), _every_row(table)
+    return _replace_columns(table, dict(zip(names, cluster_texts, strict=True))), _all_rows(table)
 
 
-def add_noise(table: pd.DataFrame, roles: Columns, *, rng: Generator, strength: float = 0.1) -> Anonymized:
+def add_noise(
+    table: pd.DataFrame, roles: Columns, *, rng: Generator, strength: float = 0.1
+) -> AnonymizedTable:
     """Add normal noise of ``strength`` standard deviations of its column to every sensitive cell. P0's Db."""
 
-    def noisy(column: FloatArray) -> FloatArray:
+    def perturb(column: FloatArray) -> FloatArray:
         noise = rng.standard_normal(len(column)) * (strength * standard_deviation(column))
         largest = np.finfo(np.float64).max
         with np.errstate(over="ignore"):
             return np.clip(column + noise, -largest, largest)
 
-    return _replaced(table, {name: noisy(_values(table, name)) for name in roles.sensitive}), _every_row(
-        table
-    )
+    return _replace_columns(
+        table, {name: perturb(_column_values(table, name)) for name in roles.sensitive}
+    ), _all_rows(table)
 
 
 def unify_columns(
@@ -58,37 +61,40 @@ def unify_columns(
     *,
     rng: Generator,  # noqa: ARG001
     columns: Sequence[str] | None = None,
-) -> Anonymized:
-    """Give the quasi-identifiers ``columns`` (default: the last) their commonest text. P0's Dd, De."""
+) -> AnonymizedTable:
+    """Set the quasi-identifiers ``columns`` (default: the last) to their most frequent text. P0's Dd, De."""
     names = roles.quasi_identifiers[-1:] if columns is None else columns
-    unified = {name: np.full(len(table), commonest(texts(table, name)), dtype=object) for name in names}
-    return _replaced(table, unified), _every_row(table)
+    unified = {
+        name: np.full(len(table), _find_most_frequent(column_texts(table, name)), dtype=object)
+        for name in names
+    }
+    return _replace_columns(table, unified), _all_rows(table)
 
 
-def microaggregate(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> Anonymized:  # noqa: ARG001
+def microaggregate(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> AnonymizedTable:  # noqa: ARG001
     """Replace every sensitive cell by its column's mean over the equivalence class. P0's Df."""
     group_of = equivalence_classes(table, roles.quasi_identifiers)
 
-    def averaged(column: FloatArray) -> FloatArray:
-        room = headroom(column)
-        sums = np.bincount(group_of, weights=np.ldexp(column, room))
-        return np.ldexp((sums / np.bincount(group_of))[group_of], -room)
+    def average(column: FloatArray) -> FloatArray:
+        exponent = headroom(column)
+        sums = np.bincount(group_of, weights=np.ldexp(column, exponent))
+        return np.ldexp((sums / np.bincount(group_of))[group_of], -exponent)
 
-    return _replaced(table, {name: averaged(_values(table, name)) for name in roles.sensitive}), _every_row(
-        table
-    )
+    return _replace_columns(
+        table, {name: average(_column_values(table, name)) for name in roles.sensitive}
+    ), _all_rows(table)
 
 
-def swap_within_classes(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> Anonymized:
-    """Permute every sensitive column by itself inside each equivalence class. P0's Dg."""
+def swap_within_classes(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> AnonymizedTable:
+    """Permute every sensitive column independently inside each equivalence class. P0's Dg."""
     group_of = equivalence_classes(table, roles.quasi_identifiers)
 
-    def swapped(column: FloatArray) -> FloatArray:
-        return column[shuffled_within(group_of, rng)]
+    def swap(column: FloatArray) -> FloatArray:
+        return column[shuffle_within(group_of, rng)]
 
-    return _replaced(table, {name: swapped(_values(table, name)) for name in roles.sensitive}), _every_row(
-        table
-    )
+    return _replace_columns(
+        table, {name: swap(_column_values(table, name)) for name in roles.sensitive}
+    ), _all_rows(table)
 
 
 def delete_rows(
@@ -97,32 +103,32 @@ def delete_rows(
     *,
     rng: Generator,
     share: float = 0.01,
-) -> Anonymized:
-    """Delete a random ``share`` of the rows, rounded to the nearest number; one row always stays. P0's Dh."""
+) -> AnonymizedTable:
+    """Delete a random ``share`` of the rows, rounded to the nearest number, but not all. P0's Dh."""
     deleted = min(round(share * len(table)), len(table) - 1)
-    kept = np.sort(rng.permutation(len(table))[deleted:])
-    return table.iloc[kept].reset_index(drop=True), kept
+    kept_rows = np.sort(rng.permutation(len(table))[deleted:])
+    return table.iloc[kept_rows].reset_index(drop=True), kept_rows
 
 
-def commonest(cells: Sequence[str]) -> str:
-    """The most frequent text; of equally frequent ones the first to appear."""
-    vocabulary = vocabulary_of(cells)
+def _find_most_frequent(cells: Sequence[str]) -> str:
+    """Return the most frequent text; ties: the first to appear."""
+    vocabulary = build_vocabulary(cells)
     return list(vocabulary)[int(np.bincount(encode(cells, vocabulary)).argmax())]
 
 
-def _values(table: pd.DataFrame, name: str) -> FloatArray:
+def _column_values(table: pd.DataFrame, name: str) -> FloatArray:
     return table[name].to_numpy(dtype=np.float64, copy=True)
 
 
-def _replaced(table: pd.DataFrame, columns: Mapping[str, np.ndarray[Any, Any]]) -> pd.DataFrame:
-    """A copy with some columns replaced, in the table's own order and index; texts keep their type."""
-    changed = table.copy()
+def _replace_columns(table: pd.DataFrame, columns: Mapping[str, np.ndarray[Any, Any]]) -> pd.DataFrame:
+    """Return a copy with some columns replaced, in the table's order and index; texts keep their type."""
+    result = table.copy()
     for name, cells in columns.items():
-        # Noise on whole numbers, or their mean, is no whole number.
-        kind = table[name].dtype if cells.dtype == object else cells.dtype
-        changed[name] = pd.Series(cells, index=table.index, dtype=kind)
-    return changed
+        # Whole numbers with noise, and their means, need a float column.
+        dtype = table[name].dtype if cells.dtype == object else cells.dtype
+        result[name] = pd.Series(cells, index=table.index, dtype=dtype)
+    return result
 
 
-def _every_row(table: pd.DataFrame) -> IntArray:
+def _all_rows(table: pd.DataFrame) -> IntArray:
     return np.arange(len(table))

@@ -1,80 +1,99 @@
-"""The nearest others of an original's individuals, as lists: what bounds need in the place of all
-distances."""
+"""Lists of the nearest other individuals of an original, where not all distances fit into memory."""
 
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.geometry.assignment import Lists, shortlists
-from anoncup.geometry.nearest_neighbours import build_index, several_nearest
-from anoncup.tracks.memo import once
-from anoncup.tracks.microdata.distances import gower_nearest, gower_sums, unit_values, whole_gower_index
-from anoncup.tracks.microdata.pairwise_distances import BLOCK, euclidean_pairs
-from anoncup.tracks.microdata.release import PreparedOriginal, Target, target_of
+from anoncup.geometry.assignment import CandidateLists, select_candidates
+from anoncup.geometry.nearest_neighbours import build_index, k_nearest_rows
+from anoncup.tracks.memo import memoize
+from anoncup.tracks.microdata.distances import (
+    build_whole_gower_index,
+    find_gower_nearest,
+    gower_sums,
+    scale_to_unit,
+)
+from anoncup.tracks.microdata.pairwise_distances import MAX_PAIRS_PER_BLOCK, euclidean_pairs
+from anoncup.tracks.microdata.release import MicrodataTarget, PreparedMicrodata, target_of
 
-LONGEST = 1000
-"""Others that are searched for in trees; all distances are sorted sooner than more of them are found
-there."""
+_MAX_TREE_SEARCH = 1000
+"""Up to this many neighbours are searched in trees; for more, sorting all distances is faster."""
 
 
-def gower_others(original: PreparedOriginal, rows: IntArray, length: int) -> Lists:
-    """By Gower's distance, of the rows of X in ``rows``."""
-    columns = max(_columns(original), 1)
-    if length > LONGEST:
-        return _sorted(
-            rows, length, lambda some: gower_sums(_as_target(original), some) / columns, original.rows
+def list_gower_nearest(original: PreparedMicrodata, rows: IntArray, length: int) -> CandidateLists:
+    """List the nearest others of the given rows of X by Gower's distance."""
+    columns = max(_count_columns(original), 1)
+    if length > _MAX_TREE_SEARCH:
+        return _sort_all_distances(
+            rows,
+            length,
+            lambda block_rows: gower_sums(_identity_target(original), block_rows) / columns,
+            original.rows,
         )
-    found, sums = gower_nearest(_as_target(original), whole_gower_index(original), rows, length + 2)
-    return others_among(rows, found, sums / columns)
+    neighbours, sums = find_gower_nearest(
+        _identity_target(original), build_whole_gower_index(original), rows, length + 2
+    )
+    return _build_lists_without_self(rows, neighbours, sums / columns)
 
 
-def euclidean_others(original: PreparedOriginal, rows: IntArray, length: int) -> Lists:
-    """By Euclidean distance over the sensitive columns, of the rows of X in ``rows``."""
-    if length > LONGEST:
-        return _sorted(rows, length, lambda some: _lengths_to_all(original, some), original.rows)
-    x, _ = unit_values(_as_target(original), original.columns.sensitive)
-    index = once(original.kept, ("everybody by Euclid",), lambda: build_index(x, original.grouping(())))
-    found, _ = several_nearest(index, x[rows], np.zeros(len(rows), dtype=np.int64), length + 2)
-    some = np.maximum(found, 0)
-    costs = euclidean_pairs(original, np.repeat(rows, found.shape[1]), some.ravel()).reshape(found.shape)
-    return others_among(rows, found, np.where(found < 0, np.inf, costs))
+def list_euclidean_nearest(original: PreparedMicrodata, rows: IntArray, length: int) -> CandidateLists:
+    """List the nearest others of the given rows of X by Euclidean distance over sensitive columns."""
+    if length > _MAX_TREE_SEARCH:
+        return _sort_all_distances(
+            rows, length, lambda safe_neighbours: _distances_to_all(original, safe_neighbours), original.rows
+        )
+    x, _ = scale_to_unit(_identity_target(original), original.columns.sensitive)
+    index = memoize(original.memo, ("everybody by Euclid",), lambda: build_index(x, original.group_by(())))
+    neighbours, _ = k_nearest_rows(index, x[rows], np.zeros(len(rows), dtype=np.int64), length + 2)
+    safe_neighbours = np.maximum(neighbours, 0)
+    costs = euclidean_pairs(original, np.repeat(rows, neighbours.shape[1]), safe_neighbours.ravel()).reshape(
+        neighbours.shape
+    )
+    return _build_lists_without_self(rows, neighbours, np.where(neighbours < 0, np.inf, costs))
 
 
-def _lengths_to_all(original: PreparedOriginal, rows: IntArray) -> FloatArray:
-    every = np.tile(np.arange(original.rows), len(rows))
-    return euclidean_pairs(original, np.repeat(rows, original.rows), every).reshape(len(rows), -1)
+def _distances_to_all(original: PreparedMicrodata, rows: IntArray) -> FloatArray:
+    all_rows = np.tile(np.arange(original.rows), len(rows))
+    return euclidean_pairs(original, np.repeat(rows, original.rows), all_rows).reshape(len(rows), -1)
 
 
-def others_among(rows: IntArray, found: IntArray, costs: FloatArray) -> Lists:
-    """Lists of all but the last two found, nearest first, and without oneself (not found among many as
-    near)."""
-    own = found == rows[:, np.newaxis]
-    own[~own.any(axis=1), -1] = True
-    width = found.shape[1] - 1
-    columns, costs = found[~own].reshape(-1, width), costs[~own].reshape(-1, width)
-    return Lists(columns[:, :-1], costs[:, :-1], costs[:, -1])
+def _build_lists_without_self(rows: IntArray, neighbours: IntArray, costs: FloatArray) -> CandidateLists:
+    """Build lists from neighbours, nearest first, without the row itself and without the last two.
+
+    If a row is not among its own neighbours, because many are equally near, the last neighbour is dropped.
+    """
+    is_self = neighbours == rows[:, np.newaxis]
+    is_self[~is_self.any(axis=1), -1] = True
+    width = neighbours.shape[1] - 1
+    columns, costs = neighbours[~is_self].reshape(-1, width), costs[~is_self].reshape(-1, width)
+    return CandidateLists(columns[:, :-1], costs[:, :-1], costs[:, -1])
 
 
-def _sorted(rows: IntArray, length: int, to_all: Callable[[IntArray], FloatArray], n: int) -> Lists:
-    """Lists from all distances, ``to_all(some)`` (some, n), of a block of rows at a time."""
-    return shortlists((_to_others(some, to_all) for some in _blocks(rows, n)), min(length, n - 1))
+def _sort_all_distances(
+    rows: IntArray, length: int, distances_to_all: Callable[[IntArray], FloatArray], original_count: int
+) -> CandidateLists:
+    """Build lists from ``distances_to_all(block_rows)`` (block rows, n), a block of rows at a time."""
+    return select_candidates(
+        (_exclude_self(block_rows, distances_to_all) for block_rows in _iter_blocks(rows, original_count)),
+        min(length, original_count - 1),
+    )
 
 
-def _blocks(rows: IntArray, n: int) -> Iterator[IntArray]:
-    step = max(BLOCK // n, 1)
+def _iter_blocks(rows: IntArray, original_count: int) -> Iterator[IntArray]:
+    step = max(MAX_PAIRS_PER_BLOCK // original_count, 1)
     yield from (rows[first : first + step] for first in range(0, len(rows), step))
 
 
-def _to_others(rows: IntArray, to_all: Callable[[IntArray], FloatArray]) -> FloatArray:
-    costs = to_all(rows)
+def _exclude_self(rows: IntArray, distances_to_all: Callable[[IntArray], FloatArray]) -> FloatArray:
+    costs = distances_to_all(rows)
     costs[np.arange(len(rows)), rows] = np.inf
     return costs
 
 
-def _as_target(original: PreparedOriginal) -> Target:
-    return once(original.kept, ("as a target",), lambda: target_of(original, original.table))
+def _identity_target(original: PreparedMicrodata) -> MicrodataTarget:
+    return memoize(original.memo, ("as a target",), lambda: target_of(original, original.table))
 
 
-def _columns(original: PreparedOriginal) -> int:
+def _count_columns(original: PreparedMicrodata) -> int:
     return len(original.columns.quasi_identifiers) + len(original.columns.sensitive)

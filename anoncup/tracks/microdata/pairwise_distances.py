@@ -1,7 +1,7 @@
-"""Distances between all rows of a microdata table, or from a release to everybody else's original.
+"""Distances between all rows of a microdata table, or from a release to the nearest other originals.
 
-In blocks, so that only what is asked for is ever held; Euclidean distances are over the sensitive columns, in
-raw units, and at most the largest float.
+They are computed in blocks to limit memory. Euclidean distances are over the sensitive columns, in raw units,
+and limited to the largest float.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,94 +11,104 @@ import numpy as np
 from anoncup.geometry.arrays import FloatArray, IntArray
 from anoncup.geometry.stable_sums import LARGEST, headroom
 from anoncup.tracks.microdata.distances import gower_block, gower_rows
-from anoncup.tracks.microdata.release import PreparedOriginal, Release, Target, release_of, target_of
+from anoncup.tracks.microdata.release import (
+    MicrodataRelease,
+    MicrodataTarget,
+    PreparedMicrodata,
+    release_of,
+    target_of,
+)
 
-BLOCK = 2**20
-"""Pairs of rows that are compared at a time."""
+MAX_PAIRS_PER_BLOCK = 2**20
+"""Number of pairs of rows compared at a time."""
 
-Block = Callable[[Target, int, int], FloatArray]
-
-
-def gower_matrix(original: PreparedOriginal) -> FloatArray:
-    """Gower's distance between every two rows of X, (n, n)."""
-    return _matrix(original, gower_block)
-
-
-def gower_to_others(release: Release) -> FloatArray:
-    """Gower's distance of every row of Y to the nearest row of X but its source, (n',); none: infinite."""
-    return _to_others(release.target, release.source, gower_block)
+_DistanceBlock = Callable[[MicrodataTarget, int, int], FloatArray]
 
 
-def euclidean_rows(release: Release) -> FloatArray:
-    """Euclidean distance of every row of Y to its source, (n',)."""
+def gower_matrix(original: PreparedMicrodata) -> FloatArray:
+    """Return Gower's distance between all rows of X, (n, n)."""
+    return _build_matrix(original, gower_block)
+
+
+def gower_to_others(release: MicrodataRelease) -> FloatArray:
+    """Return Gower's distance of each row of Y to the nearest row of X but its source, or infinity, (n',)."""
+    return _min_distance_to_others(release.target, release.source, gower_block)
+
+
+def euclidean_rows(release: MicrodataRelease) -> FloatArray:
+    """Return the Euclidean distance of every row of Y to its source, (n',)."""
     with np.errstate(over="ignore"):
-        return _lengths(release.target.values - release.aligned)
+        return _vector_lengths(release.target.values - release.source_values)
 
 
-def euclidean_matrix(original: PreparedOriginal) -> FloatArray:
-    """Euclidean distance between every two rows of X, (n, n)."""
-    return _matrix(original, euclidean_block)
+def euclidean_matrix(original: PreparedMicrodata) -> FloatArray:
+    """Return the Euclidean distance between all rows of X, (n, n)."""
+    return _build_matrix(original, _euclidean_block)
 
 
-def euclidean_to_others(release: Release) -> FloatArray:
-    """Euclidean distance of every row of Y to the nearest row of X but its own source, (n',)."""
-    return _to_others(release.target, release.source, euclidean_block)
+def euclidean_to_others(release: MicrodataRelease) -> FloatArray:
+    """Return the Euclidean distance of every row of Y to the nearest row of X but its source, (n',)."""
+    return _min_distance_to_others(release.target, release.source, _euclidean_block)
 
 
-def euclidean_nearest_other(original: PreparedOriginal) -> FloatArray:
-    """Euclidean distance of every row of X to the nearest other one, (n,); one row alone: infinite."""
-    return _to_others(_as_target(original), np.arange(original.rows), euclidean_block)
+def euclidean_nearest_other(original: PreparedMicrodata) -> FloatArray:
+    """Return the Euclidean distance of every row of X to the nearest other one, (n,); none: infinite."""
+    return _min_distance_to_others(_identity_target(original), np.arange(original.rows), _euclidean_block)
 
 
-def euclidean_block(target: Target, first: int, last: int) -> FloatArray:
-    """Euclidean distances of rows first..last-1 of Y to all rows of X, (last - first, n)."""
+def _euclidean_block(target: MicrodataTarget, first: int, last: int) -> FloatArray:
+    """Return Euclidean distances of rows first..last-1 of Y to all rows of X, (last - first, n)."""
     with np.errstate(over="ignore"):
-        return _lengths(target.values[first:last, None, :] - target.original.values)
+        return _vector_lengths(target.values[first:last, None, :] - target.original.values)
 
 
-def gower_pairs(original: PreparedOriginal, rows: IntArray, others: IntArray) -> FloatArray:
-    """Gower's distances of the rows of X in ``rows`` and in ``others``, one by one."""
-    table = original.table.iloc[others].reset_index(drop=True)
+def gower_pairs(original: PreparedMicrodata, rows: IntArray, other_rows: IntArray) -> FloatArray:
+    """Return Gower's distances of the rows of X in ``rows`` and ``other_rows``, pair by pair."""
+    table = original.table.iloc[other_rows].reset_index(drop=True)
     return gower_rows(release_of(original, table, rows))
 
 
-def euclidean_pairs(original: PreparedOriginal, rows: IntArray, others: IntArray) -> FloatArray:
-    """Euclidean distances of the rows of X in ``rows`` and in ``others``, one by one."""
+def euclidean_pairs(original: PreparedMicrodata, rows: IntArray, other_rows: IntArray) -> FloatArray:
+    """Return Euclidean distances of the rows of X in ``rows`` and ``other_rows``, pair by pair."""
     with np.errstate(over="ignore"):
-        return _lengths(original.values[others] - original.values[rows])
+        return _vector_lengths(original.values[other_rows] - original.values[rows])
 
 
-def _lengths(gaps: FloatArray) -> FloatArray:
-    """Lengths of the vectors along the last axis; the differences may have overflowed."""
+def _vector_lengths(gaps: FloatArray) -> FloatArray:
+    """Return the lengths of the vectors along the last axis; the differences may have overflowed."""
     gaps = np.clip(gaps, -LARGEST, LARGEST)
-    room = headroom(gaps)
+    exponent = headroom(gaps)
     with np.errstate(over="ignore"):
-        lengths = np.ldexp(np.sqrt((np.ldexp(gaps, room) ** 2).sum(axis=-1)), -room)
-    found: FloatArray = np.minimum(lengths, LARGEST)
-    return found
+        lengths = np.ldexp(np.sqrt((np.ldexp(gaps, exponent) ** 2).sum(axis=-1)), -exponent)
+    result: FloatArray = np.minimum(lengths, LARGEST)
+    return result
 
 
-def _matrix(original: PreparedOriginal, block: Block) -> FloatArray:
-    found = np.empty((original.rows, original.rows))
-    for rows, part in _blocks(_as_target(original), block):
-        found[rows] = part
-    return found
+def _build_matrix(original: PreparedMicrodata, compute_block: _DistanceBlock) -> FloatArray:
+    distances = np.empty((original.rows, original.rows))
+    for rows, block_distances in _iter_blocks(_identity_target(original), compute_block):
+        distances[rows] = block_distances
+    return distances
 
 
-def _to_others(target: Target, own: IntArray, block: Block) -> FloatArray:
-    found = np.empty(target.rows)
-    for rows, part in _blocks(target, block):
-        part[np.arange(len(rows)), own[rows]] = np.inf
-        found[rows] = part.min(axis=1)
-    return found
+def _min_distance_to_others(
+    target: MicrodataTarget, source: IntArray, compute_block: _DistanceBlock
+) -> FloatArray:
+    distances = np.empty(target.rows)
+    for rows, block_distances in _iter_blocks(target, compute_block):
+        block_distances[np.arange(len(rows)), source[rows]] = np.inf
+        distances[rows] = block_distances.min(axis=1)
+    return distances
 
 
-def _blocks(target: Target, block: Block) -> Iterator[tuple[IntArray, FloatArray]]:
-    step = max(BLOCK // target.original.rows, 1)
+def _iter_blocks(
+    target: MicrodataTarget, compute_block: _DistanceBlock
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    step = max(MAX_PAIRS_PER_BLOCK // target.original.rows, 1)
     for first in range(0, target.rows, step):
         last = min(first + step, target.rows)
-        yield np.arange(first, last), block(target, first, last)
+        yield np.arange(first, last), compute_block(target, first, last)
 
 
-def _as_target(original: PreparedOriginal) -> Target:
+def _identity_target(original: PreparedMicrodata) -> MicrodataTarget:
     return target_of(original, original.table)

@@ -1,7 +1,7 @@
-"""The two tables of a submission, prepared for measuring and for attacking.
+"""The two tables of a submission, prepared for measures and attackers.
 
-What depends on the original alone is in :class:`PreparedOriginal`, made once and kept; what an attacker sees
-is a :class:`Target`, which has no field that could hold the answer; :class:`Release` adds the answer.
+Everything derived from the original alone is memoized in :class:`PreparedMicrodata`. Attackers get a
+:class:`MicrodataTarget`, which has no field for the answer; :class:`MicrodataRelease` adds the answer.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,25 +10,25 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from anoncup.geometry.arrays import FloatArray, IntArray, columns_at, ordered
+from anoncup.geometry.arrays import FloatArray, IntArray, lexical_order, select_columns
 from anoncup.geometry.encoding import (
-    Grouping,
+    RowGroups,
     Vocabulary,
-    extended,
-    find_groups,
+    assign_groups,
+    build_vocabulary,
+    extend_vocabulary,
+    factorize,
     group_rows,
-    numbered,
-    renumbered,
-    vocabulary_of,
+    translate_codes,
 )
-from anoncup.geometry.nearest_neighbours import Index, build_index
+from anoncup.geometry.nearest_neighbours import NeighbourIndex, build_index
 from anoncup.rules.settings import Columns
-from anoncup.tracks.memo import Memo, once
+from anoncup.tracks.memo import Memo, memoize
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedOriginal:
-    """The original with everything derived from it alone, made on first use and kept; picklable.
+class PreparedMicrodata:
+    """The original and everything derived from it alone, memoized on first use; picklable.
 
     ``codes`` (n, |Q|) number each quasi-identifier's texts by ``vocabularies``; ``values`` (n, |S|) are the
     sensitive cells.
@@ -39,142 +39,156 @@ class PreparedOriginal:
     vocabularies: tuple[Vocabulary, ...]
     codes: IntArray
     values: FloatArray
-    kept: Memo = field(default_factory=dict, compare=False, repr=False)
+    memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def rows(self) -> int:
         return len(self.table)
 
-    def grouping(self, quasi_identifiers: Sequence[str]) -> Grouping:
-        """Equivalence classes of X over the named quasi-identifiers; none named: all rows together."""
-        places = places_of(quasi_identifiers, self.columns.quasi_identifiers)
-        codes, widths = columns_at(self.codes, places), [len(self.vocabularies[place]) for place in places]
-        return once(self.kept, ("grouping", *places), lambda: group_rows(codes, widths))
+    def group_by(self, quasi_identifiers: Sequence[str]) -> RowGroups:
+        """Return the equivalence classes of X over the named quasi-identifiers; without names, one class."""
+        column_indices = find_column_indices(quasi_identifiers, self.columns.quasi_identifiers)
+        codes, widths = (
+            select_columns(self.codes, column_indices),
+            [len(self.vocabularies[column_index]) for column_index in column_indices],
+        )
+        return memoize(self.memo, ("grouping", *column_indices), lambda: group_rows(codes, widths))
 
-    def index(self, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Index:
-        """Search trees over the named sensitive columns, one for each class of :meth:`grouping`."""
-        places = places_of(sensitive, self.columns.sensitive)
-        points, key = columns_at(self.values, places), ("index", tuple(quasi_identifiers), tuple(sensitive))
-        return once(self.kept, key, lambda: build_index(points, self.grouping(quasi_identifiers)))
+    def search_index(self, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> NeighbourIndex:
+        """Return search trees over the named sensitive columns, one for each class of :meth:`group_by`."""
+        column_indices = find_column_indices(sensitive, self.columns.sensitive)
+        points, key = (
+            select_columns(self.values, column_indices),
+            ("index", tuple(quasi_identifiers), tuple(sensitive)),
+        )
+        return memoize(self.memo, key, lambda: build_index(points, self.group_by(quasi_identifiers)))
 
-    def canonical(self) -> IntArray:
-        """Row order by sensitive values: sums taken in it do not depend on the order of the rows."""
-        return once(self.kept, ("canonical",), lambda: canonical_order(self.values))
+    def canonical_rows(self) -> IntArray:
+        """Return the rows ordered by sensitive values, for sums that do not depend on the file's order."""
+        return memoize(self.memo, ("canonical",), lambda: _canonical_order(self.values))
 
     def order_by(self, key: tuple[str, ...], values: Callable[[], FloatArray]) -> IntArray:
-        """Rows in ascending order of ``values``, ties in row order; kept under ``key``."""
-        return once(self.kept, ("order", *key), lambda: np.argsort(values(), kind="stable"))
+        """Return the rows in ascending order of ``values``, ties in row order; memoized under ``key``."""
+        return memoize(self.memo, ("order", *key), lambda: np.argsort(values(), kind="stable"))
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """What an attacker sees: the original and the anonymized table.
+class MicrodataTarget:
+    """Public part of a submission, for attackers: the original and the anonymized table.
 
-    ``codes`` (n', |Q|) go by the original's vocabularies; texts unknown to it are numbered on from their
-    ends. ``widths`` (|Q|) counts the texts occurring in either table.
+    ``codes`` (n', |Q|) use the original's vocabularies; texts that do not occur in the original get the next
+    numbers. ``widths`` (|Q|) counts the texts occurring in either table.
     """
 
-    original: PreparedOriginal
+    original: PreparedMicrodata
     anonymized: pd.DataFrame
     codes: IntArray
     values: FloatArray
     widths: tuple[int, ...]
-    kept: Memo = field(default_factory=dict, compare=False, repr=False)
+    memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def rows(self) -> int:
         return len(self.anonymized)
 
-    def matches(self, quasi_identifiers: Sequence[str]) -> IntArray:
-        """C(y): for each row of Y its class of X, a number of ``original.grouping``, or -1."""
-        places = places_of(quasi_identifiers, self.original.columns.quasi_identifiers)
-        grouping = self.original.grouping(quasi_identifiers)
-        return once(
-            self.kept, ("matches", *places), lambda: find_groups(grouping, columns_at(self.codes, places))
+    def matching_classes(self, quasi_identifiers: Sequence[str]) -> IntArray:
+        """Return C(y): for each row of Y its class of X, a number of ``original.group_by``, or -1."""
+        column_indices = find_column_indices(quasi_identifiers, self.original.columns.quasi_identifiers)
+        grouping = self.original.group_by(quasi_identifiers)
+        return memoize(
+            self.memo,
+            ("matches", *column_indices),
+            lambda: assign_groups(grouping, select_columns(self.codes, column_indices)),
         )
 
-    def canonical(self) -> IntArray:
-        """As :meth:`PreparedOriginal.canonical`, for Y."""
-        return once(self.kept, ("canonical",), lambda: canonical_order(self.values))
+    def canonical_rows(self) -> IntArray:
+        """Return :meth:`PreparedMicrodata.canonical_rows` for Y."""
+        return memoize(self.memo, ("canonical",), lambda: _canonical_order(self.values))
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class MicrodataRelease:
     """A submission with its secret: row j of Y comes from row ``source[j]`` of X, counted from 0."""
 
-    target: Target
+    target: MicrodataTarget
     source: IntArray
-    kept: Memo = field(default_factory=dict, compare=False, repr=False)
+    memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property
-    def original(self) -> PreparedOriginal:
+    def original(self) -> PreparedMicrodata:
         return self.target.original
 
     @property
-    def aligned(self) -> FloatArray:
+    def source_values(self) -> FloatArray:
         """The original's sensitive cells in the order of the anonymized rows, (n', |S|)."""
-        aligned: FloatArray = self.original.values[self.source]
-        return aligned
+        values: FloatArray = self.original.values[self.source]
+        return values
 
 
-def prepare(table: pd.DataFrame, columns: Columns) -> PreparedOriginal:
+def prepare(table: pd.DataFrame, columns: Columns) -> PreparedMicrodata:
     """Prepare an original table: texts in its quasi-identifiers, finite float64 in its sensitive columns."""
-    cells = [numbered(table[name]) for name in columns.quasi_identifiers]
-    return PreparedOriginal(
+    cells = [factorize(table[name]) for name in columns.quasi_identifiers]
+    return PreparedMicrodata(
         table=table,
         columns=columns,
-        vocabularies=tuple(vocabulary_of(distinct) for _, distinct in cells),
-        codes=_stacked([codes for codes, _ in cells], len(table)),
-        values=sensitive_values(table, columns),
+        vocabularies=tuple(build_vocabulary(distinct) for _, distinct in cells),
+        codes=_stack_columns([codes for codes, _ in cells], len(table)),
+        values=_sensitive_values(table, columns),
     )
 
 
-def target_of(original: PreparedOriginal, anonymized: pd.DataFrame) -> Target:
-    """What is published of a submission, encoded by the original's vocabularies."""
-    cells = [numbered(anonymized[name]) for name in original.columns.quasi_identifiers]
-    known = original.vocabularies
-    vocabularies = [extended(words, distinct) for words, (_, distinct) in zip(known, cells, strict=True)]
-    codes = [renumbered(*column, words) for column, words in zip(cells, vocabularies, strict=True)]
-    return Target(
+def target_of(original: PreparedMicrodata, anonymized: pd.DataFrame) -> MicrodataTarget:
+    """Return the public part of a submission, encoded by the original's vocabularies."""
+    cells = [factorize(anonymized[name]) for name in original.columns.quasi_identifiers]
+    original_vocabularies = original.vocabularies
+    vocabularies = [
+        extend_vocabulary(vocabulary, distinct)
+        for vocabulary, (_, distinct) in zip(original_vocabularies, cells, strict=True)
+    ]
+    codes = [
+        translate_codes(*column, vocabulary) for column, vocabulary in zip(cells, vocabularies, strict=True)
+    ]
+    return MicrodataTarget(
         original=original,
         anonymized=anonymized,
-        codes=_stacked(codes, len(anonymized)),
-        values=sensitive_values(anonymized, original.columns),
+        codes=_stack_columns(codes, len(anonymized)),
+        values=_sensitive_values(anonymized, original.columns),
         widths=tuple(map(len, vocabularies)),
     )
 
 
-def release_of(original: PreparedOriginal, anonymized: pd.DataFrame, source: IntArray) -> Release:
-    """A submission; ``source`` (n',) counts the original's rows from 0."""
-    return Release(target_of(original, anonymized), np.ascontiguousarray(source, dtype=np.int64))
+def release_of(original: PreparedMicrodata, anonymized: pd.DataFrame, source: IntArray) -> MicrodataRelease:
+    """Return a submission with its secret; ``source`` (n',) counts the original's rows from 0."""
+    return MicrodataRelease(target_of(original, anonymized), np.ascontiguousarray(source, dtype=np.int64))
 
 
-def sensitive_values(table: pd.DataFrame, columns: Columns) -> FloatArray:
-    """The sensitive cells, (rows, |S|); those of a parsed table are not copied, and not to be changed."""
+def _sensitive_values(table: pd.DataFrame, columns: Columns) -> FloatArray:
+    """Return the sensitive cells, (rows, |S|). They may be a view of the table and must not be changed."""
     names = list(columns.sensitive)
-    if not names or table[names[0]].to_numpy().strides != (8 * len(names),):  # each column by itself
+    # Other strides mean that the columns are not views of one row-wise array.
+    if not names or table[names[0]].to_numpy().strides != (8 * len(names),):
         values = np.empty((len(table), len(names)))
-        for place, name in enumerate(names):
-            values[:, place] = table[name].to_numpy(dtype=np.float64)
+        for column_index, name in enumerate(names):
+            values[:, column_index] = table[name].to_numpy(dtype=np.float64)
         return values
     values = np.ascontiguousarray(table[names].to_numpy(dtype=np.float64)).view()
-    try:  # loops are compiled for memory that can be written
+    try:  # the compiled kernels only accept writable arrays
         values.flags.writeable = True
     except ValueError:
         return values.copy()
     return values
 
 
-def canonical_order(values: FloatArray) -> IntArray:
-    """Rows sorted by all their values: equal multisets of rows give equal sequences of values."""
-    return ordered(*values.T[::-1]) if values.shape[1] else np.arange(len(values))
+def _canonical_order(values: FloatArray) -> IntArray:
+    """Sort rows by all their values: equal multisets of rows give equal sequences of values."""
+    return lexical_order(*values.T[::-1]) if values.shape[1] else np.arange(len(values))
 
 
-def places_of(names: Sequence[str], among: Sequence[str]) -> list[int]:
-    """Positions of columns among those of their role."""
-    return [among.index(name) for name in names]
+def find_column_indices(names: Sequence[str], role_columns: Sequence[str]) -> list[int]:
+    """Return the positions of columns among those of their role."""
+    return [role_columns.index(name) for name in names]
 
 
-def _stacked(columns: list[IntArray], rows: int) -> IntArray:
-    """Columns side by side, each of them contiguous: rows are grouped column by column."""
+def _stack_columns(columns: list[IntArray], rows: int) -> IntArray:
+    """Stack columns side by side, each contiguous, because rows are grouped column by column."""
     return np.stack(columns).T if columns else np.zeros((rows, 0), dtype=np.int64)

@@ -1,7 +1,7 @@
-"""Bytes to typed microdata tables, or InvalidUpload with file, row, column and code.
+"""Parse microdata tables; InvalidUpload reports file, row, column and code.
 
-Quasi-identifiers stay text, exactly as written; sensitive cells become float64. Row labels do not exist:
-below this file, rows are aligned by position.
+Quasi-identifiers stay text, exactly as written; sensitive cells become float64. There are no row labels: all
+other modules align rows by position.
 """
 
 from collections import Counter
@@ -11,49 +11,61 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from anoncup.geometry.arrays import FEW
+from anoncup.geometry.arrays import CACHED_ROWS
 from anoncup.messages import Message
 from anoncup.rules.settings import Columns
-from anoncup.tables.checks import check_rows, is_respelled, named_twice, respelled
-from anoncup.tables.csv_text import Problems, cells, check_text, decoded, header_of, numbers, text_columns
+from anoncup.tables.checks import check_rows, duplicate_name_message, is_respelled, respelled_remark
+from anoncup.tables.csv_text import (
+    Problems,
+    check_text,
+    decode_upload,
+    parse_numbers,
+    read_cells,
+    read_header,
+    text_columns,
+)
 from anoncup.tables.files import MAX_ROWS, Remark
 from anoncup.tables.header import check_header
-from anoncup.tables.line_numbers import located
+from anoncup.tables.line_numbers import add_line_numbers
 
 
 def parse_original(
     content: bytes, columns: Columns, *, file: str = "original"
 ) -> tuple[pd.DataFrame, list[Remark]]:
-    """The original table: its header holds exactly the competition's columns, each role in file order."""
-    with located({file: content}):
-        text, remarks = decoded(content, file)
-        header = header_of(text, file)
-        check_roles(header, columns, file)
-        return typed(cells(text, header, file), columns, file, most_rows=MAX_ROWS), remarks
+    """Parse the original table; its header is that of the competition, each role in file order."""
+    with add_line_numbers({file: content}):
+        text, remarks = decode_upload(content, file)
+        header = read_header(text, file)
+        _check_roles(header, columns, file)
+        return _parse_cells(read_cells(text, header, file), columns, file, most_rows=MAX_ROWS), remarks
 
 
 def parse_release(
     content: bytes, original: pd.DataFrame, columns: Columns, *, file: str = "anonymized"
 ) -> tuple[pd.DataFrame, list[Remark]]:
-    """An anonymized table: the original's header, 1 to n rows; remarks say what was read leniently."""
-    header, most = list(original.columns), len(original)
-    with located({file: content}):
-        text, remarks = decoded(content, file)
-        check_header(header_of(text, file), header, file)
-        table = typed(cells(text, header, file, most_rows=most), columns, file, most_rows=most)
-    remarks += [respelled(name) for name in columns.quasi_identifiers if is_respelled(table, original, name)]
+    """Parse an anonymized table: the original's header, 1 to n rows; remarks list what was read leniently."""
+    header, max_rows = list(original.columns), len(original)
+    with add_line_numbers({file: content}):
+        text, remarks = decode_upload(content, file)
+        check_header(read_header(text, file), header, file)
+        table = _parse_cells(
+            read_cells(text, header, file, max_rows=max_rows), columns, file, most_rows=max_rows
+        )
+    remarks += [
+        respelled_remark(name) for name in columns.quasi_identifiers if is_respelled(table, original, name)
+    ]
     return table, remarks
 
 
-def check_roles(header: Sequence[str], columns: Columns, file: str) -> None:
-    """Every column of the original has exactly one role, listed in the order of the file."""
+def _check_roles(header: Sequence[str], columns: Columns, file: str) -> None:
+    """Check that every column of the original has exactly one role, listed in the order of the file."""
     problems = Problems(file)
     roles = dict.fromkeys((*columns.quasi_identifiers, *columns.sensitive))
-    times = Counter(header)
-    for name in sorted(name for name in times if times[name] > 1):
-        problems.add("header", named_twice(name), column=name[:80], line=1)
+    occurrences = Counter(header)
+    for name in sorted(name for name in occurrences if occurrences[name] > 1):
+        problems.add("header", duplicate_name_message(name), column=name[:80], line=1)
     for name in roles:
-        if name not in times:
+        if name not in occurrences:
             message = Message("the header has no column {name!r}", name=name)
             problems.add("header", message, column=name, line=1)
     for name in header:
@@ -62,32 +74,33 @@ def check_roles(header: Sequence[str], columns: Columns, file: str) -> None:
             problems.add("column_without_role", message, column=name[:80], line=1)
     problems.check()
     for role in (columns.quasi_identifiers, columns.sensitive):
-        among = set(role)
-        if list(role) != [name for name in header if name in among]:
+        role_columns = set(role)
+        if list(role) != [name for name in header if name in role_columns]:
             message = Message("the competition file must list the columns in the order of the data")
             problems.add("columns_order", message, line=1)
     problems.check()
 
 
-def typed(table: pa.Table, columns: Columns, file: str, *, most_rows: int) -> pd.DataFrame:
-    """Text for the quasi-identifiers, float64 for the sensitive attributes."""
+def _parse_cells(table: pa.Table, columns: Columns, file: str, *, most_rows: int) -> pd.DataFrame:
+    """Parse quasi-identifiers as text and sensitive attributes as float64."""
     problems = Problems(file)
-    check_rows(table, problems, fewest=1, most=most_rows)
+    check_rows(table, problems, minimum=1, maximum=most_rows)
     for name, column in text_columns(table):
         check_text(column, name, problems)
     numeric, texts = np.empty((table.num_rows, len(columns.sensitive))), {}
     header = table.column_names
     for name in header:
         ((_, column),) = text_columns(table.select([name]))
-        table = table.drop_columns([name])  # in memory as text or as what it says, never all of it as both
+        # The text is freed column by column, so that the table is never held both as text and parsed.
+        table = table.drop_columns([name])
         if name in columns.sensitive:
-            numeric[:, columns.sensitive.index(name)] = numbers(column, name, problems)
+            numeric[:, columns.sensitive.index(name)] = parse_numbers(column, name, problems)
         else:
             texts[name] = column.to_pandas()
     problems.check()
-    if len(numeric) > FEW:
+    if len(numeric) > CACHED_ROWS:
         pa.default_memory_pool().release_unused()
-    # One array of rows, as the rules want it: they need no other.
+    # One array of all sensitive columns, which measures and attackers use without a copy.
     cells_by_row = pd.DataFrame(numeric, columns=list(columns.sensitive), copy=False)
     frame = pd.concat([pd.DataFrame(texts, index=cells_by_row.index, copy=False), cells_by_row], axis=1)
     return frame if list(frame.columns) == header else frame[header]

@@ -1,162 +1,171 @@
-"""U1-U6 of PWS Cup 2015 (P0 Table 1; P1 §3.3): what an anonymized table lost. 0 is best everywhere.
+"""U1-U6 of PWS Cup 2015 (P0 Table 1; P1 §3.3): utility loss of an anonymized table. 0 is best everywhere.
 
-All are finite for every finite table and do not depend on the order of the rows.
+All values are finite for every finite table and do not depend on the order of the rows.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from anoncup.geometry.arrays import FloatArray, IntArray, columns_at
+from anoncup.geometry.arrays import FloatArray, IntArray, select_columns
 from anoncup.geometry.encoding import group_rows
 from anoncup.geometry.stable_sums import (
     LARGEST,
     correlations,
-    exact_in_any_order,
     finite_mean,
     headroom,
+    is_sum_exact,
     mean,
-    mean_of_scaled,
+    scaled_mean,
     standard_deviation,
 )
-from anoncup.tracks.memo import kept_of_few, once
-from anoncup.tracks.microdata.distances import differences
-from anoncup.tracks.microdata.release import PreparedOriginal, Release, Target, places_of
+from anoncup.tracks.memo import memoize, memoize_if_small
+from anoncup.tracks.microdata.distances import cell_differences
+from anoncup.tracks.microdata.release import (
+    MicrodataRelease,
+    MicrodataTarget,
+    PreparedMicrodata,
+    find_column_indices,
+)
 
 
-def mean_mae(release: Release) -> float:
+def mean_mae(release: MicrodataRelease) -> float:
     """U1: mean over the sensitive columns of |mean of X - mean of Y|; in the unit of the data, >= 0."""
-    return mean_of_scaled(_mean_gap(x, y) for x, y in zip(*_both(release), strict=True))
+    return scaled_mean(_mean_gap(x, y) for x, y in zip(*_sorted_columns(release), strict=True))
 
 
-def mean_deviation(original: PreparedOriginal) -> float:
-    """The scale of U1, which no permutation moves: mean deviation of the sensitive columns."""
+def mean_deviation(original: PreparedMicrodata) -> float:
+    """Return the mean standard deviation of the sensitive columns: the scale of U1."""
     return finite_mean(standard_deviation(column) for column in np.ascontiguousarray(original.values.T))
 
 
 def cross_mean(
-    release: Release, *, columns: Sequence[str] | None = None, target: Sequence[str] | None = None
+    release: MicrodataRelease, *, columns: Sequence[str] | None = None, target: Sequence[str] | None = None
 ) -> float:
     """U2: mean difference of the cells' means in the cross-table over ``columns``, averaged over ``target``.
 
-    An empty cell's mean is 0. Cells: the product of the values each column takes in X or in Y.
+    The mean of an empty cell is 0. Cells: the product of the values that each column takes in X or in Y.
     Defaults: all quasi-identifiers, the first sensitive column. In the unit of the data, >= 0.
     """
     roles = release.original.columns
     columns = roles.quasi_identifiers if columns is None else columns
-    places = places_of(roles.sensitive[:1] if target is None else target, roles.sensitive)
-    return mean_of_scaled(_cell_mean_gap(release, columns, place) for place in places)
+    column_indices = find_column_indices(roles.sensitive[:1] if target is None else target, roles.sensitive)
+    return scaled_mean(_cell_mean_gap(release, columns, column_index) for column_index in column_indices)
 
 
-def cross_count(release: Release, *, columns: Sequence[str] | None = None) -> float:
+def cross_count(release: MicrodataRelease, *, columns: Sequence[str] | None = None) -> float:
     """U3: mean difference of the cells' counts in the cross-table over ``columns`` (default: all Q); >= 0."""
     columns = release.original.columns.quasi_identifiers if columns is None else columns
-    before, after = _cells(release, columns)
-    most = max(before.max(initial=0), after.max(initial=0)) + 1
-    gaps = np.bincount(before, minlength=most) - np.bincount(after, minlength=most)
-    return _per_cell(release, columns, float(np.abs(gaps).sum()))
+    original_cells, release_cells = _number_cells(release, columns)
+    cell_count = max(original_cells.max(initial=0), release_cells.max(initial=0)) + 1
+    gaps = np.bincount(original_cells, minlength=cell_count) - np.bincount(
+        release_cells, minlength=cell_count
+    )
+    return _divide_by_cells(release, columns, float(np.abs(gaps).sum()))
 
 
-def cor_mae(release: Release) -> float:
+def cor_mae(release: MicrodataRelease) -> float:
     """U4: mean over the pairs of sensitive columns of the difference of Pearson's r; in [0, 2].
 
-    A constant column has r = 0 with every other; fewer than two columns give 0.
+    A constant column has r = 0 with every other; 0 with fewer than two columns.
     """
-    before = once(release.original.kept, ("correlations",), lambda: correlations(_before(release)))
-    return finite_mean(np.abs(before - correlations(_after(release))).tolist())
+    original_correlations = memoize(
+        release.original.memo, ("correlations",), lambda: correlations(_original_columns(release))
+    )
+    return finite_mean(np.abs(original_correlations - correlations(_release_columns(release))).tolist())
 
 
-def information_loss(release: Release) -> float:
+def information_loss(release: MicrodataRelease) -> float:
     """U5 (IL): mean over the sensitive cells of |x - y| / (max X - min X); >= 0, not clipped.
 
-    A column that is constant in X counts 0 for an equal cell and 1 for another.
+    In a column that is constant in X, an equal cell counts 0 and any other 1.
     """
-    losses = differences(release)
+    losses = cell_differences(release)
     with np.errstate(over="ignore"):
         return min(float((losses / max(losses.size, 1)).sum()), LARGEST)
 
 
-def row_difference(release: Release) -> float:
+def row_difference(release: MicrodataRelease) -> float:
     """U6: number of deleted rows, n - n'."""
     return float(release.original.rows - release.target.rows)
 
 
-def original_rows(original: PreparedOriginal) -> float:
-    """The scale of U6."""
+def count_original_rows(original: PreparedMicrodata) -> float:
+    """Return the number of original rows, the scale of U6."""
     return float(original.rows)
 
 
 def _mean_gap(x: FloatArray, y: FloatArray) -> tuple[float, int]:
-    """Return the difference of the means, and the exponent that it is scaled by: no float may hold it."""
-    room = headroom(x, y)
-    return abs(mean(np.ldexp(x, room)) - mean(np.ldexp(y, room))), room
+    """Return the difference of the means and its binary exponent; the unscaled value may overflow."""
+    exponent = headroom(x, y)
+    return abs(mean(np.ldexp(x, exponent)) - mean(np.ldexp(y, exponent))), exponent
 
 
-def _cell_mean_gap(release: Release, columns: Sequence[str], place: int) -> tuple[float, int]:
-    """Return the mean difference of the cells' means in one column, and the exponent that it is scaled by."""
-    tables: list[PreparedOriginal | Target] = [release.original, release.target]
-    cells = _cells(release, columns)
-    values = [table.values[:, place] for table in tables]
-    most, room = max(each.max(initial=0) for each in cells) + 1, headroom(*values)
-    before, after = (
-        _cell_means(*_addends(table, each, column), room, most)
-        for table, each, column in zip(tables, cells, values, strict=True)
+def _cell_mean_gap(release: MicrodataRelease, columns: Sequence[str], column_index: int) -> tuple[float, int]:
+    """Return the mean difference of the cells' means in one column, and its binary exponent."""
+    tables: list[PreparedMicrodata | MicrodataTarget] = [release.original, release.target]
+    cells = _number_cells(release, columns)
+    values = [table.values[:, column_index] for table in tables]
+    cell_count, exponent = max(table_cells.max(initial=0) for table_cells in cells) + 1, headroom(*values)
+    original_means, release_means = (
+        _cell_means(*_order_for_sums(table, table_cells, column), exponent, cell_count)
+        for table, table_cells, column in zip(tables, cells, values, strict=True)
     )
-    return _per_cell(release, columns, float(np.abs(before - after).sum())), room
+    return _divide_by_cells(release, columns, float(np.abs(original_means - release_means).sum())), exponent
 
 
-def _addends(
-    table: PreparedOriginal | Target, cells: IntArray, values: FloatArray
+def _order_for_sums(
+    table: PreparedMicrodata | MicrodataTarget, cells: IntArray, values: FloatArray
 ) -> tuple[IntArray, FloatArray]:
-    """Cells and values in canonical order, unless sums are the same in every order."""
-    if exact_in_any_order(values):
+    """Return cells and values in canonical order, unless sums are exact in any order."""
+    if is_sum_exact(values):
         return cells, values
-    order = table.canonical()
+    order = table.canonical_rows()
     return cells[order], values[order]
 
 
-def _cell_means(cells: IntArray, values: FloatArray, room: int, count: int) -> FloatArray:
-    sums = np.bincount(cells, weights=np.ldexp(values, room), minlength=count)
+def _cell_means(cells: IntArray, values: FloatArray, exponent: int, count: int) -> FloatArray:
+    sums = np.bincount(cells, weights=np.ldexp(values, exponent), minlength=count)
     means: FloatArray = sums / np.maximum(np.bincount(cells, minlength=count), 1)
     return means
 
 
-def _cells(release: Release, columns: Sequence[str]) -> tuple[IntArray, IntArray]:
-    """Numbers of the occupied cells the rows of X and of Y fall in."""
+def _number_cells(release: MicrodataRelease, columns: Sequence[str]) -> tuple[IntArray, IntArray]:
+    """Return the numbers of the occupied cells that the rows of X and of Y fall in."""
     original, target = release.original, release.target
-    places = places_of(columns, original.columns.quasi_identifiers)
+    column_indices = find_column_indices(columns, original.columns.quasi_identifiers)
 
-    def number() -> tuple[IntArray, IntArray]:
-        codes = columns_at(original.codes, places), columns_at(target.codes, places)
-        cells = group_rows(np.concatenate(codes)).group_of
+    def compute() -> tuple[IntArray, IntArray]:
+        codes = select_columns(original.codes, column_indices), select_columns(target.codes, column_indices)
+        cells = group_rows(np.concatenate(codes)).group_ids
         return cells[: original.rows], cells[original.rows :]
 
-    return once(release.kept, ("cells", *places), number)
+    return memoize(release.memo, ("cells", *column_indices), compute)
 
 
-def _per_cell(release: Release, columns: Sequence[str], total: float) -> float:
-    """``total`` divided by the number of cells, which may be far too large for an integer type."""
-    for place in places_of(columns, release.original.columns.quasi_identifiers):
-        total /= release.target.widths[place]
+def _divide_by_cells(release: MicrodataRelease, columns: Sequence[str], total: float) -> float:
+    """Divide ``total`` by the number of cells, which may be far too large for an integer type."""
+    for column_index in find_column_indices(columns, release.original.columns.quasi_identifiers):
+        total /= release.target.widths[column_index]
     return total
 
 
-def _both(release: Release) -> tuple[list[FloatArray], list[FloatArray]]:
-    return _before(release), _after(release)
+def _sorted_columns(release: MicrodataRelease) -> tuple[list[FloatArray], list[FloatArray]]:
+    return _original_columns(release), _release_columns(release)
 
 
-def _before(release: Release) -> list[FloatArray]:
-    """The original's sensitive columns in canonical order."""
-    return _ordered(release.original)
+def _original_columns(release: MicrodataRelease) -> list[FloatArray]:
+    """Return the original's sensitive columns in canonical order."""
+    return _sort_columns(release.original)
 
 
-def _after(release: Release) -> list[FloatArray]:
-    return _ordered(release.target)
+def _release_columns(release: MicrodataRelease) -> list[FloatArray]:
+    return _sort_columns(release.target)
 
 
-def _ordered(table: PreparedOriginal | Target) -> list[FloatArray]:
-    def order() -> list[FloatArray]:
-        rows = table.canonical()
+def _sort_columns(table: PreparedMicrodata | MicrodataTarget) -> list[FloatArray]:
+    def compute() -> list[FloatArray]:
+        rows = table.canonical_rows()
         return [column[rows] for column in table.values.T]
 
-    return kept_of_few(table.kept, ("ordered",), table.rows, order)
+    return memoize_if_small(table.memo, ("ordered",), table.rows, compute)

@@ -1,6 +1,6 @@
-"""What is done with the tables of the monthly track."""
+"""Adapt the monthly code to the ``Track`` interface."""
 
-from __future__ import annotations  # rules know their tracks
+from __future__ import annotations  # avoids an import cycle with rules
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -10,98 +10,120 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from numpy.random import Generator
 
-from anoncup.tables.csv_text import table_csv
+from anoncup.tables.csv_text import write_csv
 from anoncup.tables.files import Remark
-from anoncup.tracks.memo import once
-from anoncup.tracks.model import About, Files
+from anoncup.tracks.memo import memoize
+from anoncup.tracks.model import Files, ReleaseContext
 from anoncup.tracks.monthly import attackers, original, release
-from anoncup.tracks.monthly.answer import Named
-from anoncup.tracks.monthly.files import KNOWLEDGE, SHARES
-from anoncup.tracks.monthly.knowledge import drawn, knowledge_csv, known_rows, parse_knowledge
-from anoncup.tracks.monthly.original import Original
-from anoncup.tracks.monthly.release import Published, Release, shuffled, with_deletions
+from anoncup.tracks.monthly.answer import PseudonymTable
+from anoncup.tracks.monthly.files import KNOWLEDGE_PERCENTAGES, KNOWLEDGE_PURPOSE
+from anoncup.tracks.monthly.knowledge import (
+    build_known_rows,
+    knowledge_csv,
+    parse_knowledge,
+    sample_known_rows,
+)
+from anoncup.tracks.monthly.original import MonthlyOriginal
+from anoncup.tracks.monthly.release import (
+    MonthlyRelease,
+    PublishedPurchases,
+    mark_deleted_rows,
+    shuffle_kept_rows,
+)
 from anoncup.tracks.parts import Method
 
 if TYPE_CHECKING:
     from anoncup.rules.model import Rules
 
 
-class Scored(Release):
-    """A release, with what an attacker sees of it, made when somebody asks."""
+class ScoredMonthlyRelease(MonthlyRelease):
+    """A release with the attackers' view of it, built on first use."""
 
     @property
-    def target(self) -> attackers.Target:
-        return once(self.memo, ("target",), lambda: attackers.target_of(self.original, self))
+    def target(self) -> attackers.MonthlyTarget:
+        return memoize(self.memo, ("target",), lambda: attackers.target_of(self.original, self))
 
 
-def release_of(tables: Original, made: Release, answer: Named) -> Scored:  # noqa: ARG001
-    """The answer adds nothing: who has AT in T's order has it."""
-    return Scored(tables, made.records)
+def release_of(
+    tables: MonthlyOriginal,
+    parsed_release: MonthlyRelease,
+    answer: PseudonymTable,  # noqa: ARG001
+) -> ScoredMonthlyRelease:
+    """Return the release for measures; the answer adds nothing to AT in T's order."""
+    return ScoredMonthlyRelease(tables, parsed_release.records)
 
 
-def parse_original(files: Files, rules: Rules) -> tuple[Original, list[Remark]]:  # noqa: ARG001
-    """M and T, and what there is of the tables of partial knowledge."""
-    found, remarks = original.parse_original(files)
+def parse_original(files: Files, rules: Rules) -> tuple[MonthlyOriginal, list[Remark]]:  # noqa: ARG001
+    """Parse M and T, and those tables of partial knowledge that exist."""
+    tables, remarks = original.parse_original(files)
     knowledge = {}
-    for table in SHARES:
+    for table in KNOWLEDGE_PERCENTAGES:
         if table in files:
-            knowledge[table], more = parse_knowledge(files[table], found, table)
-            remarks += more
-    return replace(found, knowledge=knowledge), remarks
+            knowledge[table], knowledge_remarks = parse_knowledge(files[table], tables, table)
+            remarks += knowledge_remarks
+    return replace(tables, knowledge=knowledge), remarks
 
 
-def parse_release(files: Files, tables: Original, rules: Rules) -> tuple[Release, list[Remark]]:  # noqa: ARG001
+def parse_release(files: Files, tables: MonthlyOriginal, rules: Rules) -> tuple[MonthlyRelease, list[Remark]]:  # noqa: ARG001
     return release.parse_release(files["transactions"], tables)
 
 
-def parse_target(files: Files, tables: Original, rules: Rules) -> Published:  # noqa: ARG001
+def parse_target(files: Files, tables: MonthlyOriginal, rules: Rules) -> PublishedPurchases:  # noqa: ARG001
     return release.parse_target(files["transactions"], tables)
 
 
-def files_of(tables: Original | Release) -> dict[str, bytes]:
-    """A release, or an original with what there is of the tables of partial knowledge."""
-    if isinstance(tables, Release):
-        return {"transactions": table_csv(with_deletions(tables.records.cells, tables.records.kept))}
-    known = {name: knowledge_csv(tables, kept) for name, kept in tables.knowledge.items()}
+def files_of(tables: MonthlyOriginal | MonthlyRelease) -> dict[str, bytes]:
+    """Write a release, or an original with its existing tables of partial knowledge."""
+    if isinstance(tables, MonthlyRelease):
+        return {"transactions": write_csv(mark_deleted_rows(tables.records.cells, tables.records.is_kept))}
+    knowledge_files = {name: knowledge_csv(tables, is_kept) for name, is_kept in tables.knowledge.items()}
     return {
-        "customers": table_csv(tables.customers),
-        "transactions": table_csv(tables.records.cells),
-        **known,
+        "customers": write_csv(tables.customers),
+        "transactions": write_csv(tables.records.cells),
+        **knowledge_files,
     }
 
 
-def frames(tables: Original) -> Sequence[pd.DataFrame]:
-    """Of M, T and what there is of the tables of partial knowledge."""
-    rows = known_rows(tables)
-    known = [with_deletions(rows, kept) for kept in tables.knowledge.values()]
-    return (tables.customers, tables.records.cells, *known)
+def build_frames(tables: MonthlyOriginal) -> Sequence[pd.DataFrame]:
+    """Return M, T and the existing tables of partial knowledge."""
+    rows = build_known_rows(tables)
+    knowledge_frames = [mark_deleted_rows(rows, is_kept) for is_kept in tables.knowledge.values()]
+    return (tables.customers, tables.records.cells, *knowledge_frames)
 
 
 def anonymize(
     method: Method,
-    tables: Original,
-    rules: Rules,  # noqa: ARG001 - the columns are the same everywhere
+    tables: MonthlyOriginal,
+    rules: Rules,  # noqa: ARG001
     rng: Generator,
     parameters: Mapping[str, Any],
-) -> tuple[Release, Named]:
+) -> tuple[MonthlyRelease, PseudonymTable]:
     return method.apply(tables, rng=rng, **parameters)
 
 
-def published(made: Release, answer: Named, about: About, rng: Generator) -> dict[str, bytes]:  # noqa: ARG001
-    """The kept rows in a new order, which tells nothing of T's."""
-    return {"transactions": table_csv(shuffled(made, rng))}
+def target_files_of(
+    parsed_release: MonthlyRelease,
+    answer: PseudonymTable,  # noqa: ARG001
+    context: ReleaseContext,  # noqa: ARG001
+    rng: Generator,
+) -> dict[str, bytes]:
+    """Return the kept rows in a new order, which reveals nothing about T's."""
+    return {"transactions": write_csv(shuffle_kept_rows(parsed_release, rng))}
 
 
-def make_knowledge(
-    tables: Original,
-    truth: Files,  # noqa: ARG001
+def make_knowledge_files(
+    tables: MonthlyOriginal,
+    organizer_files: Files,  # noqa: ARG001
     rules: Rules,  # noqa: ARG001
     generator: Callable[[str], Generator],
 ) -> dict[str, bytes]:
-    """The tables of partial knowledge, as many rows of each as its share says."""
-    return {name: knowledge_csv(tables, kept) for name, kept in drawn(tables, generator(KNOWLEDGE)).items()}
+    """Make the tables of partial knowledge, each with its percentage of the rows."""
+    return {
+        name: knowledge_csv(tables, is_kept)
+        for name, is_kept in sample_known_rows(tables, generator(KNOWLEDGE_PURPOSE)).items()
+    }
 
 
-def mean_of_largest(found: Mapping[str, Sequence[float]]) -> float:
-    """What E takes of teams' guesses: the mean over the questions of the largest; unanswered, 0."""
-    return fsum(max(each, default=0.0) for each in found.values()) / len(found)
+def mean_largest_risk(risks: Mapping[str, Sequence[float]]) -> float:
+    """Return the mean over the questions of the largest risk, which is 0 without guesses."""
+    return fsum(max(question_risks, default=0.0) for question_risks in risks.values()) / len(risks)

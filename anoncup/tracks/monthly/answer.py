@@ -1,7 +1,7 @@
 """The answer F and guesses of it: the pseudonym of every customer in every month.
 
-Both are arrays of texts, (customers, months), in the order of M and of the months; ``DEL`` where there is
-none. ``Named`` is such an array that can be written by itself.
+Both are arrays of texts, (customers, months), in the order of M and of the months; ``DEL`` stands for no
+pseudonym. ``PseudonymTable`` adds the customers and months, so that it can be written as a file.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,89 +15,93 @@ import pyarrow.compute as pc
 
 from anoncup.errors import InvalidInput
 from anoncup.geometry.arrays import BoolArray, IntArray
-from anoncup.geometry.encoding import texts
+from anoncup.geometry.encoding import column_texts
 from anoncup.messages import Message
-from anoncup.tables.csv_text import Problems, marks, table_csv, text_columns, unrepeated
-from anoncup.tables.line_numbers import located
+from anoncup.tables.csv_text import Problems, convert_to_mask, redact_values, text_columns, write_csv
+from anoncup.tables.line_numbers import add_line_numbers
 from anoncup.tracks.files import GUESS, SECRET
-from anoncup.tracks.model import About, Sizes
-from anoncup.tracks.monthly.files import DELETED
-from anoncup.tracks.monthly.original import Original
-from anoncup.tracks.monthly.release import PSEUDONYM, Release
+from anoncup.tracks.model import ReleaseContext, Sizes
+from anoncup.tracks.monthly.files import DELETED_MARK
+from anoncup.tracks.monthly.original import MonthlyOriginal
+from anoncup.tracks.monthly.release import PSEUDONYM_PATTERN, MonthlyRelease
 from anoncup.tracks.outcomes import Outcome
-from anoncup.tracks.transactions.tables import read_texts
+from anoncup.tracks.transactions.tables import read_text_table
 
-Names = npt.NDArray[np.object_]
-
-
-def answer_of(release: Release) -> Names:
-    """F, (customers, months): what the kept rows of AT say, DEL where a customer has none in a month."""
-    original, kept = release.original, release.records.kept
-    found = no_names(original)
-    found[original.person[kept], original.month[kept]] = release.kept_rows["customer"].to_numpy(dtype=object)
-    return found
+NameArray = npt.NDArray[np.object_]
 
 
-def no_names(original: Original) -> Names:
-    """The guess that names nobody, (customers, months)."""
-    return np.full((len(original.customers), len(original.months)), DELETED, dtype=object)
+def extract_answer(release: MonthlyRelease) -> NameArray:
+    """Return F, (customers, months), from the kept rows of AT; DEL where a customer has none in a month."""
+    original, is_kept = release.original, release.records.is_kept
+    names = empty_guess(original)
+    names[original.customer_row[is_kept], original.month_index[is_kept]] = release.kept_rows[
+        "customer"
+    ].to_numpy(dtype=object)
+    return names
 
 
-def parse_answer(content: bytes, release: Release) -> Names:
-    """F as its team sent it. What is wrong there is named by row and column and never repeated."""
-
-    def compare(columns: Mapping[str, pa.Array], people: IntArray, problems: Problems) -> None:
-        expected = answer_of(release)[people]
-        what = Message("does not agree with the release for this customer and month")
-        for place, (month, column) in enumerate(columns.items()):
-            wrong = marks(pc.not_equal(column, pa.array(expected[:, place], pa.string())))
-            problems.add_rows(wrong, month, "not_the_release", what, cells=column)
-
-    with unrepeated():
-        return _parsed(content, release.original, SECRET, compare)
+def empty_guess(original: MonthlyOriginal) -> NameArray:
+    """Return a guess without any pseudonym, (customers, months)."""
+    return np.full((len(original.customers), len(original.months)), DELETED_MARK, dtype=object)
 
 
-def parse_guess(content: bytes, original: Original) -> Names:
-    """A guess: a file like F, its customers in any order. Any pseudonym may be named."""
-    return _parsed(content, original, GUESS, lambda *_: None)
+def parse_answer(content: bytes, release: MonthlyRelease) -> NameArray:
+    """Parse the F that a team uploaded. Errors name row and column, but never repeat cells."""
+
+    def compare(columns: Mapping[str, pa.Array], customer_rows: IntArray, problems: Problems) -> None:
+        expected = extract_answer(release)[customer_rows]
+        message = Message("does not agree with the release for this customer and month")
+        for index, (month, column) in enumerate(columns.items()):
+            is_wrong = convert_to_mask(pc.not_equal(column, pa.array(expected[:, index], pa.string())))
+            problems.add_rows(is_wrong, month, "not_the_release", message, cells=column)
+
+    with redact_values():
+        return _parse_pseudonyms(content, release.original, SECRET, compare)
+
+
+def parse_guess(content: bytes, original: MonthlyOriginal) -> NameArray:
+    """Parse a guess: a file like F, with customers in any order. Any pseudonym may be guessed."""
+    return _parse_pseudonyms(content, original, GUESS, lambda *_: None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Named:
+class PseudonymTable:
     """F or a guess: ``names`` (customers, months) of these customers in these months."""
 
     customers: tuple[str, ...]
     months: tuple[str, ...]
-    names: Names
+    names: NameArray
 
 
-def named(original: Original, names: Names) -> Named:
-    return Named(tuple(texts(original.customers, "customer")), original.months, names)
+def build_pseudonym_table(original: MonthlyOriginal, names: NameArray) -> PseudonymTable:
+    return PseudonymTable(tuple(column_texts(original.customers, "customer")), original.months, names)
 
 
-def read_answer(content: bytes, about: About) -> Named:
-    """F from its file, held against the release where that is at hand."""
-    original: Original = about.original()
-    if about.release is None:
-        with unrepeated():
-            return named(original, _parsed(content, original, SECRET, lambda *_: None))
-    return named(original, parse_answer(content, about.release))
+def read_answer(content: bytes, context: ReleaseContext) -> PseudonymTable:
+    """Parse F and check it against the release, if that is available."""
+    original: MonthlyOriginal = context.original()
+    if context.release is None:
+        with redact_values():
+            return build_pseudonym_table(
+                original, _parse_pseudonyms(content, original, SECRET, lambda *_: None)
+            )
+    return build_pseudonym_table(original, parse_answer(content, context.release))
 
 
-def read_guess(content: bytes, about: About) -> Named:
-    original: Original = about.original()
-    return named(original, parse_guess(content, original))
+def read_guess(content: bytes, context: ReleaseContext) -> PseudonymTable:
+    original: MonthlyOriginal = context.original()
+    return build_pseudonym_table(original, parse_guess(content, original))
 
 
-def write(said: Named) -> bytes:
-    """F or a guess as a file, customers in the order of M."""
-    frame = pd.DataFrame(said.names, columns=list(said.months))
-    frame.insert(0, "customer", list(said.customers))
-    return table_csv(frame)
+def write_pseudonyms(table: PseudonymTable) -> bytes:
+    """Return F or a guess as a file, customers in the order of M."""
+    frame = pd.DataFrame(table.names, columns=list(table.months))
+    frame.insert(0, "customer", list(table.customers))
+    return write_csv(frame)
 
 
-def check(answer: Named, sizes: Sizes) -> None:
-    """InvalidInput unless it names every customer of an original of these sizes."""
+def check_answer(answer: PseudonymTable, sizes: Sizes) -> None:
+    """Raise InvalidInput unless the answer covers every customer of an original of these sizes."""
     if len(answer.customers) != sizes["originals"]:
         raise InvalidInput(
             "the answer names {found} of {customers} customers",
@@ -106,58 +110,58 @@ def check(answer: Named, sizes: Sizes) -> None:
         )
 
 
-def answered(guess: Named) -> int:
-    """Of how many customers it names a pseudonym."""
-    return int(np.count_nonzero((guess.names != DELETED).any(axis=1)))
+def count_answered(guess: PseudonymTable) -> int:
+    """Return the number of customers with at least one guessed pseudonym."""
+    return int(np.count_nonzero((guess.names != DELETED_MARK).any(axis=1)))
 
 
-def judge_named(guess: Named, answer: Named, sizes: Sizes) -> Outcome:
-    """The share of customers all of whose months are right; see ``judge``."""
-    check(guess, sizes)
+def judge_guess(guess: PseudonymTable, answer: PseudonymTable, sizes: Sizes) -> Outcome:
+    """Return the share of customers with all months right; see :func:`judge_names`."""
+    check_answer(guess, sizes)
     if (guess.customers, guess.months) != (answer.customers, answer.months):
         raise InvalidInput("the guess is about other customers or months")
-    return judge(guess.names, answer.names)
+    return judge_names(guess.names, answer.names)
 
 
-def judge(guess: Names, answer: Names) -> Outcome:
-    """The share of customers all of whose months equal F, in [0, 1]; nothing is taken off for chance."""
+def judge_names(guess: NameArray, answer: NameArray) -> Outcome:
+    """Return the share of customers whose months all equal F, in [0, 1], without adjustment for chance."""
     correct = int(np.count_nonzero((guess == answer).all(axis=1)))
     return Outcome(correct / len(answer), correct=correct, trials=len(answer))
 
 
-Check = Callable[[Mapping[str, pa.Array], IntArray, Problems], None]
+_CellCheck = Callable[[Mapping[str, pa.Array], IntArray, Problems], None]
 
 
-def _parsed(content: bytes, original: Original, file: str, check: Check) -> Names:
-    people, header = len(original.customers), ("customer", *original.months)
-    with located({file: content}):
+def _parse_pseudonyms(content: bytes, original: MonthlyOriginal, file: str, check: _CellCheck) -> NameArray:
+    customer_count, header = len(original.customers), ("customer", *original.months)
+    with add_line_numbers({file: content}):
         problems = Problems(file)
-        table, _ = read_texts(content, header, problems, people, people, required=())
-        if table.num_rows != people:
+        table, _ = read_text_table(content, header, problems, customer_count, customer_count, required=())
+        if table.num_rows != customer_count:
             problems.check()
         columns = dict(text_columns(table))
-        places = _people(columns.pop("customer"), original, problems)
+        customer_rows = _find_customer_rows(columns.pop("customer"), original, problems)
         for month, column in columns.items():
-            wrong = ~marks(pc.match_substring_regex(column, PSEUDONYM))
-            what = Message("neither DEL nor a pseudonym of A-Z, a-z, 0-9, _ and -")
-            problems.add_rows(wrong, month, "not_a_pseudonym", what, cells=column)
+            is_wrong = ~convert_to_mask(pc.match_substring_regex(column, PSEUDONYM_PATTERN))
+            message = Message("neither DEL nor a pseudonym of A-Z, a-z, 0-9, _ and -")
+            problems.add_rows(is_wrong, month, "not_a_pseudonym", message, cells=column)
         problems.check()
-        check(columns, places, problems)
+        check(columns, customer_rows, problems)
         problems.check()
-    found = no_names(original)
-    for place, column in enumerate(columns.values()):
-        found[places, place] = column.to_pylist()
-    return found
+    names = empty_guess(original)
+    for index, column in enumerate(columns.values()):
+        names[customer_rows, index] = column.to_pylist()
+    return names
 
 
-def _people(column: pa.Array, original: Original, problems: Problems) -> IntArray:
-    """The row of M of every line: each is there once."""
+def _find_customer_rows(column: pa.Array, original: MonthlyOriginal, problems: Problems) -> IntArray:
+    """Return the row of M for every line; each customer must occur once."""
     ids = column.to_pandas()
-    unknown: BoolArray = ~ids.isin(original.customers["customer"]).to_numpy()
-    no_such = Message("this id is not in the customers table")
-    problems.add_rows(unknown, "customer", "unknown_customer", no_such, cells=column)
-    above = Message("the id is already used in a row above")
-    repeated = ids.duplicated().to_numpy() & ~unknown
-    problems.add_rows(repeated, "customer", "duplicate_customer", above, cells=column)
-    places = {name: row for row, name in enumerate(texts(original.customers, "customer"))}
-    return np.array([places.get(name, 0) for name in ids.tolist()], dtype=np.int64)
+    is_unknown: BoolArray = ~ids.isin(original.customers["customer"]).to_numpy()
+    unknown_message = Message("this id is not in the customers table")
+    problems.add_rows(is_unknown, "customer", "unknown_customer", unknown_message, cells=column)
+    repeated_message = Message("the id is already used in a row above")
+    is_repeated = ids.duplicated().to_numpy() & ~is_unknown
+    problems.add_rows(is_repeated, "customer", "duplicate_customer", repeated_message, cells=column)
+    row_by_id = {name: row for row, name in enumerate(column_texts(original.customers, "customer"))}
+    return np.array([row_by_id.get(name, 0) for name in ids.tolist()], dtype=np.int64)

@@ -1,94 +1,95 @@
-"""What the files of the monthly track are called and hold."""
+"""Names, columns and specifications of the files of the monthly track."""
 
 from collections.abc import Mapping
 
 from anoncup.messages import N_
-from anoncup.tracks.files import GUESS, SECRET, FileSpec, as_lines, headed
+from anoncup.tracks.files import GUESS, SECRET, FileSpec, fixed_header, fixed_lines
 
 CUSTOMER_COLUMNS = ("customer", "sex", "birth", "country")
 TRANSACTION_COLUMNS = ("customer", "invoice", "date", "time", "good", "price", "quantity")
-MOST_MONTHS = 12
+MAX_MONTHS = 12
 
-DELETED = "DEL"
-"""In the place of a customer: this row is deleted. In a guess: no pseudonym is named."""
+DELETED_MARK = "DEL"
+"""As a customer: the row is deleted. In a guess: no pseudonym is guessed."""
 
-SHARES = {"knowledge_25": 25, "knowledge_50": 50, "knowledge_75": 75, "knowledge_100": 100}
-"""What per cent of the original's rows a table of partial knowledge keeps."""
-QUESTIONS = {f"link_{share}": table for table, share in SHARES.items()}
-"""What is asked about a release, and the table of partial knowledge it is asked with."""
-KNOWN_CHARACTERS = 2
-"""Of a good, in a table of partial knowledge."""
-KNOWLEDGE = "knowledge"
-"""The purpose that tables of partial knowledge are drawn for."""
+KNOWLEDGE_PERCENTAGES = {"knowledge_25": 25, "knowledge_50": 50, "knowledge_75": 75, "knowledge_100": 100}
+"""Percentage of the original's rows in each table of partial knowledge."""
+QUESTIONS = {f"link_{share}": table for table, share in KNOWLEDGE_PERCENTAGES.items()}
+"""The questions about a release, each with its table of partial knowledge."""
+KNOWN_GOOD_LENGTH = 2
+"""Characters of a good in a table of partial knowledge."""
+KNOWLEDGE_PURPOSE = "knowledge"
+"""The generator purpose for tables of partial knowledge."""
 
 
-def each_customer(sizes: Mapping[str, int], _: object) -> tuple[int, int]:
+def _one_row_per_customer(sizes: Mapping[str, int], _: object) -> tuple[int, int]:
     return sizes["originals"], sizes["originals"]
 
 
-CUSTOMERS = FileSpec(
+CUSTOMERS_SPEC = FileSpec(
     "customers",
     title="M",
-    said="CSV of M",
-    header=headed(*CUSTOMER_COLUMNS),
-    individuals=True,
-    example=as_lines(
+    format_description="CSV of M",
+    header=fixed_header(*CUSTOMER_COLUMNS),
+    rows_are_individuals=True,
+    example_lines=fixed_lines(
         "customer,sex,birth,country", "12347,f,1963-04-02,Iceland", "12348,m,1985-11-20,Finland"
     ),
 )
-PURCHASES = FileSpec(
+PURCHASES_SPEC = FileSpec(
     "transactions",
     title="T",
-    said="CSV of T",
-    header=headed(*TRANSACTION_COLUMNS),
-    example=as_lines(
+    format_description="CSV of T",
+    header=fixed_header(*TRANSACTION_COLUMNS),
+    example_lines=fixed_lines(
         "customer,invoice,date,time,good,price,quantity",
         "12347,537626,2010-12-07,14:57,85116,2.1,12",
         "12348,539318,2010-12-16,19:09,84992,0.55,72",
     ),
 )
-KNOWN = tuple(
+KNOWLEDGE_SPECS = tuple(
     FileSpec(
         name,
         title=f"{share}% of T",
-        said=f"CSV like T: {share}% of its rows, goods cut to two characters, the others DEL",
-        header=headed(*TRANSACTION_COLUMNS),
+        format_description=f"CSV like T: {share}% of its rows, goods cut to two characters, the others DEL",
+        header=fixed_header(*TRANSACTION_COLUMNS),
         required=False,
     )
-    for name, share in SHARES.items()
+    for name, share in KNOWLEDGE_PERCENTAGES.items()
 )
-RELEASED = FileSpec(
+RELEASE_SPEC = FileSpec(
     "transactions",
     title="the anonymized purchases in the original's order",
-    said="CSV of AT, row by row beside T, each under a pseudonym of its month or DEL",
-    header=headed(*TRANSACTION_COLUMNS),
-    like="transactions",
+    format_description="CSV of AT, row by row beside T, each under a pseudonym of its month or DEL",
+    header=fixed_header(*TRANSACTION_COLUMNS),
+    header_like="transactions",
     kind="purchases",
 )
-SHUFFLED = FileSpec(
+TARGET_SPEC = FileSpec(
     "transactions",
     title="the purchases of a target",
-    said="CSV of the rows of AT that are not deleted, in a new order",
-    header=headed(*TRANSACTION_COLUMNS),
+    format_description="CSV of the rows of AT that are not deleted, in a new order",
+    header=fixed_header(*TRANSACTION_COLUMNS),
 )
 _SAMPLES = (("customer,2010-12,2011-01", "12347,p07,x-3", "12348,DEL,p11"),)
-ANSWER = FileSpec(
+ANSWER_SPEC = FileSpec(
     SECRET,
     title="F",
-    said=N_(
+    format_description=N_(
         "CSV with the header customer and the months of T: "
         "the pseudonym of each customer in each month, or DEL"
     ),
-    rows=each_customer,
+    rows=_one_row_per_customer,
     kind="months",
     samples=_SAMPLES,
     excerpts=_SAMPLES,
 )
-ASKED = FileSpec(
+GUESS_SPEC = FileSpec(
     GUESS,
     title="the guess",
-    said="CSV headed customer and the months of T: a pseudonym for each customer in each month; DEL = none",
-    rows=each_customer,
+    format_description="CSV headed customer and the months of T: "
+    "a pseudonym for each customer in each month; DEL = none",
+    rows=_one_row_per_customer,
     kind="months",
     samples=_SAMPLES,
     excerpts=_SAMPLES,

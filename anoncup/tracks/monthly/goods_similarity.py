@@ -1,7 +1,7 @@
-"""How similar goods are by who buys them, and how far two such tables are from each other.
+"""Cosine similarity of goods by their buyers, and the distance between two tables of similarities.
 
-Tables of amounts q are sparse, (goods, users); the cosine of two goods is Σ q[g, u] q[h, u] over users by the
-root of the product of Σ q² of either, and 0 where one of these is 0. (Item-based collaborative filtering:
+Tables of amounts q are sparse, (goods, users). The cosine of two goods is Σ q[g, u] q[h, u] over users,
+divided by the root of the product of their Σ q²; 0 if one of these is 0. (Item-based collaborative filtering:
 Sarwar, Karypis, Konstan, Riedl, WWW 2001.)
 """
 
@@ -10,37 +10,39 @@ from scipy.sparse import csr_array, triu
 
 from anoncup.geometry.arrays import IntArray, SparseCounts, SparseWeights
 
-GOODS_AT_ONCE = 512
+_GOODS_PER_BLOCK = 512
 """Rows of a table of cosines that are held in memory."""
 
 
-def distance(before: SparseCounts, after: SparseCounts, *, at_once: int = GOODS_AT_ONCE) -> float:
-    """min(1, Σ |a - c| / Σ a) over the pairs of goods with a > 0, in [0, 1]: 0, alike, is best.
+def cosine_distance(
+    original: SparseCounts, released: SparseCounts, *, goods_per_block: int = _GOODS_PER_BLOCK
+) -> float:
+    """Return min(1, Σ |a - c| / Σ a) over the pairs of goods with a > 0, in [0, 1]; 0 (no change) is best.
 
-    a are the cosines of ``before``, c those of ``after``, (goods, users of either); 0 if Σ a is 0. Each pair
-    is taken once, which leaves the quotient over ordered pairs as it is.
+    a are the cosines of ``original``, c those of ``released``, both (goods, users); 0 if Σ a is 0. Each pair
+    is counted once, which gives the same quotient as ordered pairs.
     """
-    apart = total = 0.0
-    for first in range(0, before.shape[0], at_once):
-        a, c = (cosines(amounts, first, first + at_once) for amounts in (before, after))
-        apart += float(abs(a - c.multiply(a > 0)).sum())
+    difference = total = 0.0
+    for first in range(0, original.shape[0], goods_per_block):
+        a, c = (cosines(amounts, first, first + goods_per_block) for amounts in (original, released))
+        difference += float(abs(a - c.multiply(a > 0)).sum())
         total += float(a.sum())
-    return min(1.0, apart / total) if total else 0.0
+    return min(1.0, difference / total) if total else 0.0
 
 
 def cosines(amounts: SparseCounts, first: int, end: int) -> SparseWeights:
-    """The cosines of the goods ``first`` to ``end`` (excluded) with the goods after each, (some, goods).
+    """Return the cosines of the goods ``first`` to ``end`` (excluded) with all later goods, (some, goods).
 
-    Products and squares are sums of whole numbers: nothing depends on the order of the users.
+    Products and squares are sums of whole numbers, so nothing depends on the order of the users.
     """
-    squares = squared(amounts)
+    squares = _sum_squares(amounts)
     dots = triu(amounts[first:end] @ amounts.T, k=first + 1, format="coo")
     rows, columns = dots.coords
     values = dots.data / np.sqrt(squares[rows + first] * squares[columns])
     return csr_array((values, (rows, columns)), shape=dots.shape)
 
 
-def squared(amounts: SparseCounts) -> IntArray:
-    """Σ q² of every good, (goods,)."""
-    found: IntArray = np.asarray(amounts.multiply(amounts).sum(axis=1), dtype=np.int64).ravel()
-    return found
+def _sum_squares(amounts: SparseCounts) -> IntArray:
+    """Return Σ q² of every good, (goods,)."""
+    result: IntArray = np.asarray(amounts.multiply(amounts).sum(axis=1), dtype=np.int64).ravel()
+    return result

@@ -1,4 +1,4 @@
-"""Tables of partial knowledge: rows of T with the beginning of the good, the others deleted."""
+"""Tables of partial knowledge: some rows of T with truncated goods; the others are deleted."""
 
 import numpy as np
 import pandas as pd
@@ -8,61 +8,63 @@ from numpy.random import Generator
 
 from anoncup.geometry.arrays import BoolArray
 from anoncup.messages import Message
-from anoncup.tables.csv_text import Problems, marks, table_csv, text_columns
+from anoncup.tables.csv_text import Problems, convert_to_mask, text_columns, write_csv
 from anoncup.tables.files import Remark
-from anoncup.tables.line_numbers import located
-from anoncup.tracks.monthly.files import KNOWN_CHARACTERS, SHARES, TRANSACTION_COLUMNS
-from anoncup.tracks.monthly.original import Original
-from anoncup.tracks.monthly.release import deleted, with_deletions
-from anoncup.tracks.transactions.tables import text_table
+from anoncup.tables.line_numbers import add_line_numbers
+from anoncup.tracks.monthly.files import KNOWLEDGE_PERCENTAGES, KNOWN_GOOD_LENGTH, TRANSACTION_COLUMNS
+from anoncup.tracks.monthly.original import MonthlyOriginal
+from anoncup.tracks.monthly.release import find_deleted_rows, mark_deleted_rows
+from anoncup.tracks.transactions.tables import parse_text_table
 
 
-def known_rows(original: Original) -> pd.DataFrame:
-    """T with every good cut to its first two characters, (rows, 7)."""
+def build_known_rows(original: MonthlyOriginal) -> pd.DataFrame:
+    """Return T with every good cut to its first two characters, (rows, 7)."""
     cells = original.records.cells
-    return cells.assign(good=cells["good"].str[:KNOWN_CHARACTERS])
+    return cells.assign(good=cells["good"].str[:KNOWN_GOOD_LENGTH])
 
 
-def parse_knowledge(content: bytes, original: Original, table: str) -> tuple[BoolArray, list[Remark]]:
-    """Which rows of T the table keeps, (rows,): its share of them, up to less than a row."""
+def parse_knowledge(content: bytes, original: MonthlyOriginal, table: str) -> tuple[BoolArray, list[Remark]]:
+    """Return whether the table keeps each row of T, (rows,); the kept share may differ by less than a row."""
     rows = original.records.rows
-    with located({table: content}):
-        found, remarks = text_table(content, TRANSACTION_COLUMNS, table, rows, rows, required=("customer",))
+    with add_line_numbers({table: content}):
+        cells, remarks = parse_text_table(
+            content, TRANSACTION_COLUMNS, table, rows, rows, required=("customer",)
+        )
         problems = Problems(table)
-        kept = ~deleted(found, problems)
-        _check_cells(found, kept, original, problems)
-        count = int(np.count_nonzero(kept))
-        if abs(100 * count - SHARES[table] * rows) >= 100:
-            sizes = {"found": count, "rows": rows, "share": SHARES[table]}
+        is_kept = ~find_deleted_rows(cells, problems)
+        _check_cells(cells, is_kept, original, problems)
+        count = int(np.count_nonzero(is_kept))
+        if abs(100 * count - KNOWLEDGE_PERCENTAGES[table] * rows) >= 100:
+            sizes = {"found": count, "rows": rows, "share": KNOWLEDGE_PERCENTAGES[table]}
             message = Message("{found} of {rows} rows are kept; it must be {share}% of them", **sizes)
             problems.add("wrong_share", message)
         problems.check()
-    return kept, remarks
+    return is_kept, remarks
 
 
-def drawn(original: Original, generator: Generator) -> dict[str, BoolArray]:
-    """Which rows each table keeps, (rows,): the first rows by numbers drawn, of equal ones the earlier.
+def sample_known_rows(original: MonthlyOriginal, generator: Generator) -> dict[str, BoolArray]:
+    """Sample the rows of each table, (rows,): those with the smallest random numbers; ties: the earlier row.
 
-    So a larger table keeps all that a smaller one does, and whoever has the generator's key draws the same.
-    The count of rows is rounded, halves up.
+    A larger table includes the rows of all smaller ones, and anyone with the generator's key gets the same
+    rows. The number of rows is rounded, halves up.
     """
     rows = original.records.rows
     numbers = generator.bit_generator.random_raw(rows)
-    order, found = np.argsort(numbers, kind="stable"), {}
-    for table, share in SHARES.items():
-        found[table] = np.zeros(rows, dtype=bool)
-        found[table][order[: (share * rows + 50) // 100]] = True
-    return found
+    order, masks = np.argsort(numbers, kind="stable"), {}
+    for table, share in KNOWLEDGE_PERCENTAGES.items():
+        masks[table] = np.zeros(rows, dtype=bool)
+        masks[table][order[: (share * rows + 50) // 100]] = True
+    return masks
 
 
-def knowledge_csv(original: Original, kept: BoolArray) -> bytes:
-    """The table as a file: deleted rows are DEL and empty cells."""
-    return table_csv(with_deletions(known_rows(original), kept))
+def knowledge_csv(original: MonthlyOriginal, is_kept: BoolArray) -> bytes:
+    """Return the table as a file: deleted rows are DEL and empty cells."""
+    return write_csv(mark_deleted_rows(build_known_rows(original), is_kept))
 
 
-def _check_cells(found: pa.Table, kept: BoolArray, original: Original, problems: Problems) -> None:
-    expected = known_rows(original)
-    what = Message("does not match the original row (only the first two characters of the good are kept)")
-    for name, column in text_columns(found):
-        differs = marks(pc.not_equal(column, pa.array(expected[name], pa.string())))
-        problems.add_rows(differs & kept, name, "not_the_original", what, cells=column)
+def _check_cells(cells: pa.Table, is_kept: BoolArray, original: MonthlyOriginal, problems: Problems) -> None:
+    expected = build_known_rows(original)
+    message = Message("does not match the original row (only the first two characters of the good are kept)")
+    for name, column in text_columns(cells):
+        differs = convert_to_mask(pc.not_equal(column, pa.array(expected[name], pa.string())))
+        problems.add_rows(differs & is_kept, name, "not_the_original", message, cells=column)

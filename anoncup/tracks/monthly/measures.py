@@ -1,7 +1,7 @@
-"""What a release of the monthly track loses: each measure lies in [0, 1], and 0 is best.
+"""Utility measures of the monthly track; each is in [0, 1], 0 is best.
 
-q[g, u] is the summed quantity of good g by user u; users are customers in T and pseudonyms in AT, goods those
-of T. (After the utility measures of PWS Cup 2017.)
+q[g, u] is the total quantity of good g of user u. Users are customers in T and pseudonyms in AT; goods are
+those of T. (After the utility measures of PWS Cup 2017.)
 """
 
 from collections.abc import Callable
@@ -11,105 +11,117 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray, SparseCounts
-from anoncup.geometry.encoding import encode, numbered, texts
-from anoncup.tracks.memo import once
-from anoncup.tracks.monthly.goods_similarity import distance
-from anoncup.tracks.monthly.original import Original, Records
-from anoncup.tracks.monthly.release import Release
+from anoncup.geometry.encoding import column_texts, encode, factorize
+from anoncup.tracks.memo import memoize
+from anoncup.tracks.monthly.goods_similarity import cosine_distance
+from anoncup.tracks.monthly.original import MonthlyOriginal, PurchaseRecords
+from anoncup.tracks.monthly.release import MonthlyRelease
 
-LEVELS = np.array([12, 24, 36, 48, 60, 72])
-MOST_SMALL = 11
-TOP = 100
-LONGEST_MONTH = 31
-
-
-def itemcf_levels(release: Release) -> float:
-    """How far cosines of goods move, of each q the number of thresholds 12, 24, ... 72 that it reaches."""
-    return _moved(release, lambda amounts: np.searchsorted(LEVELS, amounts, side="right"))
+_QUANTITY_LEVELS = np.array([12, 24, 36, 48, 60, 72])
+_MAX_SMALL_QUANTITY = 11
+_TOP_COUNT = 100
+_MAX_DAYS_PER_MONTH = 31
 
 
-def itemcf_small(release: Release) -> float:
-    """How far cosines of goods move if a q above 11 counts 0."""
-    return _moved(release, lambda amounts: np.where(amounts <= MOST_SMALL, amounts, 0))
+def itemcf_levels(release: MonthlyRelease) -> float:
+    """Change of the cosines of goods; q counts the thresholds 12, 24, ... 72 that it reaches."""
+    return _cosine_change(release, lambda amounts: np.searchsorted(_QUANTITY_LEVELS, amounts, side="right"))
 
 
-def top_goods(release: Release) -> float:
-    """Return |top100(T) \\ top100(AT)| / 100; 0 if T has at most a hundred goods.
+def itemcf_small(release: MonthlyRelease) -> float:
+    """Change of the cosines of goods; a q above 11 counts 0."""
+    return _cosine_change(release, lambda amounts: np.where(amounts <= _MAX_SMALL_QUANTITY, amounts, 0))
 
-    All goods of T are ranked in both tables, so goods that nobody has any more fill the hundred of AT.
+
+def top_goods(release: MonthlyRelease) -> float:
+    r"""Return |top100(T) \ top100(AT)| / 100; 0 if T has at most a hundred goods.
+
+    All goods of T are ranked in both tables, so goods without buyers fill the hundred of AT.
     """
-    before, after = (top_100(amounts) for amounts in _amounts(release))
-    return len(np.setdiff1d(before, after)) / TOP
+    original_top, release_top = (_find_top_100(amounts) for amounts in _original_and_release_amounts(release))
+    return len(np.setdiff1d(original_top, release_top)) / _TOP_COUNT
 
 
-def top_cf(release: Release) -> float:
-    """How far cosines of T's top goods move, a good bought counting 1."""
-    before, after = _amounts(release)
-    top = top_100(before)
-    return distance(_replaced(before[top], np.sign), _replaced(after[top], np.sign))
+def top_cf(release: MonthlyRelease) -> float:
+    """Change of the cosines of T's top goods; every q > 0 counts 1."""
+    original_amounts, release_amounts = _original_and_release_amounts(release)
+    top = _find_top_100(original_amounts)
+    return cosine_distance(
+        _map_amounts(original_amounts[top], np.sign), _map_amounts(release_amounts[top], np.sign)
+    )
 
 
-def date_shift(release: Release) -> float:
+def date_shift(release: MonthlyRelease) -> float:
     """Σ |days moved| over kept rows / (31 · rows of T)."""
-    before, after = release.original.records, release.records
-    days = np.abs(after.day - before.day)[after.kept].sum()
-    return int(days) / (LONGEST_MONTH * after.rows)
+    original_records, release_records = release.original.records, release.records
+    days = np.abs(release_records.day - original_records.day)[release_records.is_kept].sum()
+    return int(days) / (_MAX_DAYS_PER_MONTH * release_records.rows)
 
 
-def price_ratio(release: Release) -> float:
+def price_ratio(release: MonthlyRelease) -> float:
     """Σ (1 - min / max of the prices before and after) over kept rows / rows of T; 0 where both are 0."""
-    kept, rows = release.records.kept, release.records.rows
-    before, after = release.original.records.price[kept], release.records.price[kept]
-    low, high = np.minimum(before, after), np.maximum(before, after)
+    is_kept, rows = release.records.is_kept, release.records.rows
+    original_prices, release_prices = release.original.records.price[is_kept], release.records.price[is_kept]
+    low, high = np.minimum(original_prices, release_prices), np.maximum(original_prices, release_prices)
     ratio: FloatArray = np.divide(low, high, out=np.ones_like(low), where=high > 0)
     return fsum((1 - ratio).tolist()) / rows
 
 
-def deleted(release: Release) -> float:
+def deleted(release: MonthlyRelease) -> float:
     """1 - kept rows / rows of T."""
-    gone = np.count_nonzero(~release.records.kept)
-    return int(gone) / release.records.rows
+    deleted_count = np.count_nonzero(~release.records.is_kept)
+    return int(deleted_count) / release.records.rows
 
 
-Counts = Callable[[IntArray], IntArray]
+_CountFunction = Callable[[IntArray], IntArray]
 
 
-def _moved(release: Release, counts: Counts) -> float:
-    before, after = _amounts(release)
-    return distance(_replaced(before, counts), _replaced(after, counts))
-
-
-def _amounts(release: Release) -> tuple[SparseCounts, SparseCounts]:
-    """q of T and of AT, (goods, users); goods ascend by id, as texts do."""
-    original = release.original
-    before = once(
-        original.memo, ("amounts",), lambda: _summed(original, original.records, original.records.kept)
+def _cosine_change(release: MonthlyRelease, count_amounts: _CountFunction) -> float:
+    original_amounts, release_amounts = _original_and_release_amounts(release)
+    return cosine_distance(
+        _map_amounts(original_amounts, count_amounts), _map_amounts(release_amounts, count_amounts)
     )
-    after = once(release.memo, ("amounts",), lambda: _summed(original, release.records, release.records.kept))
-    return before, after
 
 
-def _summed(original: Original, records: Records, kept: BoolArray) -> SparseCounts:
-    rows = records.cells[kept]
-    places = {good: place for place, good in enumerate(sorted(set(texts(original.records.cells, "good"))))}
-    users, names = numbered(rows["customer"])
-    goods = encode(texts(rows, "good"), places)
-    entries = (records.quantity[kept], (goods, users))
-    return coo_array(entries, shape=(len(places), len(names))).tocsr()
+def _original_and_release_amounts(release: MonthlyRelease) -> tuple[SparseCounts, SparseCounts]:
+    """Return q of T and of AT, (goods, users); goods in ascending order of their ids as text."""
+    original = release.original
+    original_amounts = memoize(
+        original.memo,
+        ("amounts",),
+        lambda: _sum_quantities(original, original.records, original.records.is_kept),
+    )
+    release_amounts = memoize(
+        release.memo,
+        ("amounts",),
+        lambda: _sum_quantities(original, release.records, release.records.is_kept),
+    )
+    return original_amounts, release_amounts
 
 
-def _replaced(amounts: SparseCounts, counts: Counts) -> SparseCounts:
-    """Every q replaced by what it counts; zeros are left out."""
-    found = csr_array(
-        (counts(amounts.data).astype(np.int64), amounts.indices, amounts.indptr),
+def _sum_quantities(original: MonthlyOriginal, records: PurchaseRecords, is_kept: BoolArray) -> SparseCounts:
+    rows = records.cells[is_kept]
+    good_numbers = {
+        good: number for number, good in enumerate(sorted(set(column_texts(original.records.cells, "good"))))
+    }
+    users, names = factorize(rows["customer"])
+    goods = encode(column_texts(rows, "good"), good_numbers)
+    entries = (records.quantity[is_kept], (goods, users))
+    return coo_array(entries, shape=(len(good_numbers), len(names))).tocsr()
+
+
+def _map_amounts(amounts: SparseCounts, count_amounts: _CountFunction) -> SparseCounts:
+    """Apply a function to every q and drop zeros."""
+    result = csr_array(
+        (count_amounts(amounts.data).astype(np.int64), amounts.indices, amounts.indptr),
         shape=amounts.shape,
         copy=True,
     )
-    found.eliminate_zeros()
-    return found
+    result.eliminate_zeros()
+    return result
 
 
-def top_100(amounts: SparseCounts) -> IntArray:
-    """Return the first 100 of all goods, used or not, by (number of users, id) descending."""
+def _find_top_100(amounts: SparseCounts) -> IntArray:
+    """Return the first 100 of all goods, bought or not, by (number of users, id) descending."""
     users = np.diff(amounts.indptr)
-    return np.lexsort((np.arange(len(users)), users))[::-1][:TOP]
+    return np.lexsort((np.arange(len(users)), users))[::-1][:_TOP_COUNT]

@@ -4,18 +4,18 @@ from functools import partial
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from anoncup.lazy import deferred, deferred_in
+from anoncup.lazy import lazy, lazy_in
 from anoncup.messages import N_
-from anoncup.tracks.files import FileSpec, as_lines, headed, some_originals
-from anoncup.tracks.linkage.question import LINK, SOURCES
+from anoncup.tracks.files import FileSpec, fixed_header, fixed_lines, subset_of_originals
+from anoncup.tracks.linkage.question import LINK_QUESTION, SOURCE_ANSWER
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Distance
 from anoncup.tracks.transactions.files import (
     CUSTOMER_COLUMNS,
-    CUSTOMER_LINES,
-    MASTER,
+    CUSTOMER_EXAMPLE_LINES,
+    MASTER_COLUMNS,
     TRANSACTION_COLUMNS,
-    TRANSACTION_LINES,
+    TRANSACTION_EXAMPLE_LINES,
 )
 from anoncup.tracks.transactions.registry import (
     CUSTOMER_ANONYMITY,
@@ -25,32 +25,32 @@ from anoncup.tracks.transactions.registry import (
 )
 
 if TYPE_CHECKING:
-    from anoncup.tracks.transactions.baskets import Kind
+    from anoncup.tracks.transactions.baskets import JaccardKind
 
-CUSTOMERS = FileSpec(
+_CUSTOMERS_SPEC = FileSpec(
     "customers",
     title="the anonymized customers",
-    said="CSV of M', 1 to n customers",
-    header=headed(*CUSTOMER_COLUMNS),
-    like="customers",
-    rows=some_originals,
-    individuals=True,
-    example=as_lines(*CUSTOMER_LINES),
+    format_description="CSV of M', 1 to n customers",
+    header=fixed_header(*CUSTOMER_COLUMNS),
+    header_like="customers",
+    rows=subset_of_originals,
+    rows_are_individuals=True,
+    example_lines=fixed_lines(*CUSTOMER_EXAMPLE_LINES),
 )
-PURCHASES = FileSpec(
+_PURCHASES_SPEC = FileSpec(
     "transactions",
     title="the anonymized purchases",
-    said="CSV of T'",
-    header=headed(*TRANSACTION_COLUMNS),
-    like="transactions",
-    example=as_lines(*TRANSACTION_LINES),
+    format_description="CSV of T'",
+    header=fixed_header(*TRANSACTION_COLUMNS),
+    header_like="transactions",
+    example_lines=fixed_lines(*TRANSACTION_EXAMPLE_LINES),
 )
-TC400 = {
-    CUSTOMERS.name: "4b5be0f331284eee50e9c41cb71fe4a075ead8dac3ab4e6b1fc37fcde82a9713",
-    PURCHASES.name: "60fd2ae77cf3a112bb6b78a49365f4335a8299abdbeec2076585c7c50d28293a",
+_TC400_DIGESTS = {
+    _CUSTOMERS_SPEC.name: "4b5be0f331284eee50e9c41cb71fe4a075ead8dac3ab4e6b1fc37fcde82a9713",
+    _PURCHASES_SPEC.name: "60fd2ae77cf3a112bb6b78a49365f4335a8299abdbeec2076585c7c50d28293a",
 }
-"""SHA-256 of the files that the project ships, as ``anoncup tc400`` writes them."""
-DUMMIES = frozenset(
+"""SHA-256 of the example files, as ``anoncup tc400`` writes them."""
+_DUMMY_SIGNATURE = frozenset(
     {
         "cmae_price",
         "cmae_spend",
@@ -62,67 +62,69 @@ DUMMIES = frozenset(
         "jaccard",
     }
 )
-SIGNATURES = {
-    "dummies in clusters": DUMMIES,
+_SIGNATURES = {
+    "dummies in clusters": _DUMMY_SIGNATURE,
     "permutation of customers": frozenset({"jaccard", "receipt_match"}),
     "group_permutation": frozenset({"jaccard", "receipt_match"}),
     "delete_records": frozenset({"cmae_price", "cmae_spend", "rfm", "row_difference", "goods_cosine"}),
 }
-"""What each kind of method changes, among the measures and attackers that tell."""
+"""Measures and attackers that each kind of method changes, of those that tell methods apart."""
 
 
-_by = deferred_in(__name__)
-_tables = deferred_in("anoncup.tracks.transactions.tables")
-_release = deferred_in("anoncup.tracks.transactions.release")
-_baskets = deferred_in("anoncup.tracks.transactions.baskets")
+_lazy = lazy_in(__name__)
+_lazy_tables = lazy_in("anoncup.tracks.transactions.tables")
+_lazy_release = lazy_in("anoncup.tracks.transactions.release")
+_lazy_baskets = lazy_in("anoncup.tracks.transactions.baskets")
 
 
-def _distance(kind: "Kind") -> Distance:
+def _make_distance(kind: "JaccardKind") -> Distance:
     return Distance(
         kind,
-        partial(_baskets("distances_to_source"), kind=kind),
-        partial(_baskets("distances_to_others"), kind=kind),
-        partial(_baskets("nearest_other"), kind=kind),
-        partial(_baskets("distance_matrix"), kind=kind),
-        partial(_baskets("pair_distances"), kind=kind),
-        others=partial(deferred("anoncup.tracks.transactions.nearest_neighbours.basket_others"), kind=kind),
+        partial(_lazy_baskets("distances_to_source"), kind=kind),
+        partial(_lazy_baskets("distances_to_others"), kind=kind),
+        partial(_lazy_baskets("nearest_other"), kind=kind),
+        partial(_lazy_baskets("distance_matrix"), kind=kind),
+        partial(_lazy_baskets("pair_distances"), kind=kind),
+        nearest_others=partial(
+            lazy("anoncup.tracks.transactions.nearest_neighbours.list_nearest_baskets"), kind=kind
+        ),
     )
 
 
 TRANSACTIONS = Track(
     name="transactions",
-    roles=lambda *_: {"master": MASTER},
-    release=(CUSTOMERS, PURCHASES),
-    original=(CUSTOMERS, PURCHASES),
-    check_part=lambda files, _: _tables("check_customers")(files),
-    parse_original=lambda files, _: _tables("parse_original")(files),
-    parse_release=lambda files, original, _: _tables("parse_release")(files, original),
-    files_of=_tables("files_of"),
-    canonical_files=_tables("canonical_files"),
-    individuals=lambda tables: len(tables.customers),
-    answers=SOURCES,
-    questions={LINK.name: LINK},
-    prepare=lambda tables, _: _release("prepare")(tables),
-    target_of=_release("target_of"),
-    release_of=_release("release_of"),
+    roles=lambda *_: {"master": MASTER_COLUMNS},
+    release_files=(_CUSTOMERS_SPEC, _PURCHASES_SPEC),
+    original_files=(_CUSTOMERS_SPEC, _PURCHASES_SPEC),
+    check_first_file=lambda files, _: _lazy_tables("check_customers")(files),
+    parse_original=lambda files, _: _lazy_tables("parse_original")(files),
+    parse_release=lambda files, original, _: _lazy_tables("parse_release")(files, original),
+    files_of=_lazy_tables("files_of"),
+    write_canonical_files=_lazy_tables("write_canonical_files"),
+    count_individuals=lambda tables: len(tables.customers),
+    answer_spec=SOURCE_ANSWER,
+    questions={LINK_QUESTION.name: LINK_QUESTION},
+    prepare=lambda tables, _: _lazy_release("prepare")(tables),
+    attack_view=_lazy_release("target_of"),
+    measure_view=_lazy_release("release_of"),
     measures={**TRANSACTION_UTILITIES, **CUSTOMER_ANONYMITY},
     attackers=TRANSACTION_ATTACKERS,
     methods=TRANSACTION_METHODS,
-    deletes=True,
-    distances={kind: _distance(kind) for kind in ("jaccard_quantity", "jaccard")},
-    anonymize=_by("adapter.anonymize"),
-    shuffle=deferred("anoncup.tracks.transactions.methods.shuffle_customers"),
-    untouched=_by("adapter.untouched"),
-    null_release=_by("adapter.null_release"),
-    largest_cell=_by("adapter.largest_price"),
-    group_columns=lambda _: (MASTER, ("sex", "country")),
-    groups=_by("adapter.groups"),
-    part=_by("adapter.part"),
-    signatures=SIGNATURES,
+    allows_deletion=True,
+    distances={kind: _make_distance(kind) for kind in ("jaccard_quantity", "jaccard")},
+    anonymize=_lazy("adapter.anonymize"),
+    shuffle=lazy("anoncup.tracks.transactions.methods.shuffle_customers"),
+    identity_release=_lazy("adapter.identity_release"),
+    null_release=_lazy("adapter.null_release"),
+    largest_cell=_lazy("adapter.find_largest_price"),
+    group_columns=lambda _: (MASTER_COLUMNS, ("sex", "country")),
+    group_individuals=_lazy("adapter.group_individuals"),
+    subset=_lazy("adapter.subset"),
+    signatures=_SIGNATURES,
     title=N_("transactions"),
     individual=N_("customer"),
-    example="delete_records",
-    frames=lambda tables: (tables.customers, tables.transactions),
-    shipped={"tc400": TC400},
+    example_method="delete_records",
+    build_frames=lambda tables: (tables.customers, tables.transactions),
+    known_datasets={"tc400": _TC400_DIGESTS},
     templates={"2016": resources.files(__name__) / "2016.toml"},
 )

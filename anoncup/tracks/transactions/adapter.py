@@ -1,6 +1,6 @@
-"""What is done with the tables of the transactions track."""
+"""Adapt the transactions code to the ``Track`` interface."""
 
-from __future__ import annotations  # rules know their tracks
+from __future__ import annotations  # avoids an import cycle with rules
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,9 +11,14 @@ from numpy.random import PCG64, Generator
 from anoncup.geometry.arrays import IntArray
 from anoncup.geometry.encoding import group_rows
 from anoncup.tracks.parts import Method
-from anoncup.tracks.transactions.files import MASTER
-from anoncup.tracks.transactions.methods import chosen_customers
-from anoncup.tracks.transactions.release import PreparedTransactions, TransactionRelease, permuted, release_of
+from anoncup.tracks.transactions.files import MASTER_COLUMNS
+from anoncup.tracks.transactions.methods import select_customers
+from anoncup.tracks.transactions.release import (
+    PreparedTransactions,
+    TransactionRelease,
+    permute_columns,
+    release_of,
+)
 from anoncup.tracks.transactions.tables import TransactionTables
 
 if TYPE_CHECKING:
@@ -21,34 +26,34 @@ if TYPE_CHECKING:
 
 
 def null_release(original: PreparedTransactions, draw: int) -> TransactionRelease:
-    """Every column of T but the customers', in file order, permuted by itself with PCG64(draw); M stays."""
-    tables = permuted(original.tables, Generator(PCG64(draw)))
+    """Permute each column of T but the customers' independently, in file order, by PCG64(draw); M stays."""
+    tables = permute_columns(original.tables, Generator(PCG64(draw)))
     return release_of(original, tables, np.arange(original.rows))
 
 
-def largest_price(original: PreparedTransactions) -> float:
-    """The largest unit price: the only cells that are amounts of money."""
+def find_largest_price(original: PreparedTransactions) -> float:
+    """Return the largest unit price: prices are the only cells in data units."""
     return float(original.history.price.max(initial=0.0))
 
 
-def groups(original: PreparedTransactions, names: Sequence[str]) -> IntArray:
-    """The group of every customer by some of sex, birthday and country, (n,)."""
-    places = [MASTER.index(name) for name in names]
-    return group_rows(original.master[:, places]).group_of
+def group_individuals(original: PreparedTransactions, names: Sequence[str]) -> IntArray:
+    """Return the group of every customer by some of sex, birthday and country, (n,)."""
+    column_indices = [MASTER_COLUMNS.index(name) for name in names]
+    return group_rows(original.master[:, column_indices]).group_ids
 
 
-def part(original: PreparedTransactions, rows: IntArray) -> TransactionTables:
-    return chosen_customers(original.tables, rows)
+def subset(original: PreparedTransactions, rows: IntArray) -> TransactionTables:
+    return select_customers(original.tables, rows)
 
 
-def untouched(original: PreparedTransactions) -> TransactionRelease:
+def identity_release(original: PreparedTransactions) -> TransactionRelease:
     return release_of(original, original.tables, np.arange(original.rows))
 
 
 def anonymize(
     method: Method,
     tables: TransactionTables,
-    rules: Rules,  # noqa: ARG001 - what customers and transactions hold is the same everywhere
+    rules: Rules,  # noqa: ARG001
     rng: Generator,
     parameters: Mapping[str, Any],
 ) -> tuple[TransactionTables, IntArray]:

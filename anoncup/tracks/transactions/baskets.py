@@ -1,7 +1,7 @@
-"""Likeness of customers by what they bought.
+"""Similarity of customers by their purchases.
 
-Set and multiset Jaccard coefficients J and distances 1 - J; J of two empty baskets is 1, of an empty and
-another one 0 (P3 Definition 1; P2 §4.1).
+Set and multiset Jaccard coefficients J and distances 1 - J. J of two empty baskets is 1; J of an empty basket
+and another one is 0 (P3 Definition 1; P2 §4.1).
 """
 
 from collections.abc import Iterator
@@ -13,24 +13,28 @@ import numpy.typing as npt
 from scipy.sparse import csc_array, csr_array
 
 from anoncup.geometry.arrays import FloatArray, IntArray, Sparse, SparseCounts, SparseWeights
-from anoncup.geometry.kernels.baskets import coefficients_of_all, largest_products, most_alike
-from anoncup.tracks.memo import once
+from anoncup.geometry.kernels.baskets import (
+    find_largest_products,
+    find_most_similar_customers,
+    jaccard_matrix,
+)
+from anoncup.tracks.memo import memoize
 from anoncup.tracks.transactions.release import PreparedTransactions, TransactionRelease, TransactionTarget
 
-Kind = Literal["jaccard", "jaccard_quantity"]
+JaccardKind = Literal["jaccard", "jaccard_quantity"]
 
-BLOCK = 2**22
-"""Pairs that are compared at a time."""
-TIE = 1e-12
-"""Scores this close, relative to the larger, are equal: rounding must not choose."""
+MAX_PAIRS_PER_BLOCK = 2**22
+"""Number of pairs compared at a time."""
+TIE_TOLERANCE = 1e-12
+"""Scores this close, relative to the larger, are ties, so that rounding does not decide."""
 
 
 @dataclass(frozen=True, slots=True)
-class Searchable:
-    """The customers of M as they are searched, those with the most purchases first.
+class SearchableCustomers:
+    """The customers of M arranged for the search, largest baskets first.
 
-    ``rows`` (n,): their numbers; ``totals`` (n,): their purchases; ``baskets`` (n, goods) and, by columns,
-    ``buyers``.
+    ``rows`` (n,): their row numbers; ``totals`` (n,): the sizes of their baskets; ``baskets`` (n, goods), and
+    the same by columns, ``buyers``.
     """
 
     rows: IntArray
@@ -39,157 +43,171 @@ class Searchable:
     buyers: "csc_array[np.int64]"
 
 
-def most_similar(target: TransactionTarget, kind: Kind) -> IntArray:
-    """The customer of M with the largest J for each of M', (n',).
+def find_most_similar(target: TransactionTarget, kind: JaccardKind) -> IntArray:
+    """Return the customer of M with the largest J for each customer of M', (n',).
 
-    Ties to the lower row; an empty basket: abstain (-1).
+    Ties go to the lower row; an empty basket abstains (-1).
     """
-    after, before = _amounts(target.baskets, kind), _searchable(target.original, kind)
-    spans = _through(wide(before.buyers.indptr), after.shape[1])
-    order = _most_telling_first(after, np.diff(spans))
-    starts, goods, amounts = parts(after)
-    by_row = starts, goods[order], amounts[order]
-    by_good = spans, *parts(before.buyers)[1:]
-    return most_alike(*by_row, *by_good, *parts(before.baskets), before.totals, before.rows, 1.0 - TIE)
+    released, searchable = _select_amounts(target.baskets, kind), _build_searchable(target.original, kind)
+    column_ends = _extend_column_ends(convert_to_int64(searchable.buyers.indptr), released.shape[1])
+    order = _order_by_search_cost(released, np.diff(column_ends))
+    starts, goods, amounts = unpack_sparse(released)
+    released_rows = starts, goods[order], amounts[order]
+    original_columns = column_ends, *unpack_sparse(searchable.buyers)[1:]
+    return find_most_similar_customers(
+        *released_rows,
+        *original_columns,
+        *unpack_sparse(searchable.baskets),
+        searchable.totals,
+        searchable.rows,
+        1.0 - TIE_TOLERANCE,
+    )
 
 
-def similarities(
-    target: TransactionTarget, kind: Kind, rows: IntArray | None = None
+def iter_similarities(
+    target: TransactionTarget, kind: JaccardKind, rows: IntArray | None = None
 ) -> Iterator[tuple[IntArray, FloatArray]]:
-    """J of the given customers of M' (default: all) with all of M, by blocks of rows: (rows, (rows, n))."""
-    baskets = _amounts(target.baskets, kind)
-    original = _amounts(target.original.baskets, kind)
-    return _blocks(baskets, original, np.arange(target.rows) if rows is None else rows)
+    """Yield J of the given customers of M' (default: all) with all of M, in blocks: (rows, (rows, n))."""
+    baskets = _select_amounts(target.baskets, kind)
+    original = _select_amounts(target.original.baskets, kind)
+    return _iter_blocks(baskets, original, np.arange(target.rows) if rows is None else rows)
 
 
-def distance_matrix(original: PreparedTransactions, kind: Kind) -> FloatArray:
-    """1 - J of every pair of customers of M, (n, n); symmetric, zeros on the diagonal."""
+def distance_matrix(original: PreparedTransactions, kind: JaccardKind) -> FloatArray:
+    """Return 1 - J of every pair of customers of M, (n, n); symmetric, zeros on the diagonal."""
 
-    def measure() -> FloatArray:
-        baskets = _amounts(original.baskets, kind)
-        blocks = [block for _, block in _blocks(baskets, baskets, np.arange(original.rows))]
+    def compute() -> FloatArray:
+        baskets = _select_amounts(original.baskets, kind)
+        blocks = [block for _, block in _iter_blocks(baskets, baskets, np.arange(original.rows))]
         return 1.0 - np.concatenate(blocks)
 
-    return once(original.kept, ("distances", kind), measure)
+    return memoize(original.memo, ("distances", kind), compute)
 
 
 def pair_distances(
-    original: PreparedTransactions, rows: IntArray, others: IntArray, kind: Kind
+    original: PreparedTransactions, rows: IntArray, other_rows: IntArray, kind: JaccardKind
 ) -> FloatArray:
-    """1 - J of the customers of M in ``rows`` and in ``others``, one by one."""
-    baskets = _amounts(original.baskets, kind)
-    first, second = baskets[rows], baskets[others]
-    return 1.0 - coefficients(totals(first.minimum(second)), totals(first), totals(second))
+    """Return 1 - J of the customers of M in ``rows`` and ``other_rows``, pair by pair."""
+    baskets = _select_amounts(original.baskets, kind)
+    first, second = baskets[rows], baskets[other_rows]
+    return 1.0 - jaccard_coefficients(
+        row_totals(first.minimum(second)), row_totals(first), row_totals(second)
+    )
 
 
-def distances_to_source(release: TransactionRelease, kind: Kind) -> FloatArray:
-    """1 - J of every customer of M' and his own basket in M, (n',), in [0, 1]."""
-    after = _amounts(release.target.baskets, kind)
-    before = widened(_amounts(release.original.baskets, kind)[release.source], after.shape[1])
-    return 1.0 - coefficients(totals(after.minimum(before)), totals(after), totals(before))
+def distances_to_source(release: TransactionRelease, kind: JaccardKind) -> FloatArray:
+    """Return 1 - J of every customer of M' and his own basket in M, (n',), in [0, 1]."""
+    released = _select_amounts(release.target.baskets, kind)
+    own_baskets = widen(_select_amounts(release.original.baskets, kind)[release.source], released.shape[1])
+    return 1.0 - jaccard_coefficients(
+        row_totals(released.minimum(own_baskets)), row_totals(released), row_totals(own_baskets)
+    )
 
 
-def distances_to_others(release: TransactionRelease, kind: Kind) -> FloatArray:
-    """1 - J of every customer of M' and the most similar customer of M but his own, (n',); none: infinite."""
-    found = np.full(release.target.rows, np.inf)
-    for rows, scores in similarities(release.target, kind):
+def distances_to_others(release: TransactionRelease, kind: JaccardKind) -> FloatArray:
+    """Return 1 - J of every customer of M' and the most similar other one of M, (n',); none: infinite."""
+    distances = np.full(release.target.rows, np.inf)
+    for rows, scores in iter_similarities(release.target, kind):
         scores[np.arange(len(rows)), release.source[rows]] = -np.inf
-        found[rows] = 1.0 - scores.max(axis=1)
-    return found
+        distances[rows] = 1.0 - scores.max(axis=1)
+    return distances
 
 
-def nearest_other(original: PreparedTransactions, kind: Kind) -> FloatArray:
-    """1 - J of every customer of M and the most similar other one, (n,); one alone: infinite."""
-    baskets = _amounts(original.baskets, kind)
-    found = np.full(original.rows, np.inf)
-    for rows, scores in _blocks(baskets, baskets, np.arange(original.rows)):
+def nearest_other(original: PreparedTransactions, kind: JaccardKind) -> FloatArray:
+    """Return 1 - J of every customer of M and the most similar other one, (n,); none: infinite."""
+    baskets = _select_amounts(original.baskets, kind)
+    distances = np.full(original.rows, np.inf)
+    for rows, scores in _iter_blocks(baskets, baskets, np.arange(original.rows)):
         scores[np.arange(len(rows)), rows] = -np.inf
-        found[rows] = 1.0 - scores.max(axis=1)
-    return found
+        distances[rows] = 1.0 - scores.max(axis=1)
+    return distances
 
 
-def widened(baskets: SparseCounts, goods: int) -> SparseCounts:
-    """The same baskets with more columns: goods that nobody bought."""
-    parts = (baskets.data, baskets.indices, baskets.indptr)
-    return csr_array(parts, shape=(baskets.shape[0], goods))
+def widen(baskets: SparseCounts, goods: int) -> SparseCounts:
+    """Add columns for goods that nobody bought."""
+    arrays = (baskets.data, baskets.indices, baskets.indptr)
+    return csr_array(arrays, shape=(baskets.shape[0], goods))
 
 
-def weighted(baskets: Sparse, weights: FloatArray) -> SparseWeights:
-    """The weight of its column in the place of every entry."""
-    parts = (weights[baskets.indices], baskets.indices, baskets.indptr)
-    return csr_array(parts, shape=baskets.shape)
+def apply_weights(baskets: Sparse, weights: FloatArray) -> SparseWeights:
+    """Replace every entry by the weight of its column."""
+    arrays = (weights[baskets.indices], baskets.indices, baskets.indptr)
+    return csr_array(arrays, shape=baskets.shape)
 
 
-def totals(baskets: SparseCounts) -> IntArray:
-    """The sum of every row."""
-    sums = np.concatenate(([0], np.cumsum(baskets.data)))
-    return np.diff(sums[baskets.indptr])
+def row_totals(baskets: SparseCounts) -> IntArray:
+    """Return the sum of every row."""
+    cumulative = np.concatenate(([0], np.cumsum(baskets.data)))
+    return np.diff(cumulative[baskets.indptr])
 
 
-def coefficients(shared: IntArray, total: IntArray, other: IntArray) -> FloatArray:
-    """shared / (total + other - shared); of two empty baskets 1."""
-    union = total + other - shared
-    found: FloatArray = np.where(union > 0, shared / np.maximum(union, 1), 1.0)
-    return found
+def jaccard_coefficients(shared: IntArray, total: IntArray, other_total: IntArray) -> FloatArray:
+    """Return shared / (total + other - shared); 1 for two empty baskets."""
+    union = total + other_total - shared
+    result: FloatArray = np.where(union > 0, shared / np.maximum(union, 1), 1.0)
+    return result
 
 
-def parts(table: Any) -> tuple[IntArray, IntArray, Any]:
-    """Starts, places and entries of a sparse table, as the kernels take them."""
-    return wide(table.indptr), wide(table.indices), table.data
+def unpack_sparse(table: Any) -> tuple[IntArray, IntArray, Any]:
+    """Return row starts, column indices and entries of a sparse table, as the kernels take them."""
+    return convert_to_int64(table.indptr), convert_to_int64(table.indices), table.data
 
 
-def best_products(table: SparseWeights, other: SparseWeights, lengths: FloatArray) -> IntArray:
-    """The column of the largest entry of each row of the matrix product, over the ``lengths`` (columns,).
+def find_best_products(table: SparseWeights, other_table: SparseWeights, norms: FloatArray) -> IntArray:
+    """Return the column of the largest entry of each row of the product, over ``norms`` (columns,).
 
-    Ties as in :func:`best`; a row without an entry above 0: abstain (-1).
+    Ties as in :func:`find_best`; a row without an entry above 0 abstains (-1).
     """
-    return largest_products(*parts(table), *parts(other), lengths, 1.0 - TIE)
+    return find_largest_products(
+        *unpack_sparse(table), *unpack_sparse(other_table), norms, 1.0 - TIE_TOLERANCE
+    )
 
 
-def wide(array: npt.NDArray[np.signedinteger]) -> IntArray:
-    """Indices as the kernels take them."""
+def convert_to_int64(array: npt.NDArray[np.signedinteger]) -> IntArray:
+    """Convert indices to the type that the kernels take."""
     return np.asarray(array, dtype=np.int64)
 
 
-def best(scores: FloatArray) -> IntArray:
-    """The place of each row's largest score; scores within ``TIE`` are equal, the lowest place wins."""
+def find_best(scores: FloatArray) -> IntArray:
+    """Return the column of each row's largest score; ties (``TIE_TOLERANCE``): the lowest column."""
     largest = scores.max(axis=1, keepdims=True)
-    found: IntArray = (scores >= largest * (1.0 - TIE)).argmax(axis=1)
-    return found
+    columns: IntArray = (scores >= largest * (1.0 - TIE_TOLERANCE)).argmax(axis=1)
+    return columns
 
 
-def _blocks(
+def _iter_blocks(
     baskets: SparseCounts, original: SparseCounts, rows: IntArray
 ) -> Iterator[tuple[IntArray, FloatArray]]:
-    by_good, bought = parts(original.tocsc()), totals(original)
-    step = max(BLOCK // max(len(bought), 1), 1)
+    original_columns, basket_sizes = unpack_sparse(original.tocsc()), row_totals(original)
+    step = max(MAX_PAIRS_PER_BLOCK // max(len(basket_sizes), 1), 1)
     for first in range(0, len(rows), step):
-        chosen = rows[first : first + step]
-        yield chosen, coefficients_of_all(*parts(baskets[chosen]), *by_good, bought)
+        block_rows = rows[first : first + step]
+        yield block_rows, jaccard_matrix(*unpack_sparse(baskets[block_rows]), *original_columns, basket_sizes)
 
 
-def _searchable(original: PreparedTransactions, kind: Kind) -> Searchable:
-    def derive() -> Searchable:
-        baskets = _amounts(original.baskets, kind)
-        bought = totals(baskets)
-        rows = np.argsort(-bought, kind="stable")
+def _build_searchable(original: PreparedTransactions, kind: JaccardKind) -> SearchableCustomers:
+    def build() -> SearchableCustomers:
+        baskets = _select_amounts(original.baskets, kind)
+        basket_sizes = row_totals(baskets)
+        rows = np.argsort(-basket_sizes, kind="stable")
         descending = baskets[rows]
-        return Searchable(rows, bought[rows], descending, descending.tocsc())
+        return SearchableCustomers(rows, basket_sizes[rows], descending, descending.tocsc())
 
-    return once(original.kept, ("searchable", kind), derive)
-
-
-def _through(spans: IntArray, goods: int) -> IntArray:
-    """Ends of columns, with empty ones for goods that nobody bought."""
-    return np.concatenate((spans, np.full(goods + 1 - len(spans), spans[-1])))
+    return memoize(original.memo, ("searchable", kind), build)
 
 
-def _most_telling_first(baskets: SparseCounts, buyers: IntArray) -> IntArray:
-    """The entries of each basket in the order of how many buyers there are to look at for each purchase."""
-    cost = (buyers[baskets.indices] / baskets.data).astype(np.float32).view(np.int32)  # ordered as the floats
+def _extend_column_ends(column_ends: IntArray, goods: int) -> IntArray:
+    """Extend the column ends by empty columns for goods that nobody bought."""
+    return np.concatenate((column_ends, np.full(goods + 1 - len(column_ends), column_ends[-1])))
+
+
+def _order_by_search_cost(baskets: SparseCounts, buyer_counts: IntArray) -> IntArray:
+    """Sort the entries of each basket by the number of buyers to search per purchase."""
+    # Positive floats sort like their bits.
+    cost = (buyer_counts[baskets.indices] / baskets.data).astype(np.float32).view(np.int32)
     return np.argsort(np.repeat(np.arange(baskets.shape[0]) << 32, np.diff(baskets.indptr)) | cost)
 
 
-def _amounts(baskets: SparseCounts, kind: Kind) -> SparseCounts:
-    """Quantities, or 1 for every good in the basket."""
+def _select_amounts(baskets: SparseCounts, kind: JaccardKind) -> SparseCounts:
+    """Return quantities, or 1 for every good in the basket."""
     return baskets if kind == "jaccard_quantity" else baskets.sign()

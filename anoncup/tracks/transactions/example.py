@@ -1,4 +1,4 @@
-"""The data the project ships: TC400, the transactions of PWS Cup 2016. See the README beside it."""
+"""The example data TC400, the transactions of PWS Cup 2016. See the README in this folder."""
 
 from importlib.resources import as_file, files
 
@@ -8,40 +8,40 @@ import pandas as pd
 from anoncup.tracks.transactions.files import TRANSACTION_COLUMNS
 from anoncup.tracks.transactions.tables import TransactionTables
 
-CUSTOMERS = 400
+_CUSTOMER_COUNT = 400
 SEED = 2016
-FEMALE = 0.8
-BORN = ("1930-01-01", "1990-01-01")
-TEXTS = ("customer_id", "receipt_id", "date", "time", "goods", "country")
-TYPES = {**dict.fromkeys(TEXTS, "str"), "unit_price": "float64", "quantity": "int64"}
+_FEMALE_SHARE = 0.8
+_BIRTHDAY_RANGE = ("1930-01-01", "1990-01-01")
+_TEXT_COLUMNS = ("customer_id", "receipt_id", "date", "time", "goods", "country")
+_COLUMN_TYPES = {**dict.fromkeys(_TEXT_COLUMNS, "str"), "unit_price": "float64", "quantity": "int64"}
 
 
 def tc400() -> TransactionTables:
     """400 customers and their 38,087 purchases: UCI Online Retail (CC BY 4.0), sex and birthday invented."""
     with as_file(files(__package__) / "tc400.parquet") as path:
-        rows = pd.read_parquet(path).astype(TYPES)
-    return tables_of(rows)
+        rows = pd.read_parquet(path).astype(_COLUMN_TYPES)
+    return split_tables(rows)
 
 
-def tables_of(rows: pd.DataFrame) -> TransactionTables:
-    """What :func:`derive` makes, as the two tables."""
-    return TransactionTables(_customers(rows), rows[list(TRANSACTION_COLUMNS)])
+def split_tables(rows: pd.DataFrame) -> TransactionTables:
+    """Split the rows of :func:`derive_tc400` into the two tables."""
+    return TransactionTables(_build_customers(rows), rows[list(TRANSACTION_COLUMNS)])
 
 
-def derive(online_retail: pd.DataFrame, *, customers: int | None = CUSTOMERS) -> pd.DataFrame:
-    """What is shipped, from the complete Online Retail table: a row per purchase, with its country.
+def derive_tc400(online_retail: pd.DataFrame, *, customers: int | None = _CUSTOMER_COUNT) -> pd.DataFrame:
+    """Derive the example data from the complete Online Retail table: a row per purchase, with its country.
 
-    Customers known, quantity and price above 0, country specified; of these the lowest customer ids (None:
-    all), in the table's own order.
+    Rows need a customer id, quantity and price above 0 and a specified country. The lowest ``customers`` ids
+    are kept (None: all), in the order of the table.
     """
-    known = online_retail[
+    valid_rows = online_retail[
         online_retail["CustomerID"].notna()
         & (online_retail["Quantity"] > 0)
         & (online_retail["UnitPrice"] > 0)
         & (online_retail["Country"] != "Unspecified")
     ]
-    lowest = np.sort(known["CustomerID"].unique())[:customers]
-    rows = known[known["CustomerID"].isin(lowest)]
+    lowest_ids = np.sort(valid_rows["CustomerID"].unique())[:customers]
+    rows = valid_rows[valid_rows["CustomerID"].isin(lowest_ids)]
     return pd.DataFrame(
         {
             "customer_id": rows["CustomerID"].astype(np.int64).astype(str),
@@ -56,20 +56,20 @@ def derive(online_retail: pd.DataFrame, *, customers: int | None = CUSTOMERS) ->
     ).reset_index(drop=True)
 
 
-def _customers(rows: pd.DataFrame) -> pd.DataFrame:
-    """Every customer's commonest country (ties: the first by alphabet), with an invented sex and birthday."""
+def _build_customers(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return every customer's most frequent country (ties: by alphabet), with invented sex and birthday."""
     counts = rows.groupby(["customer_id", "country"]).size().reset_index(name="rows")
     counts = counts.sort_values(["customer_id", "rows", "country"], ascending=[True, False, True])
     customers = counts.drop_duplicates("customer_id").reset_index(drop=True)
     rng = np.random.Generator(np.random.PCG64(SEED))
-    sex = np.where(rng.random(len(customers)) < FEMALE, "f", "m")
-    first, last = (np.datetime64(day).astype(np.int64) for day in BORN)
-    born = rng.integers(first, last, len(customers)).astype("datetime64[D]")
+    sex = np.where(rng.random(len(customers)) < _FEMALE_SHARE, "f", "m")
+    first, last = (np.datetime64(day).astype(np.int64) for day in _BIRTHDAY_RANGE)
+    birthdays = rng.integers(first, last, len(customers)).astype("datetime64[D]")
     return pd.DataFrame(
         {
             "customer_id": customers["customer_id"],
             "sex": sex,
-            "birthday": born.astype(str),
+            "birthday": birthdays.astype(str),
             "country": customers["country"],
         }
     ).astype("str")

@@ -1,34 +1,36 @@
-"""The nearest other customers by their baskets, as lists."""
+"""Lists of the nearest other customers by their baskets."""
 
 import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.geometry.assignment import Lists
+from anoncup.geometry.assignment import CandidateLists
 from anoncup.geometry.kernels.knn_baskets import nearest_baskets
-from anoncup.tracks.transactions.baskets import Kind, totals, wide
+from anoncup.tracks.transactions.baskets import JaccardKind, convert_to_int64, row_totals
 from anoncup.tracks.transactions.release import PreparedTransactions
 
 
-def basket_others(original: PreparedTransactions, rows: IntArray, length: int, kind: Kind) -> Lists:
-    """By one less the Jaccard coefficient, of the customers of M in ``rows``; all who share nothing are 1
-    apart."""
+def list_nearest_baskets(
+    original: PreparedTransactions, rows: IntArray, length: int, kind: JaccardKind
+) -> CandidateLists:
+    """List the nearest others of the given customers of M by 1 - J, which is 1 without common goods."""
     baskets = original.baskets if kind == "jaccard_quantity" else original.baskets.sign()
-    buyers, total = baskets.tocsc(), totals(baskets)
-    found, costs = np.full((len(rows), length + 1), -1), np.ones((len(rows), length + 1))
+    buyers, total = baskets.tocsc(), row_totals(baskets)
+    neighbours, costs = np.full((len(rows), length + 1), -1), np.ones((len(rows), length + 1))
     nearest_baskets(
-        rows, wide(baskets.indptr), wide(baskets.indices), baskets.data,
-        wide(buyers.indptr), wide(buyers.indices), buyers.data, total, found, costs,
+        rows, convert_to_int64(baskets.indptr), convert_to_int64(baskets.indices), baskets.data,
+        convert_to_int64(buyers.indptr), convert_to_int64(buyers.indices), buyers.data, total,
+        neighbours, costs,
     )  # fmt: skip
-    _list_empty(found, costs, np.flatnonzero(total == 0), rows)
-    nobody_left = (found >= 0).sum(axis=1) == original.rows - 1
-    costs[nobody_left[:, np.newaxis] & (found < 0)] = np.inf
-    return Lists(found[:, :-1], costs[:, :-1], costs[:, -1])
+    _link_empty_baskets(neighbours, costs, np.flatnonzero(total == 0), rows)
+    lists_all_others = (neighbours >= 0).sum(axis=1) == original.rows - 1
+    costs[lists_all_others[:, np.newaxis] & (neighbours < 0)] = np.inf
+    return CandidateLists(neighbours[:, :-1], costs[:, :-1], costs[:, -1])
 
 
-def _list_empty(found: IntArray, costs: FloatArray, empty: IntArray, rows: IntArray) -> None:
-    """Empty baskets are alike: each lists those that follow it, so that all are listed equally often."""
-    lines = np.flatnonzero(np.isin(rows, empty))
-    width = min(found.shape[1], len(empty) - 1)
-    if len(lines) and width:
-        following = np.searchsorted(empty, rows[lines])[:, np.newaxis] + np.arange(1, width + 1)
-        found[lines, :width], costs[lines, :width] = empty[following % len(empty)], 0.0
+def _link_empty_baskets(neighbours: IntArray, costs: FloatArray, empty: IntArray, rows: IntArray) -> None:
+    """List for each empty basket the empty baskets that follow it, so that all are listed equally often."""
+    positions = np.flatnonzero(np.isin(rows, empty))
+    width = min(neighbours.shape[1], len(empty) - 1)
+    if len(positions) and width:
+        following = np.searchsorted(empty, rows[positions])[:, np.newaxis] + np.arange(1, width + 1)
+        neighbours[positions, :width], costs[positions, :width] = empty[following % len(empty)], 0.0

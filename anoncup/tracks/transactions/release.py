@@ -1,7 +1,7 @@
-"""The tables of a transactions submission, prepared for measuring and for attacking.
+"""The tables of a transactions submission, prepared for measures and attackers.
 
-As in ``release.py``: what depends on the original alone is kept in :class:`PreparedTransactions`, an attacker
-sees a :class:`TransactionTarget`, and :class:`TransactionRelease` adds the answer.
+Everything derived from the original alone is memoized in :class:`PreparedTransactions`. Attackers get a
+:class:`TransactionTarget`; :class:`TransactionRelease` adds the answer.
 """
 
 from dataclasses import dataclass, field
@@ -14,22 +14,22 @@ from scipy.sparse import coo_array
 from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
 from anoncup.geometry.encoding import (
     Vocabulary,
+    build_vocabulary,
+    column_texts,
     encode,
-    extended,
+    extend_vocabulary,
+    factorize,
     group_rows,
-    numbered,
-    renumbered,
-    texts,
-    vocabulary_of,
+    translate_codes,
 )
-from anoncup.tracks.memo import Memo, once
-from anoncup.tracks.transactions.files import MASTER
+from anoncup.tracks.memo import Memo, memoize
+from anoncup.tracks.transactions.files import MASTER_COLUMNS
 from anoncup.tracks.transactions.tables import TransactionTables
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """How the texts of both tables are numbered; a release's extends its original's."""
+class TransactionVocabularies:
+    """Numbering of the texts of both tables; the vocabularies of a release extend those of its original."""
 
     goods: Vocabulary
     receipts: Vocabulary
@@ -37,12 +37,12 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
-    """A table of transactions as numbers, sorted by owner, price and quantity: sums over a customer's rows
-    do not depend on the order of the file.
+class TransactionHistory:
+    """A table of transactions as numbers, sorted by owner, price and quantity.
 
-    ``owner`` (m,): the customer's row in the table of customers; ``goods``, ``receipt`` (m,): numbers of the
-    texts; ``day`` (m,): days, counted from a fixed date; ``price`` (m,), ``quantity`` (m,).
+    The sorting makes sums over a customer's rows independent of the order of the file. All arrays are (m,):
+    ``owner`` is the customer's row in the table of customers, ``goods`` and ``receipt`` are numbers of texts,
+    ``day`` counts days from a fixed date.
     """
 
     owner: IntArray
@@ -55,18 +55,18 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class PreparedTransactions:
-    """The original with everything derived from it alone, made on first use and kept; picklable.
+    """The original and everything derived from it alone, memoized on first use; picklable.
 
-    ``master`` (n, 3): each customer's sex, birthday and country as numbers; ``baskets`` (n, goods): how much
-    of each good each customer bought in all.
+    ``master`` (n, 3): each customer's sex, birthday and country as numbers; ``baskets`` (n, goods): total
+    quantity of each good that each customer bought.
     """
 
     tables: TransactionTables
-    words: Words
+    vocabularies: TransactionVocabularies
     master: IntArray
-    history: History
+    history: TransactionHistory
     baskets: SparseCounts
-    kept: Memo = field(default_factory=dict, compare=False, repr=False)
+    memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def rows(self) -> int:
@@ -76,22 +76,23 @@ class PreparedTransactions:
 
 @dataclass(frozen=True, slots=True)
 class TransactionTarget:
-    """What an attacker sees: the original and the anonymized tables, numbered by the same ``words``.
+    """Public part of a submission, for attackers: the original and the anonymized tables.
 
-    ``baskets`` (n', goods of either table): those of the original come first.
+    The ``vocabularies`` number the texts of both. ``baskets`` (n', goods of either table): the goods of the
+    original come first.
     """
 
     original: PreparedTransactions
     tables: TransactionTables
-    words: Words
+    vocabularies: TransactionVocabularies
     master: IntArray
-    history: History
+    history: TransactionHistory
     baskets: SparseCounts
-    kept: Memo = field(default_factory=dict, compare=False, repr=False)
+    memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def rows(self) -> int:
-        """Number of individuals left."""
+        """Number of remaining individuals."""
         return len(self.tables.customers)
 
 
@@ -101,7 +102,7 @@ class TransactionRelease:
 
     target: TransactionTarget
     source: IntArray
-    kept: Memo = field(default_factory=dict, compare=False, repr=False)
+    memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def original(self) -> PreparedTransactions:
@@ -109,43 +110,44 @@ class TransactionRelease:
 
 
 def prepare(tables: TransactionTables) -> PreparedTransactions:
-    """Prepare the original tables."""
-    columns = Columns.of(tables)
-    words = Words(
-        goods=vocabulary_of(columns.goods[1]),
-        receipts=vocabulary_of(columns.receipts[1]),
-        master=tuple(vocabulary_of(texts(tables.customers, name)) for name in MASTER),
+    columns = EncodedColumns.encode(tables)
+    vocabularies = TransactionVocabularies(
+        goods=build_vocabulary(columns.goods[1]),
+        receipts=build_vocabulary(columns.receipts[1]),
+        master=tuple(build_vocabulary(column_texts(tables.customers, name)) for name in MASTER_COLUMNS),
     )
-    history = history_of(tables, columns, words)
-    baskets = baskets_of(history, len(tables.customers), len(words.goods))
-    return PreparedTransactions(tables, words, _master(tables, words), history, baskets)
+    history = _build_history(tables, columns, vocabularies)
+    baskets = _build_baskets(history, len(tables.customers), len(vocabularies.goods))
+    return PreparedTransactions(tables, vocabularies, _encode_master(tables, vocabularies), history, baskets)
 
 
 def target_of(original: PreparedTransactions, tables: TransactionTables) -> TransactionTarget:
-    """What is published of a submission, numbered by the original's words."""
-    columns, known = Columns.of(tables), original.words
-    words = Words(
-        goods=extended(known.goods, columns.goods[1]),
-        receipts=extended(known.receipts, columns.receipts[1]),
+    """Return the public part of a submission, with the original's vocabularies extended."""
+    columns, original_vocabularies = EncodedColumns.encode(tables), original.vocabularies
+    vocabularies = TransactionVocabularies(
+        goods=extend_vocabulary(original_vocabularies.goods, columns.goods[1]),
+        receipts=extend_vocabulary(original_vocabularies.receipts, columns.receipts[1]),
         master=tuple(
-            extended(words, texts(tables.customers, name))
-            for words, name in zip(known.master, MASTER, strict=True)
+            extend_vocabulary(vocabularies, column_texts(tables.customers, name))
+            for vocabularies, name in zip(original_vocabularies.master, MASTER_COLUMNS, strict=True)
         ),
     )
-    history = history_of(tables, columns, words)
-    baskets = baskets_of(history, len(tables.customers), len(words.goods))
-    return TransactionTarget(original, tables, words, _master(tables, words), history, baskets)
+    history = _build_history(tables, columns, vocabularies)
+    baskets = _build_baskets(history, len(tables.customers), len(vocabularies.goods))
+    return TransactionTarget(
+        original, tables, vocabularies, _encode_master(tables, vocabularies), history, baskets
+    )
 
 
 def release_of(
     original: PreparedTransactions, tables: TransactionTables, source: IntArray
 ) -> TransactionRelease:
-    """A submission; ``source`` (n',) counts the original's customers from 0."""
+    """Return a submission with its secret; ``source`` (n',) counts the original's customers from 0."""
     return TransactionRelease(target_of(original, tables), np.ascontiguousarray(source, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class EncodedColumns:
     """The text columns of a table of transactions, each as numbers and the distinct texts."""
 
     customers: tuple[IntArray, list[str]]
@@ -154,66 +156,69 @@ class Columns:
     dates: tuple[IntArray, list[str]]
 
     @staticmethod
-    def of(tables: TransactionTables) -> "Columns":
+    def encode(tables: TransactionTables) -> "EncodedColumns":
         names = ("customer_id", "goods", "receipt_id", "date")
-        return Columns(*(numbered(tables.transactions[name]) for name in names))
+        return EncodedColumns(*(factorize(tables.transactions[name]) for name in names))
 
 
-def history_of(tables: TransactionTables, columns: Columns, words: Words) -> History:
-    rows = {name: row for row, name in enumerate(texts(tables.customers, "customer_id"))}
-    days = {cell: date.fromisoformat(cell).toordinal() for cell in columns.dates[1]}
-    owner = renumbered(*columns.customers, rows)
+def _build_history(
+    tables: TransactionTables, columns: EncodedColumns, vocabularies: TransactionVocabularies
+) -> TransactionHistory:
+    customer_rows = {name: row for row, name in enumerate(column_texts(tables.customers, "customer_id"))}
+    day_by_date = {cell: date.fromisoformat(cell).toordinal() for cell in columns.dates[1]}
+    owner = translate_codes(*columns.customers, customer_rows)
     price = tables.transactions["unit_price"].to_numpy(dtype=np.float64)
     quantity = tables.transactions["quantity"].to_numpy(dtype=np.int64)
     order = np.lexsort((quantity, price, owner))
-    return History(
+    return TransactionHistory(
         owner=owner[order],
-        goods=renumbered(*columns.goods, words.goods)[order],
-        receipt=renumbered(*columns.receipts, words.receipts)[order],
-        day=renumbered(*columns.dates, days)[order],
+        goods=translate_codes(*columns.goods, vocabularies.goods)[order],
+        receipt=translate_codes(*columns.receipts, vocabularies.receipts)[order],
+        day=translate_codes(*columns.dates, day_by_date)[order],
         price=price[order],
         quantity=quantity[order],
     )
 
 
-def baskets_of(history: History, customers: int, goods: int) -> SparseCounts:
-    """How much of each good each customer bought, (customers, goods), sorted, without zeros."""
+def _build_baskets(history: TransactionHistory, customers: int, goods: int) -> SparseCounts:
+    """Return how much of each good each customer bought, (customers, goods), sorted, without zeros."""
     entries = (history.quantity, (history.owner, history.goods))
     return coo_array(entries, shape=(customers, goods)).tocsr()
 
 
-def basket_classes(target: TransactionTarget) -> IntArray:
-    """The class of every customer of M', (n',): equal sets of goods, equal number."""
+def group_by_basket(target: TransactionTarget) -> IntArray:
+    """Return the class of every customer of M' by the set of goods, (n',)."""
 
-    def number() -> IntArray:
+    def compute() -> IntArray:
         baskets = target.baskets
-        spans = zip(baskets.indptr[:-1], baskets.indptr[1:], strict=True)
-        sets = [baskets.indices[start:end].tobytes() for start, end in spans]
-        places = {goods: place for place, goods in enumerate(dict.fromkeys(sets))}
-        return np.array([places[goods] for goods in sets], dtype=np.int64)
+        row_bounds = zip(baskets.indptr[:-1], baskets.indptr[1:], strict=True)
+        goods_sets = [baskets.indices[start:end].tobytes() for start, end in row_bounds]
+        class_numbers = {goods: class_number for class_number, goods in enumerate(dict.fromkeys(goods_sets))}
+        return np.array([class_numbers[goods] for goods in goods_sets], dtype=np.int64)
 
-    return once(target.kept, ("basket classes",), number)
-
-
-def master_classes(target: TransactionTarget) -> IntArray:
-    """The class of every customer of M', (n',): equal sex, birthday and country, equal number."""
-    return once(target.kept, ("master classes",), lambda: group_rows(target.master).group_of)
+    return memoize(target.memo, ("basket classes",), compute)
 
 
-def last_day(original: PreparedTransactions) -> int:
-    """The last date of the original's transactions."""
+def group_by_master(target: TransactionTarget) -> IntArray:
+    """Return the class of every customer of M' by sex, birthday and country, (n',)."""
+    return memoize(target.memo, ("master classes",), lambda: group_rows(target.master).group_ids)
+
+
+def find_last_day(original: PreparedTransactions) -> int:
+    """Return the last date of the original's transactions."""
     return int(original.history.day.max())
 
 
-def _master(tables: TransactionTables, words: Words) -> IntArray:
+def _encode_master(tables: TransactionTables, vocabularies: TransactionVocabularies) -> IntArray:
     columns = [
-        encode(texts(tables.customers, name), known) for name, known in zip(MASTER, words.master, strict=True)
+        encode(column_texts(tables.customers, name), vocabulary)
+        for name, vocabulary in zip(MASTER_COLUMNS, vocabularies.master, strict=True)
     ]
     return np.stack(columns, axis=1)
 
 
-def permuted(tables: TransactionTables, rng: np.random.Generator) -> TransactionTables:
-    """Every column of T but the customers', in file order, permuted by itself; M stays."""
+def permute_columns(tables: TransactionTables, rng: np.random.Generator) -> TransactionTables:
+    """Permute every column of T except the customers' independently, in file order; M stays."""
     records = tables.transactions
     columns = {
         name: records[name].to_numpy()[rng.permutation(len(records))]

@@ -1,6 +1,6 @@
-"""What an anonymized table of transactions lost (PWS Cup 2016; P2 §5, P3 §4.3). 0 is best everywhere.
+"""Utility measures of anonymized transactions (PWS Cup 2016; P2 §5, P3 §4.3). 0 is best everywhere.
 
-All are finite for every finite table and do not depend on the order of the rows.
+All values are finite for every finite table and do not depend on the order of the rows.
 """
 
 from collections.abc import Callable
@@ -10,150 +10,171 @@ import numpy.typing as npt
 
 from anoncup.geometry.arrays import FloatArray, IntArray, SparseCounts
 from anoncup.geometry.encoding import Vocabulary, group_rows
-from anoncup.geometry.kernels.baskets import cosine_gaps, goods_bought_together
-from anoncup.geometry.stable_sums import restored
-from anoncup.tracks.memo import once
-from anoncup.tracks.transactions.baskets import TIE, parts
-from anoncup.tracks.transactions.files import MASTER
-from anoncup.tracks.transactions.release import History, PreparedTransactions, TransactionRelease, last_day
+from anoncup.geometry.kernels.baskets import cosine_gaps, count_common_buyers
+from anoncup.geometry.stable_sums import unscale
+from anoncup.tracks.memo import memoize
+from anoncup.tracks.transactions.baskets import TIE_TOLERANCE, unpack_sparse
+from anoncup.tracks.transactions.files import MASTER_COLUMNS
+from anoncup.tracks.transactions.release import (
+    PreparedTransactions,
+    TransactionHistory,
+    TransactionRelease,
+    find_last_day,
+)
 from anoncup.tracks.transactions.spending import (
-    Table,
+    PreparedTables,
+    count_receipts,
     has_rows,
-    last_days,
+    last_purchase_days,
     mean_prices,
-    receipts,
-    room_of,
-    spends,
+    price_exponent,
+    total_spends,
 )
 
-LISTED_GOODS = 100
-"""How many goods ``top_goods`` compares."""
-CLASSES = 10
+_TOP_GOODS_COUNT = 100
+"""Number of goods that ``top_goods`` compares."""
+_RFM_CLASSES = 10
 """Classes of each of R, F and M."""
 
 
 def cmae_price(release: TransactionRelease) -> float:
     """U1-cMAE: mean difference of the cells' mean prices in the cross-table sex by country; in money, >= 0.
 
-    A customer's price is the mean of the unit prices in his rows, a cell's the mean over its customers that
-    have rows; an empty cell counts 0. Cells: the sexes times the countries that occur in M or M'.
+    A customer's price is the mean unit price of his rows, a cell's the mean over its customers with rows; an
+    empty cell counts 0. Cells: the sexes times the countries that occur in M or M'.
     """
-    return _cross_gap(release, mean_prices)
+    return _cell_mean_difference(release, mean_prices)
 
 
 def cmae_spend(release: TransactionRelease) -> float:
     """U2-cMAE: as :func:`cmae_price` with every customer's total spend; in money, >= 0."""
-    return _cross_gap(release, spends)
+    return _cell_mean_difference(release, total_spends)
 
 
 def rfm(release: TransactionRelease) -> float:
     """U3-RFM: mean difference of the counts in the 10 x 10 x 10 cells of recency, frequency and money; >= 0.
 
-    Recency: days from the last purchase to the last date of the original T; frequency: receipts; money: total
-    spend. A class is the number of deciles of the original customers below the value. A customer without rows
-    is in no cell.
+    Recency: days from the last purchase to the last date of the original T; frequency: number of receipts;
+    money: total spend. The class of a value is the number of deciles of the original customers below it.
+    Customers without rows are in no cell.
     """
     original, target = release.original, release.target
-    tables: tuple[Table, Table] = (original, target)
-    room = room_of(*tables)
-    day = last_day(original)
-    before, after = (_recency_frequency_money(table, day, room) for table in tables)
-    cells = [np.zeros(len(table[0]), dtype=np.int64) for table in (before, after)]
-    for values, others in zip(before, after, strict=True):
-        cuts = deciles(values)
-        for place, column in enumerate((values, others)):
-            cells[place] = cells[place] * CLASSES + classes_above(column, cuts)
-    counts = [np.bincount(cell, minlength=CLASSES**3) for cell in cells]
-    return float(np.abs(counts[0] - counts[1]).sum()) / CLASSES**3
+    tables: tuple[PreparedTables, PreparedTables] = (original, target)
+    exponent = price_exponent(*tables)
+    reference_day = find_last_day(original)
+    original_rfm, release_rfm = (_recency_frequency_money(table, reference_day, exponent) for table in tables)
+    cells = [np.zeros(len(table[0]), dtype=np.int64) for table in (original_rfm, release_rfm)]
+    for values, released_values in zip(original_rfm, release_rfm, strict=True):
+        thresholds = deciles(values)
+        for index, column in enumerate((values, released_values)):
+            cells[index] = cells[index] * _RFM_CLASSES + _count_thresholds_below(column, thresholds)
+    counts = [np.bincount(cell, minlength=_RFM_CLASSES**3) for cell in cells]
+    return float(np.abs(counts[0] - counts[1]).sum()) / _RFM_CLASSES**3
 
 
 def row_difference(release: TransactionRelease) -> float:
-    """|m' - m|, the difference of the numbers of transactions; >= 0."""
+    """Return |m' - m|, the difference of the numbers of transactions; >= 0."""
     return abs(signed_row_difference(release)["signed"])
 
 
 def signed_row_difference(release: TransactionRelease) -> dict[str, float]:
-    """m' - m: above 0 for dummies, below for deletions."""
+    """Return m' - m: above 0 for dummies, below for deletions."""
     return {"signed": float(len(release.target.history.owner) - len(release.original.history.owner))}
 
 
-def original_records(original: PreparedTransactions) -> float:
-    """The scale of ``row_difference``: the number of original transactions."""
+def count_original_records(original: PreparedTransactions) -> float:
+    """Return the number of original transactions, the scale of ``row_difference``."""
     return float(len(original.history.owner))
 
 
 def goods_cosine(release: TransactionRelease) -> float:
-    """How far the cosines of pairs of goods moved, relative to their sum, in [0, 1] (PWS Cup 2017, E1).
+    """Change of the cosines of pairs of goods relative to their sum, in [0, 1] (PWS Cup 2017, E1).
 
-    Over the pairs of goods with a common buyer in T; the cosine of two goods is that of their columns in the
-    table of who bought what at all. 0 where T has no such pair.
+    The sum runs over the pairs of goods with a common buyer in T. The cosine of two goods is that of their
+    columns in the binary table of customers and goods. 0 if T has no such pair.
     """
     original = release.original
-    pairs, before = once(original.kept, ("cosines",), lambda: _pair_cosines(original))
-    total = float(before.sum())
-    after = release.target.baskets[:, : original.baskets.shape[1]]
-    gaps = cosine_gaps(*pairs, before, _lengths(after), *parts(after.tocsc())[:2], after.shape[0])
+    pairs, original_cosines = memoize(original.memo, ("cosines",), lambda: _pair_cosines(original))
+    total = float(original_cosines.sum())
+    released_baskets = release.target.baskets[:, : original.baskets.shape[1]]
+    gaps = cosine_gaps(
+        *pairs,
+        original_cosines,
+        _column_norms(released_baskets),
+        *unpack_sparse(released_baskets.tocsc())[:2],
+        released_baskets.shape[0],
+    )
     return min(float(gaps.sum()) / total, 1.0) if total > 0 else 0.0
 
 
 def top_goods(release: TransactionRelease) -> float:
     """Share of the 100 goods with the most buyers in T that are not among those of T'; in [0, 1].
 
-    Equally many buyers: the lower goods id. Fewer than 100 goods in T: the share is of all of them.
+    Ties: the lower goods id. If T has fewer than 100 goods, all of them are compared.
     """
     original, target = release.original, release.target
-    before = once(original.kept, ("top",), lambda: most_bought(original.baskets, original.words.goods))
-    after = set(most_bought(target.baskets, target.words.goods))
-    return sum(good not in after for good in before) / len(before)
+    original_top = memoize(
+        original.memo, ("top",), lambda: _find_most_bought(original.baskets, original.vocabularies.goods)
+    )
+    released_top = set(_find_most_bought(target.baskets, target.vocabularies.goods))
+    return sum(good not in released_top for good in original_top) / len(original_top)
 
 
-def buyer_counts(baskets: SparseCounts) -> IntArray:
-    """How many customers bought each good, (goods,)."""
+def _count_buyers(baskets: SparseCounts) -> IntArray:
+    """Return how many customers bought each good, (goods,)."""
     return np.bincount(baskets.indices, minlength=baskets.shape[1])
 
 
 def deciles(values: FloatArray) -> FloatArray:
-    """The 9 deciles by linear interpolation; exact where they fall on a value."""
-    ordered = np.sort(values)
-    cuts = []
-    for tenth in range(1, CLASSES):
-        place, part = divmod((len(ordered) - 1) * tenth, CLASSES)
-        low, high = ordered[place], ordered[min(place + 1, len(ordered) - 1)]
-        cuts.append(low + (high - low) * part / CLASSES if part else low)
-    return np.array(cuts)
+    """Return the 9 deciles by linear interpolation; exact where they fall on a value."""
+    sorted_values = np.sort(values)
+    thresholds = []
+    for tenth in range(1, _RFM_CLASSES):
+        rank, remainder = divmod((len(sorted_values) - 1) * tenth, _RFM_CLASSES)
+        low, high = sorted_values[rank], sorted_values[min(rank + 1, len(sorted_values) - 1)]
+        thresholds.append(low + (high - low) * remainder / _RFM_CLASSES if remainder else low)
+    return np.array(thresholds)
 
 
-def classes_above(values: FloatArray, cuts: FloatArray) -> IntArray:
-    """The number of cuts below each value; within rounding of a cut is not above it."""
-    return np.asarray((values[:, None] > cuts + np.abs(cuts) * TIE).sum(axis=1), dtype=np.int64)
-
-
-def most_bought(baskets: SparseCounts, words: Vocabulary) -> list[str]:
-    """Up to 100 goods by number of buyers, most first; equally many: by id."""
-    counts = zip(words, buyer_counts(baskets), strict=True)
-    listed = sorted((-int(count), good) for good, count in counts if count)
-    return [good for _, good in listed[:LISTED_GOODS]]
-
-
-def _cross_gap(release: TransactionRelease, of: Callable[[History, int, int], FloatArray]) -> float:
-    original, target = release.original, release.target
-    tables: tuple[Table, Table] = (original, target)
-    room = room_of(*tables)
-    places = [MASTER.index(name) for name in ("sex", "country")]
-    cells = group_rows(np.concatenate((original.master, target.master))[:, places])
-    before, after = (
-        _cell_means(part, has_rows(table), of(table.history, table.rows, room), cells.count)
-        for part, table in zip(np.split(cells.group_of, [original.rows]), tables, strict=True)
+def _count_thresholds_below(values: FloatArray, thresholds: FloatArray) -> IntArray:
+    """Return the number of thresholds below each value; equality within rounding does not count."""
+    return np.asarray(
+        (values[:, None] > thresholds + np.abs(thresholds) * TIE_TOLERANCE).sum(axis=1), dtype=np.int64
     )
-    total = float(np.abs(before - after).sum())
-    for place in places:
-        total /= len(target.words.master[place])
-    return restored(total, room)
 
 
-def _cell_means(cells: IntArray, there: npt.NDArray[np.bool_], values: FloatArray, count: int) -> FloatArray:
-    """Every cell's mean of the values that are there, added in ascending order; an empty cell's is 0."""
-    cells, values = cells[there], values[there]
+def _find_most_bought(baskets: SparseCounts, vocabulary: Vocabulary) -> list[str]:
+    """Return up to 100 goods by number of buyers, largest first, then by id."""
+    counts = zip(vocabulary, _count_buyers(baskets), strict=True)
+    ranking = sorted((-int(count), good) for good, count in counts if count)
+    return [good for _, good in ranking[:_TOP_GOODS_COUNT]]
+
+
+def _cell_mean_difference(
+    release: TransactionRelease, customer_values: Callable[[TransactionHistory, int, int], FloatArray]
+) -> float:
+    original, target = release.original, release.target
+    tables: tuple[PreparedTables, PreparedTables] = (original, target)
+    exponent = price_exponent(*tables)
+    column_indices = [MASTER_COLUMNS.index(name) for name in ("sex", "country")]
+    cells = group_rows(np.concatenate((original.master, target.master))[:, column_indices])
+    original_means, release_means = (
+        _cell_means(
+            table_cells, has_rows(table), customer_values(table.history, table.rows, exponent), cells.count
+        )
+        for table_cells, table in zip(np.split(cells.group_ids, [original.rows]), tables, strict=True)
+    )
+    total = float(np.abs(original_means - release_means).sum())
+    for column_index in column_indices:
+        total /= len(target.vocabularies.master[column_index])
+    return unscale(total, exponent)
+
+
+def _cell_means(
+    cells: IntArray, has_value: npt.NDArray[np.bool_], values: FloatArray, count: int
+) -> FloatArray:
+    """Return the mean of the present values of every cell, added in ascending order; 0 for empty cells."""
+    cells, values = cells[has_value], values[has_value]
     order = np.lexsort((values, cells))
     sums = np.bincount(cells[order], values[order], count)
     means: FloatArray = sums / np.maximum(np.bincount(cells, minlength=count), 1)
@@ -161,21 +182,27 @@ def _cell_means(cells: IntArray, there: npt.NDArray[np.bool_], values: FloatArra
 
 
 def _pair_cosines(original: PreparedTransactions) -> tuple[tuple[IntArray, IntArray], FloatArray]:
-    """The pairs of goods with a common buyer, each once, and their cosines."""
-    baskets, lengths = original.baskets, _lengths(original.baskets)
-    *pair, common = goods_bought_together(*parts(baskets)[:2], *parts(baskets.tocsc())[:2])
+    """Return the pairs of goods with a common buyer, each once, and their cosines."""
+    baskets, lengths = original.baskets, _column_norms(original.baskets)
+    *pair, common = count_common_buyers(*unpack_sparse(baskets)[:2], *unpack_sparse(baskets.tocsc())[:2])
     return (pair[0], pair[1]), common / (lengths[pair[0]] * lengths[pair[1]])
 
 
-def _lengths(baskets: SparseCounts) -> FloatArray:
-    """Of the column of each good in the table of who bought what at all, (goods,)."""
-    return np.sqrt(buyer_counts(baskets).astype(np.float64))
+def _column_norms(baskets: SparseCounts) -> FloatArray:
+    """Return the norm of each good's column in the binary table of customers and goods, (goods,)."""
+    return np.sqrt(_count_buyers(baskets).astype(np.float64))
 
 
-def _recency_frequency_money(table: Table, day: int, room: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """R, F, M of the customers that have rows."""
-    history, customers, there = table.history, table.rows, has_rows(table)
-    last = last_days(history, customers)
-    columns = (day - last, receipts(history, customers), spends(history, customers, room))
-    recency, frequency, money = (column[there].astype(np.float64) for column in columns)
+def _recency_frequency_money(
+    table: PreparedTables, reference_day: int, exponent: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return R, F and M of the customers with rows."""
+    history, customers, has_value = table.history, table.rows, has_rows(table)
+    last_purchases = last_purchase_days(history, customers)
+    columns = (
+        reference_day - last_purchases,
+        count_receipts(history, customers),
+        total_spends(history, customers, exponent),
+    )
+    recency, frequency, money = (column[has_value].astype(np.float64) for column in columns)
     return recency, frequency, money

@@ -1,1 +1,1 @@
-"""What the OpenAPI document says beyond what the routes' own types say."""
+"""Parts of the OpenAPI document that FastAPI does not derive from the routes."""

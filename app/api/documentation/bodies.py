@@ -1,4 +1,4 @@
-"""The bodies of requests and answers, with an example of each."""
+"""OpenAPI definitions of request and response bodies, with examples."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -6,92 +6,97 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 Json = dict[str, Any]
-Models = Mapping[str, Json]
+_Models = Mapping[str, Json]
 ZIP = "application/zip"
-Made = TypeVar("Made", bound=BaseModel)
+ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
-class Missing(LookupError):
-    """A field that no example is known for."""
+class MissingExample(LookupError):
+    """A schema has no example and none can be built."""
 
 
-def raw(media: str, example: str | None = None, *, said: str | None = None) -> dict[int | str, Json]:
-    """An answer that is no JSON, as a route's decorator takes it; one without an example is binary."""
+def raw_response(
+    media_type: str, example: str | None = None, *, description: str | None = None
+) -> dict[int | str, Json]:
+    """Return the ``responses`` of a route that does not answer JSON; a body without an example is binary."""
     schema = {"type": "string", "format": "binary"} if example is None else {"type": "string"}
     content = {"schema": schema} | ({} if example is None else {"example": example})
-    return {200: {"content": {media: content}} | ({} if said is None else {"description": said})}
+    return {
+        200: {"content": {media_type: content}}
+        | ({} if description is None else {"description": description})
+    }
 
 
-def taking(media: str, schema: Json, example: object) -> Json:
-    """A body that is no JSON."""
-    content = {media: {"schema": schema, "example": example}}
+def request_body(media_type: str, schema: Json, example: object) -> Json:
+    """Return the ``openapi_extra`` of a route whose request body is not JSON."""
+    content = {media_type: {"schema": schema, "example": example}}
     return {"requestBody": {"required": True, "content": content}}
 
 
-def multipart(parts: Mapping[str, Json], sent: Mapping[str, str], *, needed: Sequence[str]) -> Json:
-    """``sent``: what an example has of the parts."""
-    schema = {"type": "object", "required": list(needed), "properties": dict(parts)}
-    return taking("multipart/form-data", schema, dict(sent))
+def multipart_body(parts: Mapping[str, Json], example: Mapping[str, str], *, required: Sequence[str]) -> Json:
+    """Return the ``openapi_extra`` of a route with a form; ``example`` has some of the parts."""
+    schema = {"type": "object", "required": list(required), "properties": dict(parts)}
+    return request_body("multipart/form-data", schema, dict(example))
 
 
-def a_file(said: str) -> Json:
-    return {"type": "string", "format": "binary", "description": said}
+def _file_schema(description: str) -> Json:
+    return {"type": "string", "format": "binary", "description": description}
 
 
-def files_said(said: Iterable[tuple[str, str]]) -> dict[str, Json]:
-    """The files of a form by name; one that several tracks have says each once."""
-    names: dict[str, dict[str, None]] = {}
-    for name, text in said:
-        names.setdefault(name, {})[text] = None
-    return {name: a_file("; ".join(texts)) for name, texts in names.items()}
+def file_schemas(descriptions: Iterable[tuple[str, str]]) -> dict[str, Json]:
+    """Return schemas by file name; different descriptions of the same name are joined."""
+    texts_by_name: dict[str, dict[str, None]] = {}
+    for name, text in descriptions:
+        texts_by_name.setdefault(name, {})[text] = None
+    return {name: _file_schema("; ".join(texts)) for name, texts in texts_by_name.items()}
 
 
-def put(operation: Json, models: Models) -> None:
-    """Show an example of every body that has none of its own."""
-    answered = [answer for status, answer in operation["responses"].items() if status.startswith("2")]
-    for body in (operation.get("requestBody", {}), *answered):
-        for media, content in body.get("content", {}).items():
-            if media != ZIP and "example" not in content:
-                content["example"] = example_of(content["schema"], models)
+def add_examples(operation: Json, models: _Models) -> None:
+    """Add an example to every request and success body that has none."""
+    successes = [response for status, response in operation["responses"].items() if status.startswith("2")]
+    for body in (operation.get("requestBody", {}), *successes):
+        for media_type, content in body.get("content", {}).items():
+            if media_type != ZIP and "example" not in content:
+                content["example"] = _build_example(content["schema"], models)
 
 
-def example_of(schema: Json, models: Models) -> object:
-    """The first of its examples, else put together from those of its parts; null where it may be.
+def _build_example(schema: Json, models: _Models) -> object:
+    """Return the first example of a schema, else one built from its parts, null where that is allowed.
 
-    Missing names what has none.
+    Raise MissingExample with the title of a part that has none.
     """
-    found: object
+    example: object
     match schema:
-        case {"examples": [found, *_]} | {"enum": [found, *_]}:
+        case {"examples": [example, *_]} | {"enum": [example, *_]}:
             pass
-        case {"$ref": place}:
-            found = example_of(models[place.rpartition("/")[2]], models)
-        case {"default": found} if found is not None:
+        case {"$ref": ref}:
+            example = _build_example(models[ref.rpartition("/")[2]], models)
+        case {"default": example} if example is not None:
             pass
-        case {"anyOf": kinds}:
-            found = first_of(kinds, models)
+        case {"anyOf": alternatives}:
+            example = _build_first_example(alternatives, models)
         case {"properties": fields}:
-            found = {name: example_of(one, models) for name, one in fields.items()}
+            example = {name: _build_example(field_schema, models) for name, field_schema in fields.items()}
         case {"type": "array", "items": item}:
-            found = [example_of(item, models)]
+            example = [_build_example(item, models)]
         case {"type": "boolean"}:
-            found = False
+            example = False
         case _:
-            raise Missing(schema.get("title"))
-    return found
+            raise MissingExample(schema.get("title"))
+    return example
 
 
-def example_as(form: type[Made]) -> Made:
-    """An example of what a type of the wire is."""
-    schema = form.model_json_schema()
-    return form.model_validate(example_of(schema, schema.get("$defs", {})))
+def build_model_example(model: type[ModelT]) -> ModelT:
+    """Return an example of a model."""
+    schema = model.model_json_schema()
+    return model.model_validate(_build_example(schema, schema.get("$defs", {})))
 
 
-def first_of(kinds: Sequence[Json], models: Models) -> object:
-    """An example of the first kind; null if that has none."""
+def _build_first_example(alternatives: Sequence[Json], models: _Models) -> object:
+    """Return an example of the first alternative, or None if it has none and null is allowed."""
     try:
-        return example_of(kinds[0], models)
-    except Missing:
-        if {"type": "null"} not in kinds:
+        return _build_example(alternatives[0], models)
+    except MissingExample:
+        if {"type": "null"} not in alternatives:
             raise
         return None

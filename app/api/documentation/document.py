@@ -1,4 +1,4 @@
-"""The OpenAPI document: what FastAPI knows of the routes, completed."""
+"""Build the OpenAPI document: FastAPI's own, completed with security, errors, headers and examples."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -9,19 +9,25 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute, iter_route_contexts
 
 from anoncup import schemas
-from anoncup.errors import InvalidUpload, particulars
-from anoncup.errors import Problem as WrongInFile
+from anoncup.errors import FileProblem as WrongInFile
+from anoncup.errors import InvalidUpload, describe_error
 from anoncup.messages import Message
-from anoncup.schemas.codes import ERRORS
+from anoncup.schemas.codes import ERROR_SENTENCES
 from anoncup.schemas.fields import ID
-from anoncup.tables.files import too_large
+from anoncup.tables.files import too_large_error
 from app.api.documentation import bodies, responses
 from app.config import get_settings
-from app.http.authentication import COOKIE, ONLY_HTTPS, client_address, shown_by, signed_in
-from app.http.paging import paging
-from app.http.problems import TITLES, body
+from app.http.authentication import (
+    COOKIE,
+    SECURE_COOKIE,
+    get_client_address,
+    read_credential,
+    require_principal,
+)
+from app.http.paging import get_page_request
+from app.http.problems import TITLE_BY_STATUS, build_body
 
-Json = dict[str, Any]
+_Json = dict[str, Any]
 
 TAGS = {
     "accounts": "Signing up, passwords, personal tokens.",
@@ -43,7 +49,8 @@ TAGS = {
     "clarifications": "What teams ask the organizers, and the answers.",
     "operation": "For those who keep the service running.",
 }
-ABOUT = """Send `Authorization: Bearer TOKEN`; a browser's session does as well, from the site's own pages. \
+DESCRIPTION = """Send `Authorization: Bearer TOKEN`; \
+a browser's session does as well, from the site's own pages. \
 The one is never taken for the other: a session is no bearer token, and a token no cookie. \
 What is open to everybody needs neither; a token that is sent must be valid all the same.
 
@@ -55,13 +62,13 @@ What cannot be undone (what is shown or guessed, too) or opens a way in (an acco
 organizer) needs the caller's password as well, in `X-Confirm-Password`: without it such a call answers 403 \
 `password_needed`."""
 
-DONE = {
+_DEFAULT_DESCRIPTIONS = {
     200: "Done.",
     201: "Made.",
     202: "Taken in; the rest happens in the background.",
     204: "Done; there is nothing to say.",
 }
-HEADERS: Mapping[str, Json] = {
+_HEADERS: Mapping[str, _Json] = {
     "Allow": {"description": "the methods that the path knows", "schema": {"type": "string"}},
     "Content-Disposition": {"description": "a file name to save under", "schema": {"type": "string"}},
     "ETag": {"description": "send it back in `If-None-Match`", "schema": {"type": "string"}},
@@ -72,8 +79,8 @@ HEADERS: Mapping[str, Json] = {
     "Retry-After": {"description": "seconds to wait", "schema": {"type": "integer", "minimum": 1}},
     "WWW-Authenticate": {"description": "`Bearer`", "schema": {"type": "string"}},
 }
-OF_ERRORS = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
-IF_NONE_MATCH: Json = {
+_ERROR_HEADERS = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
+_IF_NONE_MATCH: _Json = {
     "name": "If-None-Match",
     "in": "header",
     "required": False,
@@ -81,7 +88,7 @@ IF_NONE_MATCH: Json = {
     "schema": {"type": "string"},
     "example": '"5d41402abc4b2a76b9719d911017c592"',
 }
-PLACES: Mapping[str, tuple[str, str]] = {
+_PATH_PARAMETERS: Mapping[str, tuple[str, str]] = {
     "announcement_id": (ID, "the announcement's"),
     "clarification_id": (ID, "the question's"),
     "file": ("original.csv", "the file's name, with `.csv`"),
@@ -95,182 +102,191 @@ PLACES: Mapping[str, tuple[str, str]] = {
     "token_id": (ID, "the token's"),
     "user_id": (ID, "the person's"),
 }
-"""An example and the meaning of each name in a path."""
-TOKEN: Json = {"token": []}
-SESSION: Json = {"session": []}
+"""An example and a description of each path parameter."""
+_TOKEN: _Json = {"token": []}
+_SESSION: _Json = {"session": []}
 
 
-def operation_name(route: APIRoute) -> str:
-    """The route's function: stable."""
+def operation_id(route: APIRoute) -> str:
+    """Return the name of the route's function, which is a stable operation id."""
     return route.name
 
 
-def describe(app: FastAPI) -> None:
-    """Let the application describe itself by ``complete``, made once and kept."""
+def install(app: FastAPI) -> None:
+    """Make the application serve the document of ``build_document``, which is built once."""
 
-    def openapi() -> Json:
+    def openapi() -> _Json:
         if not app.openapi_schema:
-            app.openapi_schema = complete(app)
+            app.openapi_schema = build_document(app)
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's own way to replace it
 
 
-def complete(app: FastAPI) -> Json:
-    """The document with security, errors, headers, media types and an example of everything."""
+def build_document(app: FastAPI) -> _Json:
+    """Return the document with security, errors, headers, media types and examples."""
     document = get_openapi(
-        title=app.title, version=app.version, summary=app.summary, description=ABOUT, routes=app.routes
+        title=app.title, version=app.version, summary=app.summary, description=DESCRIPTION, routes=app.routes
     )
     document["servers"] = [{"url": get_settings().public_url or "/"}]
-    document["tags"] = [{"name": name, "description": said} for name, said in TAGS.items()]
-    put_components(document["components"])
-    models, told = document["components"]["schemas"], set[tuple[int, str]]()
-    for path, method, route in documented(app):
+    document["tags"] = [{"name": name, "description": description} for name, description in TAGS.items()]
+    _add_components(document["components"])
+    models, documented_errors = document["components"]["schemas"], set[tuple[int, str]]()
+    for path, method, route in _iter_routes(app):
         operation = document["paths"][path][method.lower()]
-        takes = set(calls(route.dependant))
-        operation["summary"] = summary(route.name)
-        operation["security"] = security(takes)
-        place(operation)
-        bodies.put(operation, models)
-        put_headers(operation, path, takes)
-        errors = errors_of(operation, route.name, method, takes)
-        put_errors(operation, errors)
-        told |= {(status, code) for status, listed in errors.items() for code in listed}
+        dependencies = set(_iter_dependencies(route.dependant))
+        operation["summary"] = _summarize_name(route.name)
+        operation["security"] = _list_security_schemes(dependencies)
+        _describe_path_parameters(operation)
+        bodies.add_examples(operation, models)
+        _add_headers(operation, path, dependencies)
+        errors = _collect_errors(operation, route.name, method, dependencies)
+        _add_errors(operation, errors)
+        documented_errors |= {(status, code) for status, codes in errors.items() for code in codes}
     document["components"]["examples"] = {
-        f"{status}.{code}": problem(status, code) for status, code in sorted(told)
+        f"{status}.{code}": _build_error_example(status, code) for status, code in sorted(documented_errors)
     }
     return document
 
 
-def documented(app: FastAPI) -> Iterator[tuple[str, str, APIRoute]]:
+def _iter_routes(app: FastAPI) -> Iterator[tuple[str, str, APIRoute]]:
     for context in iter_route_contexts(app.routes):
         route = context.original_route
-        # The context knows what the router that includes a route says of it.
+        # The context also has the settings of the router that includes the route.
         if isinstance(route, APIRoute) and getattr(context, "include_in_schema", False):
             for method in sorted(route.methods or ()):
                 yield str(context.path), method, route
 
 
-def calls(dependant: Dependant) -> Iterator[Callable[..., Any] | None]:
-    """All that a route depends on."""
-    for one in dependant.dependencies:
-        yield one.call
-        yield from calls(one)
+def _iter_dependencies(dependant: Dependant) -> Iterator[Callable[..., Any] | None]:
+    """Yield all direct and indirect dependencies of a route."""
+    for dependency in dependant.dependencies:
+        yield dependency.call
+        yield from _iter_dependencies(dependency)
 
 
-def summary(name: str) -> str:
+def _summarize_name(name: str) -> str:
     return name.replace("_csv", " as CSV").replace("_", " ").capitalize().replace("csv", "CSV")
 
 
-def security(takes: set[Any]) -> list[Json]:
-    """Who may ask: with a token, with a browser's session, or anybody."""
-    if signed_in in takes:
-        return [TOKEN, SESSION]
-    return [{}, TOKEN, SESSION] if shown_by in takes else []
+def _list_security_schemes(dependencies: set[Any]) -> list[_Json]:
+    """Return the security requirements: token or session, both optional, or none."""
+    if require_principal in dependencies:
+        return [_TOKEN, _SESSION]
+    return [{}, _TOKEN, _SESSION] if read_credential in dependencies else []
 
 
-def place(operation: Json) -> None:
-    """Say what the names in the path stand for."""
+def _describe_path_parameters(operation: _Json) -> None:
+    """Add examples and descriptions to path parameters."""
     for parameter in operation.get("parameters", ()):
         if parameter["in"] == "path":
-            parameter["example"], parameter["description"] = PLACES[parameter["name"]]
+            parameter["example"], parameter["description"] = _PATH_PARAMETERS[parameter["name"]]
 
 
-def put_headers(operation: Json, path: str, takes: set[Any]) -> None:
-    answered = operation["responses"]
-    if paging in takes or "cursor" in names_of(operation):
-        header(answered["200"], "Link")
-    if "/boards/" in path or "304" in answered:
-        operation.setdefault("parameters", []).append(IF_NONE_MATCH)
-        answered["304"] = {"description": "The client has this answer already."}
+def _add_headers(operation: _Json, path: str, dependencies: set[Any]) -> None:
+    answers = operation["responses"]
+    if get_page_request in dependencies or "cursor" in _parameter_names(operation):
+        _add_header(answers["200"], "Link")
+    if "/boards/" in path or "304" in answers:
+        operation.setdefault("parameters", []).append(_IF_NONE_MATCH)
+        answers["304"] = {"description": "The client has this answer already."}
         for status in ("200", "304"):
-            header(answered[status], "ETag")
+            _add_header(answers[status], "ETag")
     if path.endswith(".zip"):
-        header(answered["200"], "Content-Disposition")
-    for status, answer in answered.items():
+        _add_header(answers["200"], "Content-Disposition")
+    for status, answer in answers.items():
         if answer["description"] == "Successful Response":
-            answer["description"] = DONE[int(status)]
+            answer["description"] = _DEFAULT_DESCRIPTIONS[int(status)]
 
 
-def header(answer: Json, name: str) -> None:
+def _add_header(answer: _Json, name: str) -> None:
     answer.setdefault("headers", {})[name] = {"$ref": f"#/components/headers/{name}"}
 
 
-def names_of(operation: Json) -> list[str]:
+def _parameter_names(operation: _Json) -> list[str]:
     return [parameter["name"] for parameter in operation.get("parameters", ())]
 
 
-def errors_of(operation: Json, name: str, method: str, takes: set[Any]) -> Mapping[int, list[str]]:
-    """Every error of an operation: by what it takes, then what only it knows."""
+def _collect_errors(
+    operation: _Json, name: str, method: str, dependencies: set[Any]
+) -> Mapping[int, list[str]]:
+    """Return the error codes of an operation by status: those of its inputs, then its own."""
     codes: list[str] = []
-    if shown_by in takes:
-        codes.append(responses.SIGNED_IN if signed_in in takes else responses.VISITORS_TOO)
+    if read_credential in dependencies:
+        codes.append(
+            responses.REQUIRED_SIGN_IN if require_principal in dependencies else responses.OPTIONAL_SIGN_IN
+        )
         if method != "GET":
-            codes.append(responses.BY_COOKIE)
-    if client_address in takes:
+            codes.append(responses.COOKIE_SESSION)
+    if get_client_address in dependencies:
         codes.append(responses.THROTTLED)
     if name not in {"healthz", "metrics"}:
-        codes.append(responses.STORED)
-    codes += [responses.BY_PARAMETER.get(parameter, "") for parameter in names_of(operation)]
-    if any(parameter["schema"] != plain(parameter) for parameter in operation.get("parameters", ())):
-        codes.append(responses.PARAMETERS)
-    codes += [responses.BY_BODY[media] for media in operation.get("requestBody", {}).get("content", ())]
+        codes.append(responses.DATABASE)
+    codes += [responses.BY_PARAMETER.get(parameter, "") for parameter in _parameter_names(operation)]
+    if any(
+        parameter["schema"] != _any_text_schema(parameter) for parameter in operation.get("parameters", ())
+    ):
+        codes.append(responses.TYPED_PARAMETERS)
+    codes += [responses.BY_MEDIA_TYPE[media] for media in operation.get("requestBody", {}).get("content", ())]
     for status, answer in operation["responses"].items():
-        codes += [f"{status}.{code}" for code in answer.get(responses.CODES, ())]
-    return responses.by_status(*codes)
+        codes += [f"{status}.{code}" for code in answer.get(responses.CODES_KEY, ())]
+    return responses.group_by_status(*codes)
 
 
-def plain(parameter: Json) -> Json:
-    """The schema of a parameter that any text fits."""
-    kept = {key: parameter["schema"][key] for key in ("title", "description") if key in parameter["schema"]}
-    return kept | {"type": "string"}
+def _any_text_schema(parameter: _Json) -> _Json:
+    """Return the schema that the parameter would have if it accepted any text."""
+    labels = {key: parameter["schema"][key] for key in ("title", "description") if key in parameter["schema"]}
+    return labels | {"type": "string"}
 
 
-def put_errors(operation: Json, found: Mapping[int, list[str]]) -> None:
+def _add_errors(operation: _Json, errors: Mapping[int, list[str]]) -> None:
     operation["responses"].pop("422", None)
-    for status, listed in found.items():
-        known = {code: {"$ref": f"#/components/examples/{status}.{code}"} for code in listed}
-        content = {"schema": {"$ref": "#/components/schemas/Problem"}, "examples": known}
-        answer: Json = {"description": TITLES[status], "content": {"application/problem+json": content}}
-        if status in OF_ERRORS:
-            header(answer, OF_ERRORS[status])
+    for status, codes in errors.items():
+        examples = {code: {"$ref": f"#/components/examples/{status}.{code}"} for code in codes}
+        content = {"schema": {"$ref": "#/components/schemas/Problem"}, "examples": examples}
+        answer: _Json = {
+            "description": TITLE_BY_STATUS[status],
+            "content": {"application/problem+json": content},
+        }
+        if status in _ERROR_HEADERS:
+            _add_header(answer, _ERROR_HEADERS[status])
         operation["responses"][str(status)] = answer
     operation["responses"] = dict(sorted(operation["responses"].items()))
 
 
-def put_components(components: Json) -> None:
+def _add_components(components: _Json) -> None:
     models = components["schemas"]
     for unused in ("HTTPValidationError", "ValidationError"):
         models.pop(unused, None)
-    made = schemas.Problem.model_json_schema(ref_template="#/components/schemas/{model}")
-    models |= made.pop("$defs")
-    models["Problem"] = made
-    components["headers"] = dict(HEADERS)
+    problem_schema = schemas.Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    models |= problem_schema.pop("$defs")
+    models["Problem"] = problem_schema
+    components["headers"] = dict(_HEADERS)
     components["securitySchemes"] = {
         "token": {"type": "http", "scheme": "bearer", "description": "A personal API token"},
         "session": {
             "type": "apiKey",
             "in": "cookie",
             "name": COOKIE,
-            "description": f"A browser's session ({ONLY_HTTPS} where it is for https only); "
+            "description": f"A browser's session ({SECURE_COOKIE} where it is for https only); "
             "what changes something must come from the site's own pages",
         },
     }
 
 
-def problem(status: int, code: str) -> Json:
-    """An example of an error."""
-    said = ERRORS[code]
-    return {"summary": said, "value": body(status, code, said, **more(code))}
+def _build_error_example(status: int, code: str) -> _Json:
+    """Return the example of an error."""
+    description = ERROR_SENTENCES[code]
+    return {"summary": description, "value": build_body(status, code, description, **_error_details(code))}
 
 
-def more(code: str) -> Json:
-    """What some errors say besides."""
+def _error_details(code: str) -> _Json:
+    """Return the additional fields of errors that have some."""
     if code == "malformed_upload":
         message = Message("row {row} has {found} cells instead of {needed}", row=3, found=3, needed=4)
-        return particulars(InvalidUpload([WrongInFile("anonymized", 3, None, "ragged_row", message)]))
+        return describe_error(InvalidUpload([WrongInFile("anonymized", 3, None, "ragged_row", message)]))
     if code == "invalid_request":
         return {"fields": [{"field": "body.name", "message": "Field required"}]}
     if code == "too_large":
-        return particulars(too_large("anonymized", 64))
+        return describe_error(too_large_error("anonymized", 64))
     return {}

@@ -1,4 +1,4 @@
-"""Files of a small contest, as the document shows them."""
+"""Example files of a small contest for the OpenAPI document."""
 
 import tomllib
 

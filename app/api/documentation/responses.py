@@ -1,34 +1,36 @@
-"""Which errors each operation answers: most follow from what its route takes, the rest stands beside it.
+"""The error codes of operations. Most follow from the inputs of a route; its decorator lists the others.
 
-Lists of codes are texts; of a code that comes with two statuses, the larger is written as ``422.too_large``.
+Lists of codes are space-separated texts. A code that occurs with two statuses stands for the smaller status;
+the larger one is written as in ``422.too_large``.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from anoncup.schemas.codes import ANSWERS
+from anoncup.schemas.codes import PROBLEM_SENTENCES
 
-CODES = "x-codes"
-LEAST = {
-    code: int(status) for status, _, code in sorted((each.partition(".") for each in ANSWERS), reverse=True)
+CODES_KEY = "x-codes"
+_DEFAULT_STATUS = {
+    code: int(status)
+    for status, _, code in sorted((answer.partition(".") for answer in PROBLEM_SENTENCES), reverse=True)
 }
 
-VISITORS_TOO = "invalid_token"
-SIGNED_IN = "not_signed_in invalid_token scope_missing"
-BY_COOKIE = "cross_site"
-"""Of a browser's session, where the request would change something."""
+OPTIONAL_SIGN_IN = "invalid_token"
+REQUIRED_SIGN_IN = "not_signed_in invalid_token scope_missing"
+COOKIE_SESSION = "cross_site"
+"""Errors of requests that change something with a session cookie."""
 THROTTLED = "too_many_tries"
-STORED = "database_unavailable database_full database_read_only"
-PARAMETERS = "invalid_request"
-"""Where a parameter is more than a text."""
+DATABASE = "database_unavailable database_full database_read_only"
+TYPED_PARAMETERS = "invalid_request"
+"""Errors of operations with a parameter that does not accept any text."""
 
-READ = "file_lost storage_unavailable file_damaged"
-"""Where a stored file is."""
+STORED_FILE = "file_lost storage_unavailable file_damaged"
+"""Errors of operations that read a stored file."""
 
 BY_PARAMETER: Mapping[str, str] = {
     "slug": "no_such_competition competition_unavailable",
     "name": "no_such_phase",
-    "file": f"no_such_file {READ}",
+    "file": f"no_such_file {STORED_FILE}",
     "submission_id": "no_such_submission",
     "target_id": "no_such_target no_targets_yet",
     "team_id": "no_such_team",
@@ -47,42 +49,42 @@ COMPETITION_FILE = (
     "column_in_both_roles unknown_measure unknown_question measure_without_weight weight_of_largest "
     "unknown_attacker attacker_never_counts no_weights"
 )
-ANY_BODY = "bad_request too_slow too_large"
-BY_BODY: Mapping[str, str] = {
-    "application/json": f"{ANY_BODY} invalid_request",
-    "application/toml": f"{ANY_BODY} invalid_request {COMPETITION_FILE}",
-    "text/csv": f"{ANY_BODY} malformed_upload invalid_request",
-    "multipart/form-data": f"{ANY_BODY} malformed_upload",
+_ANY_BODY = "bad_request too_slow too_large"
+BY_MEDIA_TYPE: Mapping[str, str] = {
+    "application/json": f"{_ANY_BODY} invalid_request",
+    "application/toml": f"{_ANY_BODY} invalid_request {COMPETITION_FILE}",
+    "text/csv": f"{_ANY_BODY} malformed_upload invalid_request",
+    "multipart/form-data": f"{_ANY_BODY} malformed_upload",
 }
 
 TEAM = "not_in_a_team"
 ORGANIZER = "not_organizer"
 REVISION = (
-    f"{READ} changed_meanwhile fixed notice_fixed phase_paused phase_turned rescore_open malformed_upload "
-    "scale_zero drawn_already"
+    f"{STORED_FILE} changed_meanwhile fixed notice_fixed phase_paused phase_turned rescore_open "
+    "malformed_upload scale_zero drawn_already"
 )
-JUDGED = "not_organizer nothing_to_change invalid_reason"
+DISQUALIFICATION = "not_organizer nothing_to_change invalid_reason"
 BOARD = "scope_missing board_not_open"
 NEW_NAME = "name_length name_blank name_characters"
 BUSY = "storage_unavailable file_damaged sealing_unavailable busy"
-PARSING = "parsing_memory_limit parsing_time_limit"
-UPLOAD = f"not_in_a_team disqualified quota_used_up {BUSY} unavailable {PARSING}"
-CHECK = f"not_in_a_team disqualified too_many_checks {READ} busy unavailable {PARSING}"
+_PARSING = "parsing_memory_limit parsing_time_limit"
+UPLOAD = f"not_in_a_team disqualified quota_used_up {BUSY} unavailable {_PARSING}"
+CHECK = f"not_in_a_team disqualified too_many_checks {STORED_FILE} busy unavailable {_PARSING}"
 
 
-def refusing(*codes: str) -> dict[int | str, dict[str, Any]]:
-    """What does not follow from what a route takes, as its decorator takes it."""
-    return {status: {CODES: listed} for status, listed in by_status(*codes).items()}
+def error_responses(*codes: str) -> dict[int | str, dict[str, Any]]:
+    """Return the ``responses`` of a route for the errors that do not follow from its inputs."""
+    return {status: {CODES_KEY: names} for status, names in group_by_status(*codes).items()}
 
 
-def by_status(*codes: str) -> dict[int, list[str]]:
-    """The codes by their statuses, each once, in the order they are given."""
-    found: dict[int, list[str]] = {}
-    for status, code in dict.fromkeys(map(answer_of, " ".join(codes).split())):
-        found.setdefault(status, []).append(code)
-    return dict(sorted(found.items()))
+def group_by_status(*codes: str) -> dict[int, list[str]]:
+    """Return the codes by status, without duplicates and in the given order."""
+    codes_by_status: dict[int, list[str]] = {}
+    for status, code in dict.fromkeys(map(_split_code, " ".join(codes).split())):
+        codes_by_status.setdefault(status, []).append(code)
+    return dict(sorted(codes_by_status.items()))
 
 
-def answer_of(code: str) -> tuple[int, str]:
+def _split_code(code: str) -> tuple[int, str]:
     status, dot, name = code.rpartition(".")
-    return (int(status), name) if dot else (LEAST[code], code)
+    return (int(status), name) if dot else (_DEFAULT_STATUS[code], code)

@@ -1,1 +1,1 @@
-"""Copies of a whole service, and of its keys, that another machine can be brought up from."""
+"""Backups of a service and of its keys, which can be restored on another machine."""

@@ -1,7 +1,7 @@
-"""One file that holds many: a tar whose manifest tells the size and the SHA-256 of each.
+"""Backup archives: tar files with a manifest of the size and SHA-256 of each member.
 
-The manifest is the last member but one, and its own SHA-256 the last: what was cut off or changed is noticed
-before anything of it is used.
+The manifest is the second to last member and its SHA-256 the last, so that truncation and changes are
+detected before any content is used.
 """
 
 import gzip
@@ -20,84 +20,84 @@ from tempfile import NamedTemporaryFile
 from typing import IO, Any, TypeVar
 
 from anoncup.errors import Conflict, InvalidInput
-from app.storage import digest_of
-from app.storage.durable import sync_folder
+from app.storage import compute_digest
+from app.storage.durable import fsync_folder
 
-FORMAT = 1
-MANIFEST = "manifest.json"
-SEAL = "manifest.sha256"
-PIECE = 1 << 20
-LEVEL = 3
-"""Of releases it makes 63 MB in a second and 39 % of their size; the most, which is usual, 5 MB and 34 %."""
-Stated = TypeVar("Stated")
-NAME = re.compile(r"(tables|blobs|keys)/[A-Za-z0-9_.-]{1,128}")
+_FORMAT_VERSION = 1
+_MANIFEST_NAME = "manifest.json"
+_MANIFEST_DIGEST = "manifest.sha256"
+CHUNK_BYTES = 1 << 20
+_COMPRESSION_LEVEL = 3
+"""Gzip level. It compresses releases to 39 % at 63 MB/s; the default, the maximum, to 34 % at 5 MB/s."""
+ParsedT = TypeVar("ParsedT")
+_MEMBER_NAME_PATTERN = re.compile(r"(tables|blobs|keys)/[A-Za-z0-9_.-]{1,128}")
 
 
 @dataclass(slots=True)
-class Writer:
-    """An archive being written."""
+class ArchiveWriter:
+    """An archive that is being written."""
 
     tar: tarfile.TarFile
     files: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, name: str, file: IO[bytes]) -> str:
-        """Add all of ``file``, from its start; returns the SHA-256 of what was added."""
+        """Add all of ``file``, from its start, and return the SHA-256 of what was added."""
         member = tarfile.TarInfo(name)
         member.size = file.seek(0, os.SEEK_END)
         file.seek(0)
-        watched = Watched(file)
-        self.tar.addfile(member, watched)
-        self.files[name] = {"size": member.size, "sha256": watched.digest.hexdigest()}
-        return watched.digest.hexdigest()
+        reader = HashingReader(file)
+        self.tar.addfile(member, reader)
+        self.files[name] = {"size": member.size, "sha256": reader.digest.hexdigest()}
+        return reader.digest.hexdigest()
 
     def finish(self, kind: str, facts: Mapping[str, Any]) -> None:
-        manifest = {"format": FORMAT, "kind": kind, **facts, "files": self.files}
+        manifest = {"format": _FORMAT_VERSION, "kind": kind, **facts, "files": self.files}
         content = json.dumps(manifest, indent=1, ensure_ascii=False).encode()
-        for name, member in ((MANIFEST, content), (SEAL, digest_of(content).encode())):
+        for name, member in ((_MANIFEST_NAME, content), (_MANIFEST_DIGEST, compute_digest(content).encode())):
             self.add(name, io.BytesIO(member))
 
 
-class Watched:
-    """A file whose bytes are digested as they are read."""
+class HashingReader:
+    """A file whose bytes are hashed as they are read."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
         self.digest = hashlib.sha256()
 
     def read(self, size: int = -1) -> bytes:
-        piece = self.file.read(size)
-        self.digest.update(piece)
-        return piece
+        chunk = self.file.read(size)
+        self.digest.update(chunk)
+        return chunk
 
 
 @contextmanager
-def written(path: Path, *, replace: bool = False) -> Iterator[Writer]:
-    """A new archive at ``path``, for its owner's eyes only: all of it at the end, or nothing.
+def create_archive(path: Path, *, replace: bool = False) -> Iterator[ArchiveWriter]:
+    """Create an archive at ``path`` that only its owner can read; nothing is left there after an error.
 
-    Conflict if something is there, before anything is read and again at the end.
+    Raise Conflict if the path exists, checked at the start and again at the end.
     """
-    require_free(path, replace=replace)
+    _require_path_free(path, replace=replace)
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
         try:
-            with new_tar(file, zipped=path.suffix in {".gz", ".tgz"}) as tar:
-                yield Writer(tar)
+            with _create_tar(file, compress=path.suffix in {".gz", ".tgz"}) as tar:
+                yield ArchiveWriter(tar)
             file.flush()
             os.fsync(file.fileno())
-            require_free(path, replace=replace)
+            _require_path_free(path, replace=replace)
             Path(file.name).rename(path)
         except BaseException:
             Path(file.name).unlink(missing_ok=True)
             raise
-    sync_folder(path.parent)
+    fsync_folder(path.parent)
 
 
-def new_tar(file: IO[bytes], *, zipped: bool) -> tarfile.TarFile:
-    if zipped:
-        return tarfile.open(fileobj=file, mode="w:gz", compresslevel=LEVEL)
+def _create_tar(file: IO[bytes], *, compress: bool) -> tarfile.TarFile:
+    if compress:
+        return tarfile.open(fileobj=file, mode="w:gz", compresslevel=_COMPRESSION_LEVEL)
     return tarfile.open(fileobj=file, mode="w")
 
 
-def require_free(path: Path, *, replace: bool) -> None:
+def _require_path_free(path: Path, *, replace: bool) -> None:
     if path.exists() and not (replace and path.is_file()):
         raise Conflict(
             "{path} exists already; --replace overwrites it" if path.is_file() else "{path} exists already",
@@ -107,87 +107,94 @@ def require_free(path: Path, *, replace: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """A checked archive; it stays open, so what is read later is what was checked."""
+    """A verified archive. It stays open, so that later reads get what was verified."""
 
     file: IO[bytes]
     manifest: Mapping[str, Any]
 
     def members(self, folder: str) -> Iterator[tuple[str, IO[bytes]]]:
-        """Name (without the folder) and content of each file in one of the folders, in their order."""
-        with read_tar(self.file) as tar:
-            for name, content in contents(tar):
+        """Yield name, without the folder, and content of each file in the folder, in the archive's order."""
+        with _open_tar(self.file) as tar:
+            for name, content in _iterate_members(tar):
                 if name.startswith(f"{folder}/"):
                     yield name.removeprefix(f"{folder}/"), content
 
 
 @contextmanager
-def opened(path: Path, *, kind: str) -> Iterator[Archive]:
-    """The archive, once every byte in it agrees with its manifest; else InvalidInput."""
+def open_archive(path: Path, *, kind: str) -> Iterator[Archive]:
+    """Open the archive after verifying all of it against its manifest; raise InvalidInput if it differs."""
     with path.open("rb") as file:
-        manifest = checked(file)
-        if manifest.get("format") != FORMAT:
-            raise damaged(f"its format is {manifest.get('format')}, and this version reads {FORMAT}")
+        manifest = verify(file)
+        if manifest.get("format") != _FORMAT_VERSION:
+            raise build_damage_error(
+                f"its format is {manifest.get('format')}, and this version reads {_FORMAT_VERSION}"
+            )
         if manifest.get("kind") != kind:
-            raise damaged(f"it is a copy of {manifest.get('kind')}, not of {kind}")
+            raise build_damage_error(f"it is a copy of {manifest.get('kind')}, not of {kind}")
         yield Archive(file, manifest)
 
 
-def checked(file: IO[bytes]) -> dict[str, Any]:
-    """The manifest of an archive that has exactly what the manifest says."""
-    found: dict[str, dict[str, Any]] = {}
-    kept: dict[str, bytes] = {}
-    with read_tar(file) as tar:
-        for name, content in contents(tar):
-            if name in found or not (name in {MANIFEST, SEAL} or NAME.fullmatch(name)):
-                raise damaged(f"{name!r} does not belong there")
-            if name in {MANIFEST, SEAL}:
-                kept[name] = content.read()
-            found[name] = measured(content)
-    if kept.keys() != {MANIFEST, SEAL} or digest_of(kept[MANIFEST]).encode() != kept[SEAL]:
-        raise damaged("its end is missing, or its manifest was changed")
-    manifest: dict[str, Any] = json.loads(kept[MANIFEST])
-    del found[MANIFEST], found[SEAL]
-    if found != manifest.get("files"):
-        wrong = sorted(name for name in found if found[name] != manifest.get("files", {}).get(name))
-        raise damaged(
-            f"it has other contents than its manifest says ({', '.join(wrong[:3]) or 'some missing'})"
+def verify(file: IO[bytes]) -> dict[str, Any]:
+    """Return the manifest after verifying that the archive has exactly the members it lists."""
+    members: dict[str, dict[str, Any]] = {}
+    trailer: dict[str, bytes] = {}
+    with _open_tar(file) as tar:
+        for name, content in _iterate_members(tar):
+            if name in members or not (
+                name in {_MANIFEST_NAME, _MANIFEST_DIGEST} or _MEMBER_NAME_PATTERN.fullmatch(name)
+            ):
+                raise build_damage_error(f"{name!r} does not belong there")
+            if name in {_MANIFEST_NAME, _MANIFEST_DIGEST}:
+                trailer[name] = content.read()
+            members[name] = measure(content)
+    if (
+        trailer.keys() != {_MANIFEST_NAME, _MANIFEST_DIGEST}
+        or compute_digest(trailer[_MANIFEST_NAME]).encode() != trailer[_MANIFEST_DIGEST]
+    ):
+        raise build_damage_error("its end is missing, or its manifest was changed")
+    manifest: dict[str, Any] = json.loads(trailer[_MANIFEST_NAME])
+    del members[_MANIFEST_NAME], members[_MANIFEST_DIGEST]
+    if members != manifest.get("files"):
+        differing = sorted(name for name in members if members[name] != manifest.get("files", {}).get(name))
+        raise build_damage_error(
+            f"it has other contents than its manifest says ({', '.join(differing[:3]) or 'some missing'})"
         )
     return manifest
 
 
-def measured(content: IO[bytes]) -> dict[str, Any]:
-    watched = Watched(content)
-    size = sum(map(len, iter(lambda: watched.read(PIECE), b"")))
-    return {"size": size, "sha256": watched.digest.hexdigest()}
+def measure(content: IO[bytes]) -> dict[str, Any]:
+    reader = HashingReader(content)
+    size = sum(map(len, iter(lambda: reader.read(CHUNK_BYTES), b"")))
+    return {"size": size, "sha256": reader.digest.hexdigest()}
 
 
 @contextmanager
-def read_tar(file: IO[bytes]) -> Iterator[tarfile.TarFile]:
+def _open_tar(file: IO[bytes]) -> Iterator[tarfile.TarFile]:
     file.seek(0)
     try:
         with tarfile.open(fileobj=file, mode="r:*") as tar:
             yield tar
     except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error, UnicodeDecodeError) as problem:
-        raise damaged(f"it cannot be read to its end ({problem})") from problem
+        raise build_damage_error(f"it cannot be read to its end ({problem})") from problem
 
 
-def contents(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
+def _iterate_members(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
     for member in tar:
         content = tar.extractfile(member) if member.isreg() else None
         if content is None:
-            raise damaged(f"{member.name!r} is no plain file")
+            raise build_damage_error(f"{member.name!r} is no plain file")
         yield member.name, content
 
 
-def damaged(reason: str) -> InvalidInput:
+def build_damage_error(reason: str) -> InvalidInput:
     return InvalidInput(
         "the archive is refused: {reason}; nothing was written", code="archive_damaged", reason=reason
     )
 
 
-def stated(manifest: Mapping[str, Any], reading: Callable[[Mapping[str, Any]], Stated]) -> Stated:
-    """What ``reading`` finds in the manifest; InvalidInput if the manifest does not have it."""
+def parse_manifest(manifest: Mapping[str, Any], parse: Callable[[Mapping[str, Any]], ParsedT]) -> ParsedT:
+    """Return ``parse(manifest)``; raise InvalidInput if the manifest lacks an entry or is malformed."""
     try:
-        return reading(manifest)
+        return parse(manifest)
     except (KeyError, TypeError, ValueError) as problem:
-        raise damaged(f"its manifest lacks {problem}") from problem
+        raise build_damage_error(f"its manifest lacks {problem}") from problem

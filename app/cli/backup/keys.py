@@ -1,4 +1,7 @@
-"""Copies of the keys that seal secrets and sign ends: the one part of a service that no other backup has."""
+"""Back up, restore and rotate the keys that seal secrets and sign deadlines.
+
+Backups of the service contain them only on request.
+"""
 
 import io
 from collections.abc import Iterator
@@ -8,94 +11,98 @@ from pathlib import Path
 
 from anoncup.errors import Conflict, InvalidInput, Unavailable
 from app.cli.backup import archive
-from app.cli.backup.archive import Archive, Writer
+from app.cli.backup.archive import Archive, ArchiveWriter
 from app.crypto import deadline_signing, sealing
 
-KIND = "keys"
-PUBLIC = "sealing.pub"
+_KIND = "keys"
+_PUBLIC_NAME = "sealing.pub"
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """Where a service has its keys. ``public`` may be elsewhere, and then is not copied."""
+class KeyPaths:
+    """Paths of a service's keys. The public key may be on another machine; it is not copied then."""
 
     public: Path | None
     private: Path
 
 
-def backup(places: Places, into: Path, *, replace: bool = False) -> list[str]:
-    """Write all private keys, and the public one if it is here, to ``into``; returns their ids."""
-    with archive.written(into, replace=replace) as writer:
-        ids = add(writer, places)
-        writer.finish(KIND, {"key_ids": ids})
+def backup(paths: KeyPaths, output: Path, *, replace: bool = False) -> list[str]:
+    """Write all private keys, and the public key if present, to ``output``; return the ids of the pairs."""
+    with archive.create_archive(output, replace=replace) as writer:
+        ids = add_keys(writer, paths)
+        writer.finish(_KIND, {"key_ids": ids})
     return ids
 
 
-def restore(path: Path, places: Places) -> list[str]:
-    """Put back the keys that are missing; all of them are looked at before the first is written."""
-    with archive.opened(path, kind=KIND) as found:
-        return put_back(found, places, ExitStack())
+def restore(path: Path, paths: KeyPaths) -> list[str]:
+    """Restore missing keys and return the ids of the pairs. All are checked before the first is written."""
+    with archive.open_archive(path, kind=_KIND) as key_archive:
+        return restore_missing(key_archive, paths, ExitStack())
 
 
-def add(writer: Writer, places: Places) -> list[str]:
-    files = sorted(places.private.glob("*.key"))
+def add_keys(writer: ArchiveWriter, paths: KeyPaths) -> list[str]:
+    files = sorted(paths.private.glob("*.key"))
     if not files:
         raise Unavailable(
-            "there are no private keys in {private}", code="opening_key_missing", private=str(places.private)
+            "there are no private keys in {private}", code="opening_key_missing", private=str(paths.private)
         )
     for file in files:
-        sealing.read_private_key(places.private, file.stem)
+        sealing.read_private_key(paths.private, file.stem)
         writer.add(f"keys/{file.name}", io.BytesIO(file.read_bytes()))
-    for file in deadline_signing.files(places.private):
+    for file in deadline_signing.list_key_files(paths.private):
         writer.add(f"keys/{file.name}", io.BytesIO(file.read_bytes()))
-    if places.public is not None and places.public.exists():
-        writer.add(f"keys/{PUBLIC}", io.BytesIO(places.public.read_bytes()))
+    if paths.public is not None and paths.public.exists():
+        writer.add(f"keys/{_PUBLIC_NAME}", io.BytesIO(paths.public.read_bytes()))
     return [file.stem for file in files]
 
 
-def put_back(found: Archive, places: Places, undo: ExitStack) -> list[str]:
-    """Write the archive's keys where they are missing; ``undo`` gets what removes each new file."""
-    contents = {name: content.read() for name, content in found.members("keys")}
-    public = contents.pop(PUBLIC, None)
-    private = dict(checked(contents, places))
+def restore_missing(key_archive: Archive, paths: KeyPaths, undo: ExitStack) -> list[str]:
+    """Write the archive's keys that are missing and return the ids; ``undo`` can remove the new files."""
+    contents = {name: content.read() for name, content in key_archive.members("keys")}
+    public = contents.pop(_PUBLIC_NAME, None)
+    private = dict(_check_keys(contents, paths))
     if private:
-        places.private.mkdir(parents=True, exist_ok=True, mode=0o700)
+        paths.private.mkdir(parents=True, exist_ok=True, mode=0o700)
     for path, content in private.items():
         if not path.exists():
             undo.callback(path.unlink, missing_ok=True)
-            sealing.write_new(path, content, mode=0o400)
-    if public is not None and places.public is not None and not places.public.exists():
-        places.public.parent.mkdir(parents=True, exist_ok=True)
-        undo.callback(places.public.unlink, missing_ok=True)
-        sealing.write_new(places.public, public.strip(), mode=0o444)
-    return [path.stem for path in private if path.suffix != deadline_signing.SUFFIX]
+            sealing.write_new_file(path, content, mode=0o400)
+    if public is not None and paths.public is not None and not paths.public.exists():
+        paths.public.parent.mkdir(parents=True, exist_ok=True)
+        undo.callback(paths.public.unlink, missing_ok=True)
+        sealing.write_new_file(paths.public, public.strip(), mode=0o444)
+    return [path.stem for path in private if path.suffix != deadline_signing.KEY_FILE_SUFFIX]
 
 
-def checked(contents: dict[str, bytes], places: Places) -> Iterator[tuple[Path, bytes]]:
-    """Path and text of each private key; refused if one is not what its name says."""
+def _check_keys(contents: dict[str, bytes], paths: KeyPaths) -> Iterator[tuple[Path, bytes]]:
+    """Yield path and text of each private key.
+
+    Raise InvalidInput if a key does not match its name, and Conflict if a different one exists at its path.
+    """
     for name, content in contents.items():
-        path, text = places.private / name, content.strip()
-        if name != name_of(text, signing=path.suffix == deadline_signing.SUFFIX):
+        path, text = paths.private / name, content.strip()
+        if name != _build_file_name(text, signing=path.suffix == deadline_signing.KEY_FILE_SUFFIX):
             raise InvalidInput("{name} is not the private key of that name; nothing was written", name=name)
         if path.exists() and path.read_bytes().strip() != text:
             raise Conflict("{path} is there already and differs; nothing was written", path=str(path))
         yield path, text
 
 
-def name_of(text: bytes, *, signing: bool) -> str:
-    """What the file of a private key is called."""
+def _build_file_name(text: bytes, *, signing: bool) -> str:
+    """Return the file name of a private key."""
     if signing:
-        return f"{deadline_signing.id_of(deadline_signing.key_of(text))}{deadline_signing.SUFFIX}"
-    return f"{sealing.id_of_private(text)}.key"
+        key_id = deadline_signing.compute_key_id(deadline_signing.parse_key(text))
+        return f"{key_id}{deadline_signing.KEY_FILE_SUFFIX}"
+    return f"{sealing.compute_private_key_id(text)}.key"
 
 
-def rotate(places: Places) -> str:
-    """A new pair for the secrets from now on; the older private keys stay, for theirs."""
-    if places.public is None or not places.public.exists() or not any(places.private.glob("*.key")):
+def rotate(paths: KeyPaths) -> str:
+    """Create a pair for new secrets and return its id. Older private keys stay, for older secrets."""
+    if paths.public is None or not paths.public.exists() or not any(paths.private.glob("*.key")):
         raise InvalidInput(
             "there is no pair of keys to replace ({public}, {private}); give --public and "
             "--private-dir, or make the first pair with anoncup keys create",
-            public=str(places.public),
-            private=str(places.private),
+            public=str(paths.public),
+            private=str(paths.private),
         )
-    return sealing.create_keys(places.public, places.private)
+    return sealing.create_keys(paths.public, paths.private)

@@ -1,7 +1,7 @@
-"""The rows of all tables out of one snapshot, and back into an empty database.
+"""Export the rows of all tables from one snapshot, and import them into an empty database.
 
-Tables and columns are read from the database itself, not from the models: what an older version left is
-copied as it stands, loaded into that version's tables and then migrated.
+Tables and columns are read from the database, not from the models. The data of an older version are exported
+unchanged, imported into the tables of that version and then migrated.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,27 +15,27 @@ from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Connection, MetaData, NullPool, Table, create_engine, select, text
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from anoncup.errors import Conflict, InvalidInput, NotAllowed
-from migrations.run import hold, known_revisions, migrate_on, unreachable
+from anoncup.errors import Conflict, Forbidden, InvalidInput
+from migrations.run import list_revisions, lock_schema, make_unreachable_error, migrate_on
 
-PIECE = 1 << 20
-VERSION = "alembic_version"
-UNKEPT = {VERSION, "heartbeats"}
-"""Not copied: the manifest has the version, and a heart that beat there does not beat here."""
+CHUNK_BYTES = 1 << 20
+VERSION_TABLE = "alembic_version"
+_EXCLUDED_TABLES = {VERSION_TABLE, "heartbeats"}
+"""Not exported: the version is in the manifest, and heartbeats are not valid for another service."""
 
-SPELLING = {
+_FORMAT_SETTINGS = {
     "client_encoding": "UTF8",
     "datestyle": "ISO",
     "timezone": "UTC",
     "bytea_output": "hex",
     "extra_float_digits": "1",
 }
-"""How values are spelled in a copy, whatever the server's own settings are."""
+"""Session settings that fix the text format of values, independent of the server's settings."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """The rows of one table in the archive; ``numbers``: the last number that each identity column gave."""
+class TableRows:
+    """Description of one exported table; ``numbers`` has the last value of each identity column."""
 
     table: str
     columns: Sequence[str]
@@ -44,25 +44,25 @@ class Rows:
 
 
 @contextmanager
-def snapshot(url: str) -> Iterator[Connection]:
-    """A connection whose every query sees the database as it was at the first."""
-    with connected(url, isolation_level="REPEATABLE READ", postgresql_readonly=True) as connection:
+def open_snapshot(url: str) -> Iterator[Connection]:
+    """Open a read-only connection on which all queries see the same snapshot."""
+    with connect(url, isolation_level="REPEATABLE READ", postgresql_readonly=True) as connection:
         yield connection
 
 
 @contextmanager
-def connected(url: str, **options: Any) -> Iterator[Connection]:
+def connect(url: str, **options: Any) -> Iterator[Connection]:
     engine = create_engine(url, poolclass=NullPool, connect_args={"connect_timeout": 5})
     try:
         with engine.connect().execution_options(**options) as connection, connection.begin():
-            for name, value in SPELLING.items():
+            for name, value in _FORMAT_SETTINGS.items():
                 connection.exec_driver_sql(f"SET LOCAL {name} = '{value}'")
             yield connection
     except OperationalError as problem:
-        raise unreachable(problem) from problem
+        raise make_unreachable_error(problem) from problem
     except (ProgrammingError, InsufficientPrivilege) as problem:
         if isinstance(getattr(problem, "orig", problem), InsufficientPrivilege):
-            raise NotAllowed(
+            raise Forbidden(
                 "this database user may not see all of it: come with the tables' owner's DATABASE_URL"
             ) from problem
         raise
@@ -70,121 +70,127 @@ def connected(url: str, **options: Any) -> Iterator[Connection]:
         engine.dispose()
 
 
-def schema(connection: Connection) -> MetaData:
-    found = MetaData()
-    found.reflect(connection)
-    return found
+def reflect_schema(connection: Connection) -> MetaData:
+    metadata = MetaData()
+    metadata.reflect(connection)
+    return metadata
 
 
-def revision(connection: Connection) -> str:
-    """The schema's version; InvalidInput if this is no database of ours."""
-    if VERSION not in schema(connection).tables:
+def read_revision(connection: Connection) -> str:
+    """Return the revision of the schema; raise InvalidInput if the database has no anoncup tables."""
+    if VERSION_TABLE not in reflect_schema(connection).tables:
         raise InvalidInput("the database has no anoncup tables; run anoncup migrate first")
-    return str(connection.execute(text(f"SELECT version_num FROM {VERSION}")).scalar_one())  # noqa: S608
+    return str(connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one())  # noqa: S608
 
 
-def kept_tables(found: MetaData) -> list[Table]:
-    """What is copied, every table after those that it refers to."""
-    return [table for table in found.sorted_tables if table.name not in UNKEPT]
+def list_copied_tables(metadata: MetaData) -> list[Table]:
+    """Return the tables to export, each after those that it references."""
+    return [table for table in metadata.sorted_tables if table.name not in _EXCLUDED_TABLES]
 
 
-def copy_out(connection: Connection, table: Table, into: IO[bytes]) -> Rows:
-    """Write the table's rows in Postgres' own text format, which every version reads."""
+def export_rows(connection: Connection, table: Table, file: IO[bytes]) -> TableRows:
+    """Write the table's rows in Postgres' text format, which every version can read."""
     columns = [column.name for column in table.columns if column.computed is None]
-    with cursor(connection) as copying:
-        with copying.copy(statement("COPY {} ({}) TO STDOUT", table.name, columns)) as copy:
-            for piece in copy:
-                into.write(piece)
-        rows = copying.rowcount
-    return Rows(table.name, columns, rows, last_numbers(connection, table))
+    with _open_cursor(connection) as export_cursor:
+        with export_cursor.copy(_build_statement("COPY {} ({}) TO STDOUT", table.name, columns)) as copy:
+            for chunk in copy:
+                file.write(chunk)
+        row_count = export_cursor.rowcount
+    return TableRows(table.name, columns, row_count, _read_last_numbers(connection, table))
 
 
-def last_numbers(connection: Connection, table: Table) -> dict[str, int]:
-    """Of each identity column that has given a number."""
-    found = {}
+def _read_last_numbers(connection: Connection, table: Table) -> dict[str, int]:
+    """Return the last value of each identity column that has generated one."""
+    numbers = {}
     for column in table.columns:
-        asked = {"table": table.name, "column": column.name}
+        parameters = {"table": table.name, "column": column.name}
         query = text("SELECT pg_sequence_last_value(pg_get_serial_sequence(:table, :column)::regclass)")
-        last = connection.execute(query, asked).scalar()
+        last = connection.execute(query, parameters).scalar()
         if last is not None:
-            found[column.name] = last
-    return found
+            numbers[column.name] = last
+    return numbers
 
 
 @contextmanager
-def emptied(url: str, *, at: str) -> Iterator[Connection]:
-    """A database without rows, its tables as of revision ``at``; committed at the end.
+def open_empty_database(url: str, *, target_revision: str) -> Iterator[Connection]:
+    """Open a database with the empty tables of ``target_revision``, and commit at the end.
 
-    All or nothing: an error, also one of the body's, leaves the database as it was.
+    An error, also in the body, leaves the database unchanged. Raise InvalidInput for an unknown revision and
+    Conflict if the database is not empty.
     """
-    if at not in known_revisions():
+    if target_revision not in list_revisions():
         raise InvalidInput(
-            "the backup is of revision {at}, which this version of anoncup does not know", at=at
+            "the backup is of revision {at}, which this version of anoncup does not know", at=target_revision
         )
-    with connected(url) as connection:
-        hold(connection)
-        remove_empty_tables(connection)
-        migrate_on(connection, at)
+    with connect(url) as connection:
+        lock_schema(connection)
+        _remove_empty_tables(connection)
+        migrate_on(connection, target_revision)
         yield connection
 
 
-def remove_empty_tables(connection: Connection) -> None:
-    """Remove our tables; Conflict if one has rows, or if they are not ours."""
-    found = schema(connection)
-    if not found.tables:
+def _remove_empty_tables(connection: Connection) -> None:
+    """Drop the anoncup tables; raise Conflict if one has rows or if there are other tables."""
+    metadata = reflect_schema(connection)
+    if not metadata.tables:
         return
-    if VERSION not in found.tables:
+    if VERSION_TABLE not in metadata.tables:
         raise Conflict("the database has tables of something else; restore into an empty one")
-    for table in found.sorted_tables:  # nobody writes from here on
+    for table in metadata.sorted_tables:  # no other session can write afterwards
         connection.execute(text(f'LOCK TABLE "{table.name}" IN ACCESS EXCLUSIVE MODE'))
     filled = [
-        table.name for table in kept_tables(found) if connection.execute(select(table).limit(1)).first()
+        table.name
+        for table in list_copied_tables(metadata)
+        if connection.execute(select(table).limit(1)).first()
     ]
     if filled:
         raise Conflict("the database has rows in {filled}; restore into an empty one", filled=tuple(filled))
-    found.drop_all(connection)
+    metadata.drop_all(connection)
 
 
-def check_tables(connection: Connection, tables: Sequence[Rows]) -> None:
-    """InvalidInput unless the archive has exactly the tables and columns of its revision."""
-    found = {
-        table.name: {column.name for column in table.columns} for table in kept_tables(schema(connection))
+def check_tables(connection: Connection, tables: Sequence[TableRows]) -> None:
+    """Raise InvalidInput unless the archive has exactly the tables and columns of its revision."""
+    existing = {
+        table.name: {column.name for column in table.columns}
+        for table in list_copied_tables(reflect_schema(connection))
     }
-    if found != {each.table: set(each.columns) for each in tables}:
+    if existing != {expected.table: set(expected.columns) for expected in tables}:
         raise InvalidInput("the backup has other tables than its revision; nothing was written")
 
 
-def copy_in(connection: Connection, rows: Rows, content: IO[bytes]) -> None:
+def import_rows(connection: Connection, table_rows: TableRows, content: IO[bytes]) -> None:
     try:
-        with cursor(connection) as copying:
-            with copying.copy(statement("COPY {} ({}) FROM STDIN", rows.table, rows.columns)) as copy:
-                for piece in iter(lambda: content.read(PIECE), b""):
-                    copy.write(piece)
-            loaded = copying.rowcount
+        with _open_cursor(connection) as import_cursor:
+            with import_cursor.copy(
+                _build_statement("COPY {} ({}) FROM STDIN", table_rows.table, table_rows.columns)
+            ) as copy:
+                for chunk in iter(lambda: content.read(CHUNK_BYTES), b""):
+                    copy.write(chunk)
+            loaded_count = import_cursor.rowcount
     except psycopg.Error as problem:
         raise InvalidInput(
             "the rows of {table} cannot be loaded: {reason}",
-            table=rows.table,
+            table=table_rows.table,
             reason=problem.diag.message_primary,
         ) from problem
-    if loaded != rows.rows:
+    if loaded_count != table_rows.rows:
         raise InvalidInput(
             "{table} has {loaded} rows, and the backup's manifest says {rows}",
-            table=rows.table,
-            loaded=loaded,
-            rows=rows.rows,
+            table=table_rows.table,
+            loaded=loaded_count,
+            rows=table_rows.rows,
         )
-    for column, last in rows.numbers.items():
-        asked = {"table": rows.table, "column": column, "last": last}
-        connection.execute(text("SELECT setval(pg_get_serial_sequence(:table, :column), :last)"), asked)
+    for column, last in table_rows.numbers.items():
+        parameters = {"table": table_rows.table, "column": column, "last": last}
+        connection.execute(text("SELECT setval(pg_get_serial_sequence(:table, :column), :last)"), parameters)
 
 
-def cursor(connection: Connection) -> "psycopg.Cursor[Any]":
+def _open_cursor(connection: Connection) -> "psycopg.Cursor[Any]":
     driver = connection.connection.driver_connection
-    assert isinstance(driver, psycopg.Connection)  # noqa: S101  # the only driver there is
+    assert isinstance(driver, psycopg.Connection)  # noqa: S101  # the only driver in use
     return driver.cursor()
 
 
-def statement(template: str, table: str, columns: Sequence[str]) -> sql.Composed:
+def _build_statement(template: str, table: str, columns: Sequence[str]) -> sql.Composed:
     names = sql.SQL(", ").join(map(sql.Identifier, columns))
     return sql.SQL(template).format(sql.Identifier(table), names)

@@ -1,4 +1,4 @@
-"""A whole service in one archive: its rows, the files they name, and, only if asked for, its keys."""
+"""Back up and restore a service: its rows, the files they refer to and, on request, its keys."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -13,16 +13,16 @@ from sqlalchemy import Connection, MetaData, select
 
 from anoncup.errors import NotFound, Unavailable
 from app.cli.backup import archive, keys, rows
-from app.cli.backup.archive import Archive, Writer
-from app.cli.backup.keys import Places
-from app.cli.backup.rows import Rows
-from app.storage import Store, digest_of
+from app.cli.backup.archive import Archive, ArchiveWriter
+from app.cli.backup.keys import KeyPaths
+from app.cli.backup.rows import TableRows
+from app.storage import Store, compute_digest
 from migrations.run import migrate_on
 
-KIND = "a service"
-DAMAGE = {"file_lost", "file_damaged"}
+_KIND = "a service"
+_DAMAGE_CODES = {"file_lost", "file_damaged"}
 
-REFERENCES = (
+FILE_COLUMNS = (
     ("competitions", "original"),
     ("competitions", "drawn"),
     ("submissions", "files"),
@@ -32,28 +32,28 @@ REFERENCES = (
     ("threshold_reports", "original"),
     ("draws", "files"),
 )
-"""The columns that name stored files: a SHA-256, or an object whose values are SHA-256."""
+"""Columns that refer to stored files, with a SHA-256 or an object whose values are SHA-256."""
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
-    """What an archive holds, or what was restored from it."""
+class BackupContents:
+    """Summary of the contents of a backup."""
 
     made_at: str
     revision: str
-    tables: Sequence[Rows]
+    tables: Sequence[TableRows]
     key_ids: Sequence[str]
     """The private keys that its secrets are sealed to."""
     files: int
     keys: int
 
     @classmethod
-    def of(cls, manifest: Mapping[str, Any]) -> "Contents":
+    def parse(cls, manifest: Mapping[str, Any]) -> "BackupContents":
         names = list(manifest["files"])
         return cls(
             made_at=str(manifest["made_at"]),
             revision=str(manifest["revision"]),
-            tables=[Rows(**entry) for entry in manifest["tables"]],
+            tables=[TableRows(**entry) for entry in manifest["tables"]],
             key_ids=list(manifest["key_ids"]),
             files=sum(name.startswith("blobs/") for name in names),
             keys=sum(name.endswith(".key") for name in names),
@@ -65,108 +65,113 @@ class Contents:
 
 
 def backup(
-    url: str, store: Store, into: Path, *, with_keys: Places | None = None, replace: bool = False
-) -> Contents:
-    """Write a consistent copy of the service to ``into``; the service goes on meanwhile.
+    url: str, store: Store, output: Path, *, key_paths: KeyPaths | None = None, replace: bool = False
+) -> BackupContents:
+    """Write a consistent copy of the running service to ``output``.
 
-    Files are never changed nor removed, so those that the snapshot names are there whenever they are read.
+    Files are never changed or removed, so those that the snapshot refers to still exist when they are copied.
     """
-    with rows.snapshot(url) as connection, archive.written(into, replace=replace) as writer:
-        found = rows.schema(connection)
+    with rows.open_snapshot(url) as connection, archive.create_archive(output, replace=replace) as writer:
+        metadata = rows.reflect_schema(connection)
         facts = {
             "made_at": datetime.now(UTC).isoformat(),
             "made_by": version("anoncup"),
-            "revision": rows.revision(connection),
-            "key_ids": key_ids(connection, found),
+            "revision": rows.read_revision(connection),
+            "key_ids": _list_key_ids(connection, metadata),
         }
-        tables = list(add_tables(writer, connection, found))
-        add_files(writer, store, digests(connection, found))
-        if with_keys is not None:
-            keys.add(writer, with_keys)
-        manifest = facts | {"tables": [asdict(each) for each in tables]}
-        writer.finish(KIND, manifest)
-    return Contents.of(manifest | {"files": writer.files})
+        tables = list(_add_tables(writer, connection, metadata))
+        _add_files(writer, store, _list_digests(connection, metadata))
+        if key_paths is not None:
+            keys.add_keys(writer, key_paths)
+        manifest = facts | {"tables": [asdict(table) for table in tables]}
+        writer.finish(_KIND, manifest)
+    return BackupContents.parse(manifest | {"files": writer.files})
 
 
-def add_tables(writer: Writer, connection: Connection, found: MetaData) -> Iterator[Rows]:
-    for table in rows.kept_tables(found):
-        # A tar wants the size first, and only the end of the copy tells it.
+def _add_tables(writer: ArchiveWriter, connection: Connection, metadata: MetaData) -> Iterator[TableRows]:
+    for table in rows.list_copied_tables(metadata):
+        # A tar member starts with its size, which is known only after the export.
         with TemporaryFile() as spool:
-            yield rows.copy_out(connection, table, spool)
+            yield rows.export_rows(connection, table, spool)
             writer.add(f"tables/{table.name}", spool)
 
 
-def add_files(writer: Writer, store: Store, wanted: Sequence[str]) -> None:
-    """Add each stored file; Unavailable, and no backup, if one is lost or is not what its name says."""
-    wrong = [digest for digest in wanted if not added(writer, store, digest)]
-    if wrong:
+def _add_files(writer: ArchiveWriter, store: Store, digests: Sequence[str]) -> None:
+    """Add each stored file; raise Unavailable if one is lost or damaged, so that no backup is made."""
+    damaged = [digest for digest in digests if not _try_add_file(writer, store, digest)]
+    if damaged:
         raise Unavailable(
             "{count} stored files are lost or damaged, so no backup was made: {wrong}",
             code="storage_damaged",
-            count=len(wrong),
-            wrong=tuple(wrong[:3]),
+            count=len(damaged),
+            wrong=tuple(damaged[:3]),
         )
 
 
-def added(writer: Writer, store: Store, digest: str) -> bool:
+def _try_add_file(writer: ArchiveWriter, store: Store, digest: str) -> bool:
     try:
         with store.open(digest) as file:
             writer.add(f"blobs/{digest}", file)
     except (NotFound, Unavailable) as problem:
-        if problem.code not in DAMAGE:
+        if problem.code not in _DAMAGE_CODES:
             raise
         return False
     return True
 
 
-def digests(connection: Connection, found: MetaData) -> list[str]:
-    """Every stored file that a row names."""
-    named: set[str] = set()
-    for table, column in REFERENCES:
-        if table in found.tables and column in found.tables[table].columns:
-            for value in connection.scalars(select(found.tables[table].columns[column])):
-                named |= set(value.values()) if isinstance(value, dict) else {value}
-    return sorted(named - {None})
+def _list_digests(connection: Connection, metadata: MetaData) -> list[str]:
+    """Return the SHA-256 of each stored file that a row refers to."""
+    references: set[str] = set()
+    for table, column in FILE_COLUMNS:
+        if table in metadata.tables and column in metadata.tables[table].columns:
+            for value in connection.scalars(select(metadata.tables[table].columns[column])):
+                references |= set(value.values()) if isinstance(value, dict) else {value}
+    return sorted(references - {None})
 
 
-def key_ids(connection: Connection, found: MetaData) -> list[str]:
-    """Of all that is sealed."""
-    sealed = [table.columns["key_id"] for table in found.tables.values() if "key_id" in table.columns]
+def _list_key_ids(connection: Connection, metadata: MetaData) -> list[str]:
+    """Return the ids of the keys that any secret is sealed to."""
+    sealed = [table.columns["key_id"] for table in metadata.tables.values() if "key_id" in table.columns]
     return sorted({key for column in sealed for key in connection.scalars(select(column).distinct())})
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[tuple[Archive, Contents]]:
-    """A backup that has been read to its end and found whole."""
-    with archive.opened(path, kind=KIND) as found:
-        yield found, archive.stated(found.manifest, Contents.of)
+def open_backup(path: Path) -> Iterator[tuple[Archive, BackupContents]]:
+    """Open a backup after verifying all of it."""
+    with archive.open_archive(path, kind=_KIND) as backup_archive:
+        yield backup_archive, archive.parse_manifest(backup_archive.manifest, BackupContents.parse)
 
 
-def restore(found: Archive, contents: Contents, *, url: str, store: Store, places: Places) -> None:
-    """Bring an empty database, the files and the archive's keys to what they were: all of it, or nothing."""
-    tables = {each.table: each for each in contents.tables}
-    with rows.emptied(url, at=contents.revision) as connection, taken_back_on_error() as undo:
+def restore(
+    backup_archive: Archive, contents: BackupContents, *, url: str, store: Store, key_paths: KeyPaths
+) -> None:
+    """Restore rows, files and keys into an empty database; nothing is changed if it fails."""
+    tables = {table.table: table for table in contents.tables}
+    with (
+        rows.open_empty_database(url, target_revision=contents.revision) as connection,
+        _undo_on_error() as undo,
+    ):
         rows.check_tables(connection, contents.tables)
-        for name, content in found.members("tables"):
-            rows.copy_in(connection, tables[name], content)
-        for digest, content in found.members("blobs"):
-            put_back(store, digest, content.read(), undo)
-        keys.put_back(found, places, undo)
+        for name, content in backup_archive.members("tables"):
+            rows.import_rows(connection, tables[name], content)
+        for digest, content in backup_archive.members("blobs"):
+            _restore_file(store, digest, content.read(), undo)
+        keys.restore_missing(backup_archive, key_paths, undo)
         migrate_on(connection, "head")
 
 
-def put_back(store: Store, digest: str, content: bytes, undo: ExitStack) -> None:
-    """Store the file, also in the place of one that is damaged."""
-    if digest_of(content) != digest:
-        raise archive.damaged(f"blobs/{digest} has another content than its name says")
-    if not store.holds(digest):
+def _restore_file(store: Store, digest: str, content: bytes, undo: ExitStack) -> None:
+    """Store the file and replace a damaged one."""
+    if compute_digest(content) != digest:
+        raise archive.build_damage_error(f"blobs/{digest} has another content than its name says")
+    if not store.contains(digest):
         undo.callback(store.remove, digest)
-    store.put(content)
+    store.save(content)
 
 
 @contextmanager
-def taken_back_on_error() -> Iterator[ExitStack]:
-    """Holds what undoes each thing that was made, and does it if the body fails."""
+def _undo_on_error() -> Iterator[ExitStack]:
+    """Yield a stack for undo callbacks, which are called if the body fails."""
     with ExitStack() as undo:
         yield undo
         undo.pop_all()

@@ -1,16 +1,16 @@
-"""The tables. Names are the contest's own; what a competition says is in its file, not in columns."""
+"""The database tables. The settings of a competition are in its file, not in columns."""
 
 from anoncup.schemas import TokenKind
-from app.db.models.allocations import Drawn, Seed, SeedOpening, Truth
+from app.db.models.allocations import AllocatedFiles, OrganizerFile, Seed, SeedOpening
 from app.db.models.competitions import (
     Announcement,
     AuditEntry,
     Clarification,
     Competition,
     Heartbeat,
+    ObservedDeadline,
     Organizer,
     ThresholdReport,
-    WitnessedEnd,
 )
 from app.db.models.declarations import Base, State
 from app.db.models.people import Invite, Member, PasswordLink, Team, Token, User
@@ -19,13 +19,13 @@ from app.db.models.submissions import Attempt, Evaluation, Grant, Rescore, Secre
 from app.db.models.targets import Guess, GuessTerms, Opening, SubmissionTerms, Target
 
 __all__ = [
+    "AllocatedFiles",
     "Announcement",
     "Attempt",
     "AuditEntry",
     "Base",
     "Clarification",
     "Competition",
-    "Drawn",
     "Evaluation",
     "Grant",
     "Guess",
@@ -33,8 +33,10 @@ __all__ = [
     "Heartbeat",
     "Invite",
     "Member",
+    "ObservedDeadline",
     "Opening",
     "Organizer",
+    "OrganizerFile",
     "PasswordLink",
     "RehearsalMove",
     "Rescore",
@@ -49,7 +51,5 @@ __all__ = [
     "ThresholdReport",
     "Token",
     "TokenKind",
-    "Truth",
     "User",
-    "WitnessedEnd",
 ]

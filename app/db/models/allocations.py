@@ -1,4 +1,4 @@
-"""What the service draws by a seed, and what organizers hold."""
+"""Seeds, files allocated to teams, and files that only organizers have."""
 
 from datetime import datetime
 from typing import Any
@@ -7,11 +7,11 @@ from uuid import UUID
 from sqlalchemy import ForeignKey
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.models.declarations import Base, moment_of_insert
+from app.db.models.declarations import Base, inserted_at_column
 
 
 class Seed(Base):
-    """A competition's seed, sealed to the workers' key when it was made; never another one."""
+    """A competition's seed, sealed to the workers' key when it was created. It never changes."""
 
     __tablename__ = "seeds"
 
@@ -20,12 +20,14 @@ class Seed(Base):
     sealed: Mapped[bytes]
     commitment: Mapped[str]
     """SHA-256 of the seed."""
-    created_at: Mapped[datetime] = moment_of_insert()
+    created_at: Mapped[datetime] = inserted_at_column()
 
 
 class SeedOpening(Base):
-    """The seed itself, noted when its competition had closed; apart, for before the reveal a web process may
-    not read it (``app.db.privileges``)."""
+    """The opened seed of a closed competition.
+
+    It has a table of its own because web processes may not read it before the reveal (``app.db.privileges``).
+    """
 
     __tablename__ = "seed_openings"
 
@@ -33,8 +35,8 @@ class SeedOpening(Base):
     seed: Mapped[bytes]
 
 
-class Truth(Base):
-    """A file that only organizers know, sealed to the workers' key."""
+class OrganizerFile(Base):
+    """A file that only organizers have, sealed to the workers' key."""
 
     __tablename__ = "truths"
 
@@ -45,20 +47,20 @@ class Truth(Base):
     commitment: Mapped[str]
     """SHA-256 of the salt and the file; the salt is sealed with the file."""
     size: Mapped[int]
-    """Bytes."""
-    at: Mapped[datetime] = moment_of_insert()
+    """Size in bytes."""
+    at: Mapped[datetime] = inserted_at_column()
 
 
-class Drawn(Base):
-    """The files that were drawn for a team, which it alone may read before the reveal."""
+class AllocatedFiles(Base):
+    """The files allocated to a team, which only that team may read before the reveal."""
 
     __tablename__ = "draws"
 
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
     team: Mapped[str] = mapped_column(primary_key=True)
-    """The name that they were drawn for; empty: those of all baselines."""
+    """Name of the team that they were allocated to; empty for the files of all baselines."""
     team_id: Mapped[UUID | None] = mapped_column(ForeignKey("teams.id"), unique=True)
     attempt: Mapped[int]
     files: Mapped[dict[str, Any]]
     """SHA-256 of each file."""
-    made_at: Mapped[datetime] = moment_of_insert()
+    made_at: Mapped[datetime] = inserted_at_column()

@@ -1,4 +1,4 @@
-"""A competition, and what its organizers do with it."""
+"""Competitions, and what their organizers publish, ask for and do."""
 
 from datetime import datetime
 from typing import Any
@@ -8,15 +8,15 @@ from sqlalchemy import BigInteger, ForeignKey, Identity, Index
 from sqlalchemy import text as sql
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from anoncup.messages import Statement
-from app.db.models.declarations import UNFINISHED, Base, Work, identifier, moment_of_insert
+from anoncup.messages import CodedMessage
+from app.db.models.declarations import UNFINISHED, Base, LeasedJob, id_column, inserted_at_column
 from app.db.models.people import Team
 
 
 class Competition(Base):
     __tablename__ = "competitions"
     __table_args__ = (
-        # One at a time: two organizers may ask at once.
+        # One rehearsal at a time, even if two organizers start one simultaneously.
         Index(
             "uq_competitions_standing_rehearses",
             "rehearses",
@@ -25,52 +25,52 @@ class Competition(Base):
         ),
     )
 
-    id: Mapped[UUID] = identifier()
+    id: Mapped[UUID] = id_column()
     slug: Mapped[str] = mapped_column(unique=True)
     file: Mapped[str]
-    """competition.toml as the organizer wrote it last."""
+    """The current competition.toml as the organizer wrote it."""
     scales: Mapped[dict[str, Any]]
-    """The scales of its utility scores: the file's own, the rest computed from the original."""
+    """Scales of the utility scores, from the file or computed from the original."""
     scored_by: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
-    """Name and version of all that counts, from the first submission on; empty before."""
+    """Name and version of each measure and attacker that counts; empty before the first submission."""
     original: Mapped[dict[str, Any]]
-    """SHA-256 of each file of the original; some may be missing yet."""
+    """SHA-256 of each uploaded file of the original; some may still be missing."""
     drawn: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
-    """SHA-256 of the files that the service has drawn for all, in place of those that the original lacks."""
+    """SHA-256 of the files that the service has allocated to all teams, in place of missing originals."""
     drawing: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
-    """What the service draws, as its track says: ``files``, ``each_team``, and of which ``truth``; {}:
-    nothing."""
+    """Files that the service allocates according to the track: ``files``, ``each_team`` and the source file
+    ``truth``; {} for none."""
     original_rows: Mapped[int | None]
-    """The number of individuals, once the original is complete."""
-    created_at: Mapped[datetime] = moment_of_insert()
+    """Number of individuals, once the original is complete."""
+    created_at: Mapped[datetime] = inserted_at_column()
     paused_at: Mapped[datetime | None]
-    """Since when the open phase takes nothing in."""
+    """When the open phase was paused; nothing is accepted until it is resumed."""
     drawn_at: Mapped[datetime | None]
-    """When the first of the teams' own files were drawn: from then on stands what they are drawn from."""
+    """When the first team files were allocated; their source data cannot change afterwards."""
     frozen_at: Mapped[datetime | None]
-    """When the finals were taken: from then on the targets are those and no others."""
+    """When the finals were frozen; the targets cannot change afterwards."""
     published_at: Mapped[datetime | None]
-    """When the targets' files were complete and could be downloaded."""
+    """When the files of all targets were complete and became downloadable."""
     closed_at: Mapped[datetime | None]
     """When the last guess was scored and every score became visible."""
     revealed_at: Mapped[datetime | None]
     """When the secrets of the targets were published."""
     rehearses: Mapped[UUID | None] = mapped_column(ForeignKey("competitions.id"))
-    """The competition that this one is a rehearsal of, for whose organizers alone it exists."""
+    """The competition that this one rehearses. Only its organizers can see the rehearsal."""
     removed_at: Mapped[datetime | None]
-    """When its organizers ended the rehearsal: from then on it exists for nobody."""
+    """When the organizers ended the rehearsal; nobody can see it afterwards."""
 
     @property
-    def given(self) -> dict[str, str]:
-        """SHA-256 of each file that everybody is given: the original's, and what is drawn for all besides."""
+    def public_files(self) -> dict[str, str]:
+        """SHA-256 of each file that all teams get: the original, and the files allocated to all."""
         return {**self.drawn, **self.original}
 
     @property
-    def undrawn(self) -> tuple[str, ...]:
-        """The files that are drawn for all and are not there yet."""
+    def unallocated_files(self) -> tuple[str, ...]:
+        """Names of the files to be allocated to all teams that do not exist yet."""
         if not self.drawing or self.drawing["each_team"]:
             return ()
-        return tuple(name for name in self.drawing["files"] if name not in self.given)
+        return tuple(name for name in self.drawing["files"] if name not in self.public_files)
 
 
 class Organizer(Base):
@@ -80,13 +80,13 @@ class Organizer(Base):
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"), primary_key=True, index=True)
 
 
-class ThresholdReport(Work, Base):
-    """The advisor's report on a competition's data, made in the background."""
+class ThresholdReport(LeasedJob, Base):
+    """A report of the threshold advisor on a competition's data, computed in the background."""
 
     __tablename__ = "threshold_reports"
     __table_args__ = (
         Index("ix_threshold_reports_unfinished", "created_at", postgresql_where=UNFINISHED),
-        # One at a time: a competition that asks for many must not take every process that makes them.
+        # One at a time, so that a competition with many reports does not occupy every process for reports.
         Index(
             "uq_threshold_reports_scoring_competition_id",
             "competition_id",
@@ -98,74 +98,74 @@ class ThresholdReport(Work, Base):
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
     file: Mapped[str]
-    """The competition's file, and the data below, as they stood when it was asked for."""
+    """The competition's file, and below its data, when the report was requested."""
     original: Mapped[dict[str, Any]]
     question: Mapped[dict[str, Any]]
     report: Mapped[dict[str, Any] | None]
 
 
 class Announcement(Base):
-    """What the organizers tell everybody, in the languages they wrote it in."""
+    """A public announcement by the organizers or the service, with its text by language."""
 
     __tablename__ = "announcements"
 
-    id: Mapped[UUID] = identifier()
+    id: Mapped[UUID] = id_column()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
     user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
-    """None: the service itself, by the clock."""
-    at: Mapped[datetime] = moment_of_insert()
+    """The author; None for the service itself (the clock)."""
+    at: Mapped[datetime] = inserted_at_column()
     text: Mapped[dict[str, Any]]
-    said: Mapped[Statement | None]
-    """What the service says itself, in any language; None: people."""
+    said: Mapped[CodedMessage | None]
+    """The announcement of the service itself, translatable to any language; None for one by people."""
 
 
 class Clarification(Base):
-    """What a team asks the organizers about the contest, and what they answer."""
+    """A team's question to the organizers, with their answer."""
 
     __tablename__ = "clarifications"
 
-    id: Mapped[UUID] = identifier()
+    id: Mapped[UUID] = id_column()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
     team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
-    """Who asked."""
-    asked_at: Mapped[datetime] = moment_of_insert()
+    """The member who asked."""
+    asked_at: Mapped[datetime] = inserted_at_column()
     question: Mapped[str]
     answer: Mapped[str | None]
     answered_at: Mapped[datetime | None]
     public: Mapped[bool] = mapped_column(default=False, server_default=sql("false"))
-    """Whether everybody reads both, not naming the team."""
+    """Whether question and answer are visible to everybody, without the team's name."""
 
     team: Mapped[Team] = relationship(lazy="raise")
 
 
-class WitnessedEnd(Base):
-    """The end of the last phase as the clock saw it; only inserted, and worth nothing unless it is signed."""
+class ObservedDeadline(Base):
+    """The end of the last phase as observed and signed by the clock. Rows are never updated."""
 
     __tablename__ = "witnessed_ends"
 
-    id: Mapped[UUID] = identifier()
+    id: Mapped[UUID] = id_column()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
     phase: Mapped[str]
     ends_at: Mapped[datetime]
     notice_hours: Mapped[int]
-    """How early the file asked for a reveal to be told of."""
+    """Notice period of a reveal in the competition's file, in hours."""
     free: Mapped[bool]
-    """Whether nothing had been submitted by then."""
+    """Whether nothing had been submitted at that time."""
     witnessed_at: Mapped[datetime]
     signature: Mapped[bytes]
 
 
 class AuditEntry(Base):
-    """Who did what, when, and what was there before and after; written with the act, never changed."""
+    """An entry of the audit log, with the state before and after. Written with the action, never changed."""
 
     __tablename__ = "audit_entries"
 
     number: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
-    at: Mapped[datetime] = moment_of_insert()
+    at: Mapped[datetime] = inserted_at_column()
     competition_id: Mapped[UUID | None] = mapped_column(ForeignKey("competitions.id"), index=True)
     user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
-    """None: the service itself, by the clock."""
+    """None for the service itself (the clock)."""
     actor: Mapped[str]
     action: Mapped[str]
     subject: Mapped[str]
@@ -174,7 +174,7 @@ class AuditEntry(Base):
 
 
 class Heartbeat(Base):
-    """When a regular task last ran to its end."""
+    """When a regular task last completed."""
 
     __tablename__ = "heartbeats"
 

@@ -1,4 +1,4 @@
-"""What the tables' classes are built from."""
+"""Base class, column types and shared columns of the models."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -9,20 +9,20 @@ from sqlalchemy import ARRAY, JSON, DateTime, Dialect, MetaData, Text, TypeDecor
 from sqlalchemy import text as sql
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from anoncup.messages import Statement
+from anoncup.messages import CodedMessage
 
 
-class Stated(TypeDecorator[Statement]):
-    """A statement with its values, to be said in any language."""
+class StatementType(TypeDecorator[CodedMessage]):
+    """Column type for a statement with its values, stored as JSON."""
 
     impl = JSON(none_as_null=True)
     cache_ok = True
 
-    def process_bind_param(self, value: Statement | None, _: Dialect) -> dict[str, Any] | None:
+    def process_bind_param(self, value: CodedMessage | None, _: Dialect) -> dict[str, Any] | None:
         return None if value is None else value.to_json()
 
-    def process_result_value(self, value: Any, _: Dialect) -> Statement | None:
-        return None if value is None else Statement.from_json(value)
+    def process_result_value(self, value: Any, _: Dialect) -> CodedMessage | None:
+        return None if value is None else CodedMessage.from_json(value)
 
 
 class Base(DeclarativeBase):
@@ -38,16 +38,16 @@ class Base(DeclarativeBase):
     type_annotation_map = {  # noqa: RUF012  # SQLAlchemy reads it from the class
         str: Text,
         datetime: DateTime(timezone=True),
-        # JSON and not JSONB: measures keep their order and floats every digit.
+        # JSON and not JSONB, to keep the order of measures and every digit of floats.
         dict[str, Any]: JSON,
         list[dict[str, Any]]: JSON,
         list[str]: ARRAY(Text),
-        Statement: Stated,
+        CodedMessage: StatementType,
     }
 
 
 class State(StrEnum):
-    """Where a piece of work stands; the first two are not the last."""
+    """State of a job. QUEUED and SCORING are unfinished, all others are final."""
 
     QUEUED = "QUEUED"
     SCORING = "SCORING"
@@ -57,33 +57,33 @@ class State(StrEnum):
     CANCELLED = "CANCELLED"
 
 
-def identifier() -> Mapped[UUID]:
+def id_column() -> Mapped[UUID]:
     return mapped_column(primary_key=True, default=uuid4)
 
 
-def moment_of_insert() -> Mapped[datetime]:
-    """The database's clock, not a process's."""
+def inserted_at_column() -> Mapped[datetime]:
+    """Return a column with the insertion time by the database's clock."""
     return mapped_column(server_default=sql("clock_timestamp()"))
 
 
-class Work:
-    """What a worker does under a lease and finishes once: columns of evaluations, guesses and reports."""
+class LeasedJob:
+    """Columns of jobs that a worker leases and finishes once: evaluations, guesses and reports."""
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
     state: Mapped[State] = mapped_column(Text, default=State.QUEUED)
     attempt: Mapped[int] = mapped_column(default=0)
     excused: Mapped[int] = mapped_column(default=0, server_default=sql("0"))
-    """Attempts that ended for want of what another worker may have; they do not count against it."""
+    """Attempts that failed because this worker lacked something another may have; they do not count."""
     not_before: Mapped[datetime | None]
-    """Until then nobody takes it: given back, so that another worker looks at it first."""
+    """No worker takes the job before this time. Set for a returned job, so that another worker tries it."""
     missing_since: Mapped[datetime | None]
-    """When a worker whose store answers first found one of its files missing or damaged."""
+    """When a worker with a reachable store first found one of the job's files missing or damaged."""
     leased_until: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(server_default=sql("clock_timestamp()"))
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
-    failure: Mapped[Statement | None]
-    """Why it ended in ERROR, or was given back last."""
+    failure: Mapped[CodedMessage | None]
+    """Reason of the state ERROR, or of the last return of the job."""
 
 
 UNFINISHED = sql("state IN ('QUEUED', 'SCORING')")

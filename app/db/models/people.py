@@ -1,4 +1,4 @@
-"""Accounts, what signs them in, and the teams they form."""
+"""Accounts, their credentials, and teams."""
 
 from datetime import datetime
 from uuid import UUID
@@ -8,37 +8,37 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from anoncup.schemas import TokenKind
 from anoncup.schemas.roles import Role
-from app.db.models.declarations import Base, identifier, moment_of_insert
+from app.db.models.declarations import Base, id_column, inserted_at_column
 
 
 class User(Base):
     __tablename__ = "users"
 
-    id: Mapped[UUID] = identifier()
+    id: Mapped[UUID] = id_column()
     name: Mapped[str]
     name_key: Mapped[str] = mapped_column(unique=True)
-    """How the name reads in any case (``app.services.accounts.names.key``): people are found by it."""
+    """Case-insensitive form for look-up (``app.services.accounts.names.build_key``)."""
     name_look: Mapped[str] = mapped_column(unique=True)
-    """How it looks as it is written (``app.services.accounts.names.look``)."""
+    """Visual form, to prevent look-alikes (``app.services.accounts.names.build_look_key``)."""
     name_capitals: Mapped[str] = mapped_column(unique=True)
-    """How it looks in capitals (``app.services.accounts.names.capitals``)."""
+    """Visual form in capitals (``app.services.accounts.names.build_capitals_key``)."""
     password_hash: Mapped[str]
     role: Mapped[Role] = mapped_column(Text)
-    created_at: Mapped[datetime] = moment_of_insert()
+    created_at: Mapped[datetime] = inserted_at_column()
 
 
 class Token(Base):
-    """An API token or a browser session: 256 random bits, of which only the digest is kept."""
+    """An API token or a browser session: 256 random bits, of which only the digest is stored."""
 
     __tablename__ = "tokens"
 
-    id: Mapped[UUID] = identifier()
+    id: Mapped[UUID] = id_column()
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     kind: Mapped[TokenKind] = mapped_column(Text)
     name: Mapped[str]
     digest: Mapped[bytes] = mapped_column(unique=True)
     scopes: Mapped[list[str]]
-    created_at: Mapped[datetime] = moment_of_insert()
+    created_at: Mapped[datetime] = inserted_at_column()
     expires_at: Mapped[datetime]
     revoked_at: Mapped[datetime | None]
 
@@ -46,14 +46,14 @@ class Token(Base):
 
 
 class PasswordLink(Base):
-    """A code with which a person sets a new password, once."""
+    """A one-time link for setting a new password."""
 
     __tablename__ = "password_links"
 
-    id: Mapped[UUID] = identifier()
+    id: Mapped[UUID] = id_column()
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     digest: Mapped[bytes] = mapped_column(unique=True)
-    created_at: Mapped[datetime] = moment_of_insert()
+    created_at: Mapped[datetime] = inserted_at_column()
     expires_at: Mapped[datetime]
     used_at: Mapped[datetime | None]
 
@@ -62,14 +62,14 @@ class Invite(Base):
     __tablename__ = "invites"
     __table_args__ = (CheckConstraint("uses_left >= 0", name="uses_left"),)
 
-    id: Mapped[UUID] = identifier()
+    id: Mapped[UUID] = id_column()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
     team_id: Mapped[UUID | None] = mapped_column(ForeignKey("teams.id"))
-    """The team that whoever uses it joins; without one, it founds a team."""
+    """The team to join; None for an invite to create a team."""
     digest: Mapped[bytes] = mapped_column(unique=True)
     uses_left: Mapped[int]
     expires_at: Mapped[datetime]
-    created_at: Mapped[datetime] = moment_of_insert()
+    created_at: Mapped[datetime] = inserted_at_column()
 
 
 class Team(Base):
@@ -80,24 +80,24 @@ class Team(Base):
         UniqueConstraint("competition_id", "name_capitals"),
     )
 
-    id: Mapped[UUID] = identifier()
+    id: Mapped[UUID] = id_column()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
     name: Mapped[str]
     name_key: Mapped[str]
     name_look: Mapped[str]
     name_capitals: Mapped[str]
-    created_at: Mapped[datetime] = moment_of_insert()
+    created_at: Mapped[datetime] = inserted_at_column()
     disqualified_at: Mapped[datetime | None]
     disqualified_for: Mapped[str | None]
-    """Why, as the team reads it."""
+    """Reason of the disqualification, visible to the team."""
     approach: Mapped[str | None]
-    """How it did what it did, which everybody reads once the contest has closed."""
+    """The team's description of its method, public once the contest has closed."""
     baseline: Mapped[bool] = mapped_column(default=False)
-    """A row for comparison that the organizers added: no members, no rank, no target."""
+    """Whether the organizers added it for comparison: without members, rank and target."""
 
 
 class Member(Base):
-    """A person in a team; the key allows one team per competition."""
+    """Membership of a user in a team. The primary key allows one team per competition."""
 
     __tablename__ = "members"
 

@@ -1,4 +1,4 @@
-"""What the sample teams of a rehearsal do."""
+"""Actions of the sample teams in rehearsals."""
 
 from uuid import UUID
 
@@ -6,17 +6,17 @@ from sqlalchemy import ForeignKey, Index, UniqueConstraint
 from sqlalchemy import text as sql
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.db.models.declarations import UNFINISHED, Base, Work
+from app.db.models.declarations import UNFINISHED, Base, LeasedJob
 from app.db.models.people import Team
 
 
-class RehearsalMove(Work, Base):
-    """One act of a sample team in a rehearsal: a release, or a guess on another team's target."""
+class RehearsalMove(LeasedJob, Base):
+    """One action of a sample team in a rehearsal: a release, or a guess on another team's target."""
 
     __tablename__ = "rehearsal_moves"
     __table_args__ = (
         Index("ix_rehearsal_moves_unfinished", "created_at", postgresql_where=UNFINISHED),
-        # One at a time: a rehearsal must not take every process that makes reports.
+        # One at a time, so that a rehearsal does not occupy every process for reports.
         Index(
             "uq_rehearsal_moves_scoring_competition_id",
             "competition_id",
@@ -30,14 +30,14 @@ class RehearsalMove(Work, Base):
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
     team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
-    """The organizer who rehearses: what is sent needs a sender."""
+    """The organizer who started the rehearsal, recorded as the sender."""
     phase: Mapped[str]
-    """In which it is made: a release in the first, a guess in the second."""
+    """Phase of the action: releases are made in the first, guesses in the second."""
     number: Mapped[int]
-    """Which of the team's releases, or which of the others' targets in the order of their names."""
+    """Number of the team's release, or of the target among the others' targets ordered by name."""
     method: Mapped[str]
-    """The sample method, or the built-in attacker, that it is made with."""
+    """The sample method or built-in attacker to use."""
     share: Mapped[float]
-    """Of its phase that has passed when it is due: ``not_before`` follows the phase where that moves."""
+    """Share of the phase after which the action is due. ``not_before`` is adjusted if the phase moves."""
 
     team: Mapped[Team] = relationship(lazy="raise", viewonly=True)

@@ -1,4 +1,4 @@
-"""What teams hand in, and how it is scored."""
+"""Upload attempts, submissions and their evaluations."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -9,12 +9,12 @@ from sqlalchemy import text as sql
 from sqlalchemy.orm import Mapped, column_property, mapped_column, relationship
 
 from anoncup import schemas
-from app.db.models.declarations import UNFINISHED, Base, Work, identifier, moment_of_insert
+from app.db.models.declarations import UNFINISHED, Base, LeasedJob, id_column, inserted_at_column
 from app.db.models.people import Team
 
 
 class Attempt(Base):
-    """An upload that was begun in a phase, whatever became of it."""
+    """An upload started in a phase, successful or not."""
 
     __tablename__ = "attempts"
     __table_args__ = (
@@ -22,36 +22,36 @@ class Attempt(Base):
         Index("ix_attempts_under_way", "team_id", postgresql_where=sql("ended_at IS NULL")),
     )
 
-    id: Mapped[UUID] = identifier()
+    id: Mapped[UUID] = id_column()
     team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
     phase: Mapped[str]
-    at: Mapped[datetime] = moment_of_insert()
-    """Its entrance: what counts for deadlines and for the caps of a day."""
+    at: Mapped[datetime] = inserted_at_column()
+    """Start of the upload, which counts for deadlines and daily caps."""
     ended_at: Mapped[datetime | None]
-    """When it was answered. None: it is being received, its process was killed, or it may be retried."""
+    """When it ended. None while it is received, after its process was killed, or if it may be retried."""
     key: Mapped[str | None]
-    """What its sender named it; a retry under the same name goes on with it."""
+    """Idempotency key of the sender; a retry under the same key continues this attempt."""
     senders: Mapped[int] = mapped_column(default=1)
-    """Requests that go on with it; those whose process was killed too."""
+    """Requests that use this attempt, including those whose process was killed."""
     counts: Mapped[bool] = mapped_column(default=True)
-    """Towards the caps; not what the service could not take in."""
+    """Whether it counts towards the caps; False if the service could not accept it."""
 
 
 class Grant(Base):
-    """More of a cap than the competition file gives. Of a daily cap: for the day of the grant."""
+    """An increase of a cap for one team. A daily cap is increased for the day of the grant only."""
 
     __tablename__ = "grants"
 
-    id: Mapped[UUID] = identifier()
+    id: Mapped[UUID] = id_column()
     team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"), index=True)
     cap: Mapped[str]
     amount: Mapped[int]
-    at: Mapped[datetime] = moment_of_insert()
+    at: Mapped[datetime] = inserted_at_column()
 
 
 class Submission(Base):
-    """What a team handed in: the public part, by content hash, and when."""
+    """A team's submission: its public files by content hash, and metadata."""
 
     __tablename__ = "submissions"
     __table_args__ = (
@@ -59,34 +59,34 @@ class Submission(Base):
         UniqueConstraint("team_id", "idempotency_key"),
     )
 
-    id: Mapped[UUID] = identifier()
+    id: Mapped[UUID] = id_column()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
     team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"), index=True)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
     received_at: Mapped[datetime]
     comment: Mapped[str]
     files: Mapped[dict[str, Any]]
-    """SHA-256 of each public file, as it is kept."""
+    """SHA-256 of each public file as stored."""
     sent: Mapped[dict[str, Any]]
-    """SHA-256 of each public file as it was sent; another one where the service shuffles."""
+    """SHA-256 of each public file as uploaded, which differs from ``files`` if the service shuffles rows."""
     rows: Mapped[int]
     sizes: Mapped[dict[str, Any]]
-    """What is counted of it and of the original."""
+    """Counts of the release and of the original."""
     remarks: Mapped[list[dict[str, Any]]]
     quota_left: Mapped[dict[str, Any]]
-    """What was left of each cap right after this one; part of the receipt."""
+    """Remaining amount of each cap after this submission; part of the receipt."""
     idempotency_key: Mapped[str | None]
     fingerprint: Mapped[str | None]
-    """SHA-256 of all that was sent under the key."""
+    """SHA-256 of the complete upload under the idempotency key."""
     final: Mapped[bool] = mapped_column(default=False)
-    """Whether the team marked it."""
+    """Whether the team marked it as its final."""
     disqualified_at: Mapped[datetime | None]
     disqualified_for: Mapped[str | None]
-    """Why, as its team reads it."""
+    """Reason of the disqualification, visible to the team."""
 
     if TYPE_CHECKING:
         number: Mapped[int]
-        """1, 2, 3, … among the submissions of its team, in the order of receipt."""
+        """Number among the team's submissions in the order of receipt, from 1."""
 
     team: Mapped[Team] = relationship(lazy="raise")
     evaluation: Mapped["Evaluation"] = relationship(
@@ -97,24 +97,27 @@ class Submission(Base):
     secret: Mapped["Secret"] = relationship(lazy="raise", viewonly=True)
 
     @property
-    def said(self) -> list[schemas.Said]:
-        """The remarks, read."""
-        return [schemas.Said.model_validate(one) for one in self.remarks]
+    def parsed_remarks(self) -> list[schemas.Notice]:
+        """The remarks as schema objects."""
+        return [schemas.Notice.model_validate(remark) for remark in self.remarks]
 
 
-up_to_this = Submission.__table__.alias("up_to_this")
+_earlier_submissions = Submission.__table__.alias("up_to_this")
 Submission.number = column_property(
     select(func.count())
-    .select_from(up_to_this)
-    .where(up_to_this.c.team_id == Submission.team_id)
-    .where(tuple_(up_to_this.c.received_at, up_to_this.c.id) <= tuple_(Submission.received_at, Submission.id))
+    .select_from(_earlier_submissions)
+    .where(_earlier_submissions.c.team_id == Submission.team_id)
+    .where(
+        tuple_(_earlier_submissions.c.received_at, _earlier_submissions.c.id)
+        <= tuple_(Submission.received_at, Submission.id)
+    )
     .scalar_subquery(),
     deferred=True,
 )
 
 
 class Secret(Base):
-    """The source index, sealed to the workers' key, apart from the public data."""
+    """The secret of a submission (the source index), sealed to the workers' key, apart from public data."""
 
     __tablename__ = "secrets"
 
@@ -126,7 +129,7 @@ class Secret(Base):
 
 
 class Rescore(Base):
-    """Every submission scored by other rules: to be compared, then applied or cancelled as a whole."""
+    """A re-evaluation of all submissions by changed rules, to be compared and then applied or cancelled."""
 
     __tablename__ = "rescores"
     __table_args__ = (
@@ -138,27 +141,27 @@ class Rescore(Base):
         ),
     )
 
-    id: Mapped[UUID] = identifier()
+    id: Mapped[UUID] = id_column()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
     file: Mapped[str]
-    """The competition's file as it would become."""
+    """The competition's file with the changed rules."""
     scales: Mapped[dict[str, Any]]
     scored_by: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
-    """Name and version of all that counts by its rules."""
+    """Name and version of each measure and attacker that counts by the changed rules."""
     replaces: Mapped[str]
-    """SHA-256 of the rules in force when it was begun."""
+    """SHA-256 of the rules in force when the re-evaluation was started."""
     replaced_file: Mapped[str | None]
-    """The file that was in force until it was applied. None: not applied."""
+    """The file in force until this was applied; None if it was not applied."""
     replaced_scored_by: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
-    """What counted until it was applied."""
-    created_at: Mapped[datetime] = moment_of_insert()
+    """Versions that counted until this was applied."""
+    created_at: Mapped[datetime] = inserted_at_column()
     applied_at: Mapped[datetime | None]
     cancelled_at: Mapped[datetime | None]
 
 
-class Evaluation(Work, Base):
-    """One scoring of one submission. A re-scoring is a new row: history is not rewritten."""
+class Evaluation(LeasedJob, Base):
+    """One evaluation of one submission. A re-evaluation adds a row and changes no earlier one."""
 
     __tablename__ = "evaluations"
     __table_args__ = (
@@ -176,11 +179,11 @@ class Evaluation(Work, Base):
 
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
     party_id: Mapped[UUID]
-    """Who takes turns with the others of the competition: the team, or the re-score set as a whole."""
+    """Unit of fair scheduling within the competition: the team, or the re-evaluation as a whole."""
 
     submission_id: Mapped[UUID] = mapped_column(ForeignKey("submissions.id"), index=True)
     rescore_id: Mapped[UUID | None] = mapped_column(ForeignKey("rescores.id"))
-    """The set it belongs to; the rules are that set's."""
+    """The re-evaluation it belongs to, whose rules apply; None for the rules in force."""
     current: Mapped[bool] = mapped_column(default=True)
     step: Mapped[int] = mapped_column(default=0)
     steps: Mapped[int] = mapped_column(default=0)
@@ -192,6 +195,6 @@ class Evaluation(Work, Base):
     submission: Mapped[Submission] = relationship(lazy="raise", viewonly=True)
 
     @property
-    def found(self) -> schemas.Verdict | None:
-        """The verdict, read."""
-        return schemas.read(self.verdict) if self.verdict else None
+    def parsed_verdict(self) -> schemas.Verdict | None:
+        """The verdict as a schema object."""
+        return schemas.parse_verdict(self.verdict) if self.verdict else None

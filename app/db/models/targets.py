@@ -1,4 +1,4 @@
-"""The second phase: what may be attacked, and the attacks."""
+"""Targets and guesses of the second phase."""
 
 from datetime import datetime
 from typing import Any
@@ -8,7 +8,7 @@ from sqlalchemy import ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from anoncup import schemas
-from app.db.models.declarations import UNFINISHED, Base, Work, identifier
+from app.db.models.declarations import UNFINISHED, Base, LeasedJob, id_column
 from app.db.models.people import Team
 from app.db.models.submissions import Submission
 
@@ -19,22 +19,24 @@ class Target(Base):
     __tablename__ = "targets"
     __table_args__ = (UniqueConstraint("competition_id", "name"),)
 
-    id: Mapped[UUID] = identifier()
+    id: Mapped[UUID] = id_column()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
     submission_id: Mapped[UUID] = mapped_column(ForeignKey("submissions.id"), unique=True)
     name: Mapped[str]
     rows: Mapped[int]
     sizes: Mapped[dict[str, Any]]
     files: Mapped[dict[str, Any] | None]
-    """SHA-256 of each file as the service wrote it; None until it has."""
+    """SHA-256 of each file written by the service; None before that."""
 
     submission: Mapped[Submission] = relationship(lazy="raise", viewonly=True)
     opening: Mapped["Opening | None"] = relationship(lazy="raise", viewonly=True)
 
 
 class Opening(Base):
-    """A target's secret, opened when its competition had closed; apart, for before the reveal a web process
-    may not read it (``app.db.privileges``)."""
+    """The opened secret of a target in a closed competition.
+
+    It has a table of its own because web processes may not read it before the reveal (``app.db.privileges``).
+    """
 
     __tablename__ = "openings"
 
@@ -45,9 +47,9 @@ class Opening(Base):
 
 
 class GuessTerms(Base):
-    """When a competition takes guesses and how many, as the clock last read it from the competition's file.
+    """Dates and cap for guesses, as last read by the clock from the competition's file.
 
-    The database holds the other processes to it (``migrations.guards``); only the clock may write it.
+    Only the clock may write them; triggers enforce them for the other processes (``migrations.guards``).
     """
 
     __tablename__ = "guess_terms"
@@ -57,11 +59,11 @@ class GuessTerms(Base):
     ends_at: Mapped[datetime]
     guesses_per_target: Mapped[int]
     grace_s: Mapped[int]
-    """How many seconds after the end a guess may arrive that entered before it."""
+    """Seconds after the end in which the upload of a guess started before the end may complete."""
 
 
 class SubmissionTerms(Base):
-    """When a competition takes submissions and how many, as the clock last read it from its file."""
+    """Dates and caps for submissions, as last read by the clock from the competition's file."""
 
     __tablename__ = "submission_terms"
 
@@ -71,11 +73,11 @@ class SubmissionTerms(Base):
     valid_per_day: Mapped[int]
     valid_total: Mapped[int]
     timezone: Mapped[str]
-    """Its midnights begin the days."""
+    """Time zone of the daily caps."""
     grace_s: Mapped[int]
 
 
-class Guess(Work, Base):
+class Guess(LeasedJob, Base):
     """A team's attempt to answer a question about a target."""
 
     __tablename__ = "guesses"
@@ -96,13 +98,13 @@ class Guess(Work, Base):
     file: Mapped[str]
     """SHA-256 of the guess file."""
     answered: Mapped[int]
-    """Of how many it says anything."""
+    """Number of individuals for which the guess gives an answer."""
     correct: Mapped[int | None]
     outcome: Mapped[dict[str, Any] | None]
     risk: Mapped[float | None]
-    """Of what it came to, what is beyond chance, in [0, 1]: what boards compare."""
+    """Result beyond chance, in [0, 1], as compared on boards."""
     guesses_left: Mapped[int]
-    """What was left for this target right after this one; part of the receipt."""
+    """Remaining guesses on this target after this one; part of the receipt."""
     idempotency_key: Mapped[str | None]
     fingerprint: Mapped[str | None]
 
@@ -110,6 +112,6 @@ class Guess(Work, Base):
     team: Mapped[Team] = relationship(lazy="raise", viewonly=True)
 
     @property
-    def judged(self) -> schemas.Judged | None:
-        """What it came to, read."""
-        return schemas.Judged.model_validate(self.outcome) if self.outcome else None
+    def parsed_outcome(self) -> schemas.GuessOutcome | None:
+        """The outcome as a schema object."""
+        return schemas.GuessOutcome.model_validate(self.outcome) if self.outcome else None

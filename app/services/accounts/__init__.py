@@ -1,1 +1,1 @@
-"""Who acts: people and their accounts, the teams they are in, and the record of what they did."""
+"""Accounts of people, the teams they belong to, and the audit log."""

@@ -14,32 +14,34 @@ from sqlalchemy import ColumnElement, Select, and_, func, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
-from anoncup.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotSignedIn
+from anoncup.errors import Conflict, Forbidden, InvalidInput, NotFound, NotSignedIn
 from anoncup.schemas.roles import Role
 from app.db.models import Token, TokenKind, User
 from app.services.accounts import names
 
 T = TypeVar("T")
 
-SCOPES = ("read", "submit", "organize")
-TOKEN_LIFE = timedelta(days=180)
-SESSION_LIFE = timedelta(days=14)
+_SCOPES = ("read", "submit", "organize")
+TOKEN_LIFETIME = timedelta(days=180)
+SESSION_LIFETIME = timedelta(days=14)
 SESSION_NAME = "browser"
-SHORTEST_PASSWORD = 8
-LONGEST_PASSWORD = 256
-UNCONFIRMED = "password_needed"
+_MIN_PASSWORD_LENGTH = 8
+_MAX_PASSWORD_LENGTH = 256
+STEP_UP_REQUIRED = "password_needed"
 
 hasher = PasswordHasher()
-NOBODY = "$argon2id$v=19$m=65536,t=3,p=4$i4TlCL1eG59dM8/ULgLyzA$gaDOZ/bSk/rIQlVPXtIdWx5NYJjfcs02uj0hvmKwhQs"
-"""Of a long random text that nobody kept: what is checked against for unknown names, so that the answer takes
-as long as for known ones. Written down, for making it would take every start of a process that long."""
+DUMMY_HASH = (
+    "$argon2id$v=19$m=65536,t=3,p=4$i4TlCL1eG59dM8/ULgLyzA$gaDOZ/bSk/rIQlVPXtIdWx5NYJjfcs02uj0hvmKwhQs"
+)
+"""Hash of a discarded random password. It is verified for unknown names, so that the response takes as long
+as for known ones. It is a constant because computing it would slow down every process start."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """What a request shows of its sender: the digest of a token or session, and which of both it is.
+class Credential:
+    """Digest of the token or session of a request, with its kind.
 
-    Neither is taken for the other: what leaks at one door opens nothing at the other.
+    The kinds are not interchangeable: a leaked API token cannot be used as a browser session, nor vice versa.
     """
 
     digest: bytes
@@ -48,147 +50,159 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who makes a request, and what their token allows. ``confirmed``: they gave their password with it."""
+    """The authenticated sender of a request, with the scopes of the token.
+
+    ``is_reauthenticated`` means that the request also carried the password.
+    """
 
     user_id: UUID
     name: str
     role: Role
     scopes: frozenset[str]
     token_id: UUID
-    confirmed: bool = False
+    is_reauthenticated: bool = False
 
     def require(self, scope: str) -> None:
         if scope not in self.scopes:
-            raise NotAllowed("this token lacks the scope {scope}", code="scope_missing", scope=scope)
+            raise Forbidden("this token lacks the scope {scope}", code="scope_missing", scope=scope)
 
-    def require_confirmed(self) -> None:
-        """For what cannot be undone or opens a way in; asked after the right: it tells strangers nothing."""
-        if not self.confirmed:
-            raise NotAllowed(
+    def require_reauthentication(self) -> None:
+        """Require the password for acts that are irreversible or grant access.
+
+        Call this after the permission checks, so that it reveals nothing to those without permission.
+        """
+        if not self.is_reauthenticated:
+            raise Forbidden(
                 "confirm this with your password in the header X-Confirm-Password",
                 code="password_needed",
             )
 
-    def who_confirmed(self) -> "Principal":
-        return replace(self, confirmed=True)
+    def mark_reauthenticated(self) -> "Principal":
+        return replace(self, is_reauthenticated=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """Whose a token is, until when."""
+class AuthenticatedCredential:
+    """The principal of a credential, and when the credential expires."""
 
     principal: Principal
     expires_at: datetime
 
 
 def create_user(session: Session, *, name: str, password: str, role: Role = Role.PARTICIPANT) -> User:
-    return add_user(session, name=name, password_hash=hashed(password), role=role)
+    return add_user(session, name=name, password_hash=hash_password(password), role=role)
 
 
 def add_user(session: Session, *, name: str, password_hash: str, role: Role = Role.PARTICIPANT) -> User:
-    """A new account. The hash comes from outside of the transaction: others wait for what this one locks."""
-    name = names.clean(name)
-    alike = names.columns(name)
-    if session.scalar(select(User.id).filter_by(name_key=alike["name_key"])):
-        raise name_taken()
-    user = User(name=name, **alike, password_hash=password_hash, role=role)
+    """Add an account. Hash the password before the transaction, so that its locks are not held meanwhile."""
+    name = names.clean_name(name)
+    name_keys = names.build_key_columns(name)
+    if session.scalar(select(User.id).filter_by(name_key=name_keys["name_key"])):
+        raise _build_name_taken_error()
+    user = User(name=name, **name_keys, password_hash=password_hash, role=role)
     session.add(user)
     try:
         session.flush()
-    except IntegrityError:  # somebody took it between the question and the insert
-        raise name_taken() from None
+    except IntegrityError:  # the name was taken between the query and the insert
+        raise _build_name_taken_error() from None
     return user
 
 
-def name_taken() -> Conflict:
+def _build_name_taken_error() -> Conflict:
     return Conflict("this name, or one that looks like it, is taken: choose another", code="name_taken")
 
 
-def hashed(password: str) -> str:
-    """What is kept of a new password."""
-    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+def hash_password(password: str) -> str:
+    """Hash a new password. Raise InvalidInput if its length is out of bounds."""
+    if not _MIN_PASSWORD_LENGTH <= len(password) <= _MAX_PASSWORD_LENGTH:
         raise InvalidInput(
             "a password must have {least} to {most} characters",
             code="password_length",
-            least=SHORTEST_PASSWORD,
-            most=LONGEST_PASSWORD,
+            least=_MIN_PASSWORD_LENGTH,
+            most=_MAX_PASSWORD_LENGTH,
         )
-    return hasher.hash(as_bytes(password))
+    return hasher.hash(_encode_password(password))
 
 
-def as_bytes(password: str) -> bytes:
-    """JSON can hold half a character, which plain UTF-8 cannot."""
+def _encode_password(password: str) -> bytes:
+    """Encode a password; JSON can contain lone surrogates, which strict UTF-8 rejects."""
     return password.encode("utf-8", "surrogatepass")
 
 
-def matches(kept: str | None, password: str) -> bool:
-    """Whether the password is that of the hash; as slow for nobody's as for somebody's."""
+def is_correct_password(password_hash: str | None, password: str) -> bool:
+    """Return whether the password matches the hash. Without a hash this takes as long as with one."""
     try:
-        return hasher.verify(kept or NOBODY, as_bytes(password[: LONGEST_PASSWORD + 1]))
+        return hasher.verify(
+            password_hash or DUMMY_HASH, _encode_password(password[: _MAX_PASSWORD_LENGTH + 1])
+        )
     except (VerificationError, InvalidHashError):
         return False
 
 
 def find_user(session: Session, name: str) -> User | None:
-    """The user of that name in any spelling."""
-    return session.scalar(named(select(User), name))
+    """Return the user with this name in any spelling."""
+    return session.scalar(_filter_by_name(select(User), name))
 
 
-def named(query: Select[T], name: str) -> Select[T]:
-    """Limit the query to the user of that name in any spelling."""
-    return query.where(User.name_key == searched_key(name))
+def _filter_by_name(query: Select[T], name: str) -> Select[T]:
+    """Limit the query to the user with this name in any spelling."""
+    return query.where(User.name_key == build_search_key(name))
 
 
-def confirming_key(principal: Principal) -> str:
-    """Where the wrong passwords of somebody who is signed in count: under their token or session.
+def build_step_up_key(principal: Principal) -> str:
+    """Return the throttle key for wrong passwords of a signed-in user: that of the token or session.
 
-    Under the account's key a stolen token would keep its owner from signing in. No name has a NUL.
+    With the key of the account, a stolen token could lock out its owner. Names contain no NUL, so the key
+    cannot be that of a name.
     """
     return f"token\x00{principal.token_id}"
 
 
-def searched_key(name: str) -> str:
-    """The key of a name as somebody typed it, made to fit into a query."""
-    return askable(names.key(name))
+def build_search_key(name: str) -> str:
+    """Return the key of a name as typed, sanitized for a query."""
+    return _sanitize_for_query(names.build_key(name))
 
 
-def askable(text: str) -> str:
-    """Postgres has no text with a NUL or half a character; no user has such a name either."""
+def _sanitize_for_query(text: str) -> str:
+    """Replace NUL and lone surrogates, which Postgres text cannot contain. No user has such a name."""
     return text.replace("\x00", "\ufffd").encode(errors="replace").decode()
 
 
-def held(session: Session, user_id: UUID) -> User:
-    """The user, whose password and memberships nobody else changes until the transaction ends."""
+def lock_user(session: Session, user_id: UUID) -> User:
+    """Lock the user, so that password and memberships do not change until the transaction ends."""
     return session.get_one(User, user_id, with_for_update={"key_share": True}, populate_existing=True)
 
 
-def kept_hash(session: Session, name: str) -> str | None:
-    """What the password of that name is checked against; None if there is nobody."""
-    return session.scalar(named(select(User.password_hash), name))
+def find_password_hash(session: Session, name: str) -> str | None:
+    """Return the password hash of the user with this name; None if there is none."""
+    return session.scalar(_filter_by_name(select(User.password_hash), name))
 
 
-def matching(kept: str | None, password: str) -> str:
-    """The hash, or the same refusal whether there is none or the password is another. Needs no session."""
-    if not matches(kept, password) or kept is None:
-        raise wrong_password()
-    return kept
+def verify_password(password_hash: str | None, password: str) -> str:
+    """Return the hash if the password matches. Raise the same error for an unknown name and a wrong password.
+
+    This needs no session, so that no transaction is open during the slow comparison.
+    """
+    if not is_correct_password(password_hash, password) or password_hash is None:
+        raise _build_wrong_password_error()
+    return password_hash
 
 
-def wrong_password() -> NotSignedIn:
+def _build_wrong_password_error() -> NotSignedIn:
     return NotSignedIn("name or password is wrong", code="wrong_password")
 
 
-def signing_in(session: Session, *, name: str, proven: str) -> User:
-    """The user whose password was found to match ``proven``, unless it has been changed since."""
-    # Held against a change of the password: a token by the old one must not appear after it.
-    user = session.scalar(named(select(User), name).with_for_update(read=True))
-    if user is None or user.password_hash != proven:
-        raise wrong_password()
+def lock_verified_user(session: Session, *, name: str, verified_hash: str) -> User:
+    """Return the user whose password matched ``verified_hash``. Raise an error if it has changed since."""
+    # Lock against a password change: no token may be issued for the old password afterwards.
+    user = session.scalar(_filter_by_name(select(User), name).with_for_update(read=True))
+    if user is None or user.password_hash != verified_hash:
+        raise _build_wrong_password_error()
     return user
 
 
-def allowed_scopes(role: Role) -> tuple[str, ...]:
-    return SCOPES if role != Role.PARTICIPANT else ("read", "submit")
+def list_allowed_scopes(role: Role) -> tuple[str, ...]:
+    return _SCOPES if role != Role.PARTICIPANT else ("read", "submit")
 
 
 def issue_token(
@@ -197,124 +211,129 @@ def issue_token(
     *,
     name: str,
     scopes: tuple[str, ...] | None = None,
-    life: timedelta = TOKEN_LIFE,
+    lifetime: timedelta = TOKEN_LIFETIME,
     kind: TokenKind = TokenKind.API,
 ) -> str:
-    """A new token in clear: it is shown once, only its digest is kept."""
-    scopes = allowed_scopes(user.role) if scopes is None else scopes
-    if not scopes or not set(scopes) <= set(allowed_scopes(user.role)):
-        allowed = allowed_scopes(user.role)
+    """Issue a token and return it in clear. Only its digest is stored."""
+    scopes = list_allowed_scopes(user.role) if scopes is None else scopes
+    if not scopes or not set(scopes) <= set(list_allowed_scopes(user.role)):
+        allowed = list_allowed_scopes(user.role)
         raise InvalidInput("choose at least one of the scopes {names}", code="unknown_scope", names=allowed)
-    clear = "anoncup_" + secrets.token_urlsafe(32)
+    token = "anoncup_" + secrets.token_urlsafe(32)
     session.add(
         Token(
             user_id=user.id,
             kind=kind,
-            name=names.clean(name),
-            digest=digest(clear),
-            scopes=[scope for scope in SCOPES if scope in scopes],
-            expires_at=func.clock_timestamp() + life,
+            name=names.clean_name(name),
+            digest=compute_digest(token),
+            scopes=[scope for scope in _SCOPES if scope in scopes],
+            expires_at=func.clock_timestamp() + lifetime,
         )
     )
-    return clear
+    return token
 
 
 def begin_session(session: Session, user: User) -> str:
-    """A browser's new session in clear, with all the rights of the user."""
-    return issue_token(session, user, name=SESSION_NAME, life=SESSION_LIFE, kind=TokenKind.SESSION)
+    """Begin a browser session with all scopes of the user and return its token in clear."""
+    return issue_token(session, user, name=SESSION_NAME, lifetime=SESSION_LIFETIME, kind=TokenKind.SESSION)
 
 
 def create_token(
-    session: Session, principal: Principal, *, name: str, scopes: tuple[str, ...], life: timedelta
+    session: Session, principal: Principal, *, name: str, scopes: tuple[str, ...], lifetime: timedelta
 ) -> str:
-    """One more token of one's own in clear, with no more rights than the one that asks has.
+    """Issue a token to the principal, with at most the scopes of the present one, and return it in clear.
 
-    It outlives the session that asks: this needs the password.
+    This requires the password because the token outlives the present session.
     """
     principal.require("submit")
-    user = held(session, principal.user_id)
-    asking = session.get(Token, principal.token_id, populate_existing=True)
-    if asking is None or asking.revoked_at is not None:  # a new password has ended it meanwhile
+    user = lock_user(session, principal.user_id)
+    current_token = session.get(Token, principal.token_id, populate_existing=True)
+    if (
+        current_token is None or current_token.revoked_at is not None
+    ):  # a password change has revoked it meanwhile
         raise NotSignedIn("the token is unknown, expired or revoked", code="invalid_token")
     for scope in scopes:
         principal.require(scope)
-    principal.require_confirmed()
-    return issue_token(session, user, name=name, scopes=scopes, life=life)
+    principal.require_reauthentication()
+    return issue_token(session, user, name=name, scopes=scopes, lifetime=lifetime)
 
 
-def digest(token: str) -> bytes:
-    """A plain SHA-256 is enough for 256 random bits; a slow hash would cost every request."""
+def compute_digest(token: str) -> bytes:
+    """Return the SHA-256 of a token. It has 256 random bits, so no slow hash is needed."""
     return hashlib.sha256(token.encode()).digest()
 
 
 def authenticate(session: Session, token: str, *, kind: TokenKind = TokenKind.API) -> Principal:
-    """Whose token it is. NotSignedIn if there is none of that kind that still opens something."""
-    return opened(session, Shown(digest(token), kind)).principal
+    """Return the principal of a token. Raise NotSignedIn unless it is a valid token of that kind."""
+    return resolve_credential(session, Credential(compute_digest(token), kind)).principal
 
 
-def opened(session: Session, shown: Shown) -> Opened:
-    """The same, of what is known of a token. Only the clock changes it while the rows stay."""
-    found = session.scalar(
+def resolve_credential(session: Session, credential: Credential) -> AuthenticatedCredential:
+    """Return the principal of a credential and its expiry. Raise NotSignedIn if it is not valid.
+
+    Callers may cache the result until the expiry while the rows stay the same.
+    """
+    token = session.scalar(
         select(Token)
         .where(
-            Token.digest == shown.digest,
-            Token.kind == shown.kind,
+            Token.digest == credential.digest,
+            Token.kind == credential.kind,
             Token.revoked_at.is_(None),
             Token.expires_at > func.clock_timestamp(),
         )
         .options(joinedload(Token.user, innerjoin=True))
     )
-    if found is None:
+    if token is None:
         raise NotSignedIn("the token is unknown, expired or revoked", code="invalid_token")
-    user = found.user
-    principal = Principal(user.id, user.name, user.role, frozenset(found.scopes), found.id)
-    return Opened(principal, found.expires_at)
+    user = token.user
+    principal = Principal(user.id, user.name, user.role, frozenset(token.scopes), token.id)
+    return AuthenticatedCredential(principal, token.expires_at)
 
 
-def listed(
-    session: Session, principal: Principal, *, after: tuple[datetime, UUID] | None, limit: int
+def list_tokens(
+    session: Session, principal: Principal, *, cursor: tuple[datetime, UUID] | None, limit: int
 ) -> Sequence[Token]:
-    """The tokens and sessions of the one who asks, newest first, those older than ``after``."""
+    """Return the principal's tokens and sessions, newest first, starting after the cursor."""
     principal.require("read")
     query = select(Token).where(Token.user_id == principal.user_id)
-    if after is not None:
-        query = query.where(tuple_(Token.created_at, Token.id) < after)
+    if cursor is not None:
+        query = query.where(tuple_(Token.created_at, Token.id) < cursor)
     return session.scalars(query.order_by(Token.created_at.desc(), Token.id.desc()).limit(limit)).all()
 
 
-def alive(session: Session, principal: Principal) -> Sequence[Token]:
-    """The tokens and sessions of the one who asks that still open something, newest first."""
+def list_live_tokens(session: Session, principal: Principal) -> Sequence[Token]:
+    """Return the principal's valid tokens and sessions, newest first."""
     principal.require("read")
-    mine = select(Token).where(
+    own_tokens = select(Token).where(
         Token.user_id == principal.user_id,
         Token.revoked_at.is_(None),
         Token.expires_at > func.clock_timestamp(),
     )
-    return session.scalars(mine.order_by(Token.created_at.desc(), Token.id.desc())).all()
+    return session.scalars(own_tokens.order_by(Token.created_at.desc(), Token.id.desc())).all()
 
 
-def revoke(session: Session, principal: Principal) -> None:
-    """End the token (or session) that made this request."""
-    end_tokens(session, Token.id == principal.token_id)
+def revoke_current(session: Session, principal: Principal) -> None:
+    """Revoke the token or session of this request."""
+    _revoke_tokens(session, Token.id == principal.token_id)
 
 
 def revoke_own(session: Session, principal: Principal, token_id: UUID) -> None:
-    """End one's own token; ending it again changes nothing."""
+    """Revoke a token of the principal; revoking it again changes nothing."""
     principal.require("submit")
     token = session.get(Token, token_id)
     if token is None or token.user_id != principal.user_id:
         raise NotFound("you have no such token", code="no_such_token")
-    end_tokens(session, Token.id == token_id)
+    _revoke_tokens(session, Token.id == token_id)
 
 
-def revoke_all(session: Session, user_id: UUID, *, but: UUID | None) -> None:
-    """End every token and session of a person, except that one."""
-    others = Token.user_id == user_id
-    end_tokens(session, others if but is None else and_(others, Token.id != but))
+def revoke_all(session: Session, user_id: UUID, *, except_id: UUID | None) -> None:
+    """Revoke all tokens and sessions of a user except ``except_id``."""
+    tokens = Token.user_id == user_id
+    _revoke_tokens(session, tokens if except_id is None else and_(tokens, Token.id != except_id))
 
 
-def end_tokens(session: Session, which: ColumnElement[bool]) -> None:
-    """Revoke those; whatever was revoked before keeps its time."""
+def _revoke_tokens(session: Session, condition: ColumnElement[bool]) -> None:
+    """Revoke the tokens that match; those already revoked keep their time."""
     session.execute(
-        update(Token).where(which, Token.revoked_at.is_(None)).values(revoked_at=func.clock_timestamp())
+        update(Token).where(condition, Token.revoked_at.is_(None)).values(revoked_at=func.clock_timestamp())
     )

@@ -1,4 +1,4 @@
-"""Who did what, when, and what it changed: written with the act, in its transaction."""
+"""Audit log: entries are written in the transaction of the act that they record."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from app.db.models import AuditEntry, Member, Submission, Team
 from app.services.accounts.accounts import Principal
 
-CLOCK = "anoncup"
-"""The actor where nobody asked: the clock."""
+_CLOCK_ACTOR = "anoncup"
+"""Actor of acts that the clock performs without a request."""
 
 
 def record(
@@ -22,82 +22,95 @@ def record(
     *,
     competition_id: UUID | None,
     subject: str = "",
-    before: dict[str, Any] | None = None,
-    after: dict[str, Any] | None = None,
+    old_values: dict[str, Any] | None = None,
+    new_values: dict[str, Any] | None = None,
 ) -> None:
-    """Note an act. ``action``: ``phase.extend``; ``subject``: what it was done to, in words.
+    """Record an act. ``action`` is a code such as ``phase.extend``; ``subject`` names the affected object.
 
-    Neither ``before`` nor ``after`` may hold a secret, a password or a code.
+    Neither ``old_values`` nor ``new_values`` may contain a secret, a password or a code.
     """
     session.add(
         AuditEntry(
             competition_id=competition_id,
             user_id=principal.user_id if principal else None,
-            actor=principal.name if principal else CLOCK,
+            actor=principal.name if principal else _CLOCK_ACTOR,
             action=action,
             subject=subject,
-            before=before,
-            after=after,
+            before=old_values,
+            after=new_values,
         )
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which entries are asked for; what is left out filters nothing. ``by_clock``: those of nobody.
-    ``team_id``: what its members did, and what was done to it or to one of its submissions."""
+class AuditFilter:
+    """Filter of audit entries; fields at their defaults do not filter.
+
+    ``by_clock`` selects entries without a user. ``team_id`` selects acts of the team's members and acts on
+    the team or its submissions.
+    """
 
     user_id: UUID | None = None
     by_clock: bool = False
     action: str = ""
     team_id: UUID | None = None
 
-    def conditions(self) -> list[ColumnElement[bool]]:
-        asked = [AuditEntry.user_id == self.user_id] if self.user_id else []
-        asked += [AuditEntry.user_id.is_(None)] if self.by_clock else []
-        asked += [AuditEntry.action == self.action] if self.action else []
-        return asked + ([of_team(self.team_id)] if self.team_id else [])
+    def build_conditions(self) -> list[ColumnElement[bool]]:
+        conditions = [AuditEntry.user_id == self.user_id] if self.user_id else []
+        conditions += [AuditEntry.user_id.is_(None)] if self.by_clock else []
+        conditions += [AuditEntry.action == self.action] if self.action else []
+        return conditions + ([_concerns_team(self.team_id)] if self.team_id else [])
 
 
-EVERYTHING = Wanted()
+NO_FILTER = AuditFilter()
 
 
-def of_team(team_id: UUID) -> ColumnElement[bool]:
+def _concerns_team(team_id: UUID) -> ColumnElement[bool]:
     members = select(Member.user_id).where(Member.team_id == team_id)
-    name = select(Team.name).where(Team.id == team_id)
-    sent = select(cast(Submission.id, Text)).where(Submission.team_id == team_id)
-    return or_(AuditEntry.user_id.in_(members), AuditEntry.subject.in_(name), AuditEntry.subject.in_(sent))
+    team_name = select(Team.name).where(Team.id == team_id)
+    submission_ids = select(cast(Submission.id, Text)).where(Submission.team_id == team_id)
+    return or_(
+        AuditEntry.user_id.in_(members),
+        AuditEntry.subject.in_(team_name),
+        AuditEntry.subject.in_(submission_ids),
+    )
 
 
-def page(
+def list_entries(
     session: Session,
     competition_id: UUID,
     *,
-    after: int | None,
+    cursor: int | None,
     limit: int | None,
-    wanted: Wanted = EVERYTHING,
+    entry_filter: AuditFilter = NO_FILTER,
 ) -> Sequence[AuditEntry]:
-    """A competition's entries, newest first, those below number ``after``; who asks is not checked here."""
-    query = select(AuditEntry).where(AuditEntry.competition_id == competition_id, *wanted.conditions())
-    if after is not None:
-        query = query.where(AuditEntry.number < after)
+    """Return a competition's entries numbered below ``cursor``, newest first; permissions are not checked."""
+    query = select(AuditEntry).where(
+        AuditEntry.competition_id == competition_id, *entry_filter.build_conditions()
+    )
+    if cursor is not None:
+        query = query.where(AuditEntry.number < cursor)
     return session.scalars(query.order_by(AuditEntry.number.desc()).limit(limit)).all()
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
-    """Who has acted in a competition (None: the clock), and what was done."""
+class AuditFilterOptions:
+    """Actors (None is the clock) and actions that occur in a competition's audit log."""
 
     actors: tuple[tuple[UUID | None, str], ...]
     actions: tuple[str, ...]
 
 
-def noted(session: Session, competition_id: UUID) -> Noted:
-    """What its entries can be filtered by; who asks is not checked here."""
-    of_it = AuditEntry.competition_id == competition_id
+def load_filter_options(session: Session, competition_id: UUID) -> AuditFilterOptions:
+    """Return the actors and actions of a competition's entries. Permissions are not checked."""
+    is_in_competition = AuditEntry.competition_id == competition_id
     actors = session.execute(
-        select(AuditEntry.user_id, func.max(AuditEntry.actor)).where(of_it).group_by(AuditEntry.user_id)
+        select(AuditEntry.user_id, func.max(AuditEntry.actor))
+        .where(is_in_competition)
+        .group_by(AuditEntry.user_id)
     )
-    actions = session.scalars(select(AuditEntry.action).where(of_it).distinct().order_by(AuditEntry.action))
-    people = sorted(((user_id, actor) for user_id, actor in actors), key=lambda one: one[1])
-    return Noted(tuple(people), tuple(actions))
+    actions = session.scalars(
+        select(AuditEntry.action).where(is_in_competition).distinct().order_by(AuditEntry.action)
+    )
+    people = sorted(((user_id, actor) for user_id, actor in actors), key=lambda person: person[1])
+    return AuditFilterOptions(tuple(people), tuple(actions))

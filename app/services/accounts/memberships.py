@@ -1,4 +1,4 @@
-"""The teams of a competition."""
+"""Teams of a competition and their members."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,23 +9,23 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from anoncup.errors import Conflict, NotAllowed
+from anoncup.errors import Conflict, Forbidden
 from app.db.models import Competition, Member, Team, User
 from app.services.accounts import names
 from app.services.accounts.accounts import Principal
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
-    """A user as others of the competition know them."""
+class NamedUser:
+    """A user as others in the competition see them."""
 
     user_id: UUID
     name: str
 
 
 def create_team(session: Session, competition_id: UUID, name: str, *, baseline: bool = False) -> Team:
-    name = names.clean(name)
-    team = Team(competition_id=competition_id, name=name, baseline=baseline, **names.columns(name))
+    name = names.clean_name(name)
+    team = Team(competition_id=competition_id, name=name, baseline=baseline, **names.build_key_columns(name))
     session.add(team)
     try:
         session.flush()
@@ -37,31 +37,31 @@ def create_team(session: Session, competition_id: UUID, name: str, *, baseline: 
     return team
 
 
-def team_of(
-    session: Session, competition_id: UUID, principal: Principal, *, locked: bool = False
+def find_team(
+    session: Session, competition_id: UUID, principal: Principal, *, for_update: bool = False
 ) -> Team | None:
-    mine = (
+    own_team = (
         select(Team)
         .join(Member, Member.team_id == Team.id)
         .where(Member.competition_id == competition_id, Member.user_id == principal.user_id)
     )
-    if locked:
-        mine = mine.with_for_update(of=Team).execution_options(populate_existing=True)
-    return session.scalar(mine)
+    if for_update:
+        own_team = own_team.with_for_update(of=Team).execution_options(populate_existing=True)
+    return session.scalar(own_team)
 
 
 def require_team(
-    session: Session, competition_id: UUID, principal: Principal, *, locked: bool = False
+    session: Session, competition_id: UUID, principal: Principal, *, for_update: bool = False
 ) -> Team:
-    """The person's team; ``locked``: as it stands under its own lock."""
-    team = team_of(session, competition_id, principal, locked=locked)
+    """Return the person's team. Raise NotAllowed if there is none. ``for_update`` locks and reloads it."""
+    team = find_team(session, competition_id, principal, for_update=for_update)
     if team is None:
-        raise NotAllowed("you are in no team of this competition", code="not_in_a_team")
+        raise Forbidden("you are in no team of this competition", code="not_in_a_team")
     return team
 
 
-def joined(session: Session, user_id: UUID) -> Sequence[tuple[str, Team]]:
-    """The teams a person is in, each with its competition's slug."""
+def list_teams(session: Session, user_id: UUID) -> Sequence[tuple[str, Team]]:
+    """Return the teams of a person, each with its competition's slug."""
     rows = session.execute(
         select(Competition.slug, Team)
         .join(Team, Team.competition_id == Competition.id)
@@ -72,15 +72,15 @@ def joined(session: Session, user_id: UUID) -> Sequence[tuple[str, Team]]:
     return [(slug, team) for slug, team in rows]
 
 
-def people_by_team(session: Session, competition_id: UUID) -> defaultdict[UUID, list[Person]]:
-    """The members of every team of a competition, by name."""
+def load_people_by_team(session: Session, competition_id: UUID) -> defaultdict[UUID, list[NamedUser]]:
+    """Return the members of every team of a competition, sorted by name."""
     rows = session.execute(
         select(Member.team_id, User.id, User.name)
         .join(User, User.id == Member.user_id)
         .where(Member.competition_id == competition_id)
         .order_by(func.lower(User.name), User.name)
     )
-    people: defaultdict[UUID, list[Person]] = defaultdict(list)
+    people: defaultdict[UUID, list[NamedUser]] = defaultdict(list)
     for team_id, user_id, name in rows:
-        people[team_id].append(Person(user_id, name))
+        people[team_id].append(NamedUser(user_id, name))
     return people

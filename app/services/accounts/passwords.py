@@ -1,4 +1,4 @@
-"""New passwords: by the old one, or by a link that an organizer or administrator hands over."""
+"""Password changes with the old password, or with a link from an organizer or administrator."""
 
 import secrets
 from collections.abc import Sequence
@@ -9,111 +9,117 @@ from uuid import UUID
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from anoncup.errors import NotAllowed, NotFound, WrongCredential
+from anoncup.errors import Forbidden, NotFound, WrongCredential
 from anoncup.schemas.roles import Role
 from app.db.models import Member, Organizer, PasswordLink, User
-from app.db.now import clock
+from app.db.now import read_clock
 from app.services.accounts import accounts, audit
 from app.services.accounts.accounts import Principal
 
-LINK_LIFE = timedelta(hours=48)
+_LINK_LIFETIME = timedelta(hours=48)
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """A code in clear, which is shown once."""
+class IssuedPasswordLink:
+    """The code of a password link in clear, which is shown once."""
 
     code: str
     expires_at: datetime
 
 
-def change(session: Session, principal: Principal, *, proven: str, new: str) -> None:
-    """Set a new password, by its hash; the old one was found to match the hash ``proven``.
+def change(session: Session, principal: Principal, *, verified_hash: str, new_hash: str) -> None:
+    """Set a new password hash. The old password must have matched ``verified_hash``.
 
-    Every other token and session of the person ends: whoever knew the old password may have made one.
+    All other tokens and sessions are revoked, because anyone who knew the old password may have created one.
     """
     principal.require("submit")
-    user = accounts.held(session, principal.user_id)
-    if user.password_hash != proven:
-        raise wrong_old_password()
-    put(session, user, new, kept_token=principal.token_id)
+    user = accounts.lock_user(session, principal.user_id)
+    if user.password_hash != verified_hash:
+        raise build_wrong_old_password_error()
+    _replace_password(session, user, new_hash, except_token=principal.token_id)
     audit.record(session, principal, "user.password", competition_id=None, subject=user.name)
 
 
-def own_hash(session: Session, principal: Principal) -> str:
-    """What the old password of the one who asks is checked against."""
+def load_current_hash(session: Session, principal: Principal) -> str:
+    """Return the hash against which the principal's old password is checked."""
     principal.require("submit")
     return session.get_one(User, principal.user_id).password_hash
 
 
-def kept_hash(session: Session, principal: Principal) -> str:
-    """What the password is checked against that confirms an act."""
+def load_step_up_hash(session: Session, principal: Principal) -> str:
+    """Return the hash against which the password of a step-up authentication is checked."""
     return session.get_one(User, principal.user_id).password_hash
 
 
-def wrong_password() -> WrongCredential:
+def build_wrong_password_error() -> WrongCredential:
     return WrongCredential("the password is wrong", code="wrong_password")
 
 
-def wrong_old_password() -> WrongCredential:
+def build_wrong_old_password_error() -> WrongCredential:
     return WrongCredential("the old password is wrong", code="wrong_password")
 
 
-def issue_link(session: Session, principal: Principal, name: str) -> Link:
-    """A link for somebody who forgot the password; earlier ones end."""
+def issue_link(session: Session, principal: Principal, name: str) -> IssuedPasswordLink:
+    """Issue a link that sets a new password; earlier links of the user expire."""
     principal.require("organize")
     user = accounts.find_user(session, name)
     if user is not None:
-        accounts.held(session, user.id)
-    places = memberships(session, user) if user else []
-    require_charge(session, principal, user, places)
+        accounts.lock_user(session, user.id)
+    competition_ids = _list_competition_ids(session, user) if user else []
+    _require_authority(session, principal, user, competition_ids)
     if user is None:
         raise NotFound("there is nobody of that name", code="no_such_user")
-    principal.require_confirmed()
-    end_links(session, user.id)
+    principal.require_reauthentication()
+    expire_links(session, user.id)
     code = secrets.token_urlsafe(24)
     link = PasswordLink(
         user_id=user.id,
-        digest=accounts.digest(code),
-        expires_at=clock(session) + LINK_LIFE,
+        digest=accounts.compute_digest(code),
+        expires_at=read_clock(session) + _LINK_LIFETIME,
     )
     session.add(link)
-    for place in (*places,) or (None,):
-        audit.record(session, principal, "user.password_link", competition_id=place, subject=user.name)
-    return Link(code, link.expires_at)
+    for competition_id in (*competition_ids,) or (None,):
+        audit.record(
+            session, principal, "user.password_link", competition_id=competition_id, subject=user.name
+        )
+    return IssuedPasswordLink(code, link.expires_at)
 
 
-def memberships(session: Session, user: User) -> Sequence[UUID]:
-    """The competitions that a person takes part in."""
+def _list_competition_ids(session: Session, user: User) -> Sequence[UUID]:
+    """Return the ids of the competitions in which a user participates."""
     return session.scalars(select(Member.competition_id).where(Member.user_id == user.id)).all()
 
 
-def require_charge(session: Session, principal: Principal, user: User | None, places: Sequence[UUID]) -> None:
-    """An administrator answers for anybody, an organizer for who takes part in their competitions only.
+def _require_authority(
+    session: Session, principal: Principal, user: User | None, competition_ids: Sequence[UUID]
+) -> None:
+    """Require an administrator, or an organizer of all competitions in which the user participates.
 
-    A new password opens all that the person may see: somebody who is in another organizer's competition,
-    too, needs an administrator.
+    A new password gives access to everything that the user may see. A participant in another organizer's
+    competition therefore needs an administrator.
     """
     if principal.role == Role.ADMINISTRATOR:
         return
     if principal.role != Role.ORGANIZER:
-        raise NotAllowed("only organizers and administrators may do that", code="not_organizer")
-    own = set(session.scalars(select(Organizer.competition_id).where(Organizer.user_id == principal.user_id)))
-    if user is None or user.role != Role.PARTICIPANT or not own.intersection(places):
+        raise Forbidden("only organizers and administrators may do that", code="not_organizer")
+    own_competitions = set(
+        session.scalars(select(Organizer.competition_id).where(Organizer.user_id == principal.user_id))
+    )
+    if user is None or user.role != Role.PARTICIPANT or not own_competitions.intersection(competition_ids):
         raise NotFound("nobody of that name takes part in your competitions", code="no_such_user")
-    if not own.issuperset(places):
-        raise NotAllowed(
+    if not own_competitions.issuperset(competition_ids):
+        raise Forbidden(
             "this person is in another organizer's competition, too: ask an administrator",
             code="in_another_competition",
         )
 
 
-def set_by_link(session: Session, *, code: str, new: str) -> User:
-    """Set a password, by its hash, with a link's code; all tokens and sessions of the person end."""
-    digest = accounts.digest(code.strip())
-    owner = session.scalar(select(PasswordLink.user_id).where(PasswordLink.digest == digest))
-    # First the person, then the link: in this order, two with the same code take turns.
-    user = accounts.held(session, owner) if owner else None
+def set_by_link(session: Session, *, code: str, new_hash: str) -> User:
+    """Set a new password hash with a link's code; all tokens and sessions of the user are revoked."""
+    digest = accounts.compute_digest(code.strip())
+    user_id = session.scalar(select(PasswordLink.user_id).where(PasswordLink.digest == digest))
+    # Lock the user before reading the link, so that two requests with the same code are serialized.
+    user = accounts.lock_user(session, user_id) if user_id else None
     link = session.scalar(
         select(PasswordLink).where(
             PasswordLink.digest == digest,
@@ -123,21 +129,21 @@ def set_by_link(session: Session, *, code: str, new: str) -> User:
     )
     if user is None or link is None:
         raise WrongCredential("the code is unknown, used or expired", code="invalid_code")
-    put(session, user, new, kept_token=None)
-    by_link = Principal(user.id, user.name, user.role, frozenset(), link.id)
-    audit.record(session, by_link, "user.password_by_link", competition_id=None, subject=user.name)
+    _replace_password(session, user, new_hash, except_token=None)
+    link_principal = Principal(user.id, user.name, user.role, frozenset(), link.id)
+    audit.record(session, link_principal, "user.password_by_link", competition_id=None, subject=user.name)
     return user
 
 
-def put(session: Session, user: User, new: str, *, kept_token: UUID | None) -> None:
-    """Exchange the password's hash of a person whose row is held; end every other way in."""
-    user.password_hash = new
-    accounts.revoke_all(session, user.id, but=kept_token)
-    end_links(session, user.id)
+def _replace_password(session: Session, user: User, new_hash: str, *, except_token: UUID | None) -> None:
+    """Replace the password hash of a locked user; revoke other tokens and expire all links."""
+    user.password_hash = new_hash
+    accounts.revoke_all(session, user.id, except_id=except_token)
+    expire_links(session, user.id)
 
 
-def end_links(session: Session, user_id: UUID) -> None:
-    """Whoever holds a code for this person cannot use it any more."""
+def expire_links(session: Session, user_id: UUID) -> None:
+    """Expire all unused password links of a user."""
     session.execute(
         update(PasswordLink)
         .where(PasswordLink.user_id == user_id, PasswordLink.used_at.is_(None))

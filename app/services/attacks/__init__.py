@@ -1,1 +1,1 @@
-"""What is attacked and by whom: finals become targets, targets are guessed, secrets come open."""
+"""Attack phase: finals become targets, teams send guesses on targets, and secrets are revealed."""

@@ -1,7 +1,7 @@
-"""How the clock draws: commit to a seed, draw for all, draw for each team, show the seed at the reveal.
+"""Allocation of data by lot: commit to a seed, allocate for all and for each team, reveal the seed.
 
-The steps are those of ``transitions``: under the competition's lock, once. Between them the long work reads
-what is ``undrawn``, has it computed, and notes it, if it was drawn from what stands.
+As in ``contest_lifecycle``, each step runs once, under the competition's lock. Between the steps a worker
+loads the pending ``AllocationRequest``, computes the files and records them if the inputs have not changed.
 """
 
 import secrets
@@ -19,154 +19,163 @@ from sqlalchemy.orm import Session
 from anoncup.tracks import seeds
 from app.config import get_settings
 from app.crypto import sealing
-from app.db.models import Competition, Drawn, Seed, SeedOpening, Team
-from app.db.now import clock
+from app.db.models import AllocatedFiles, Competition, Seed, SeedOpening, Team
+from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.contests import phases, sealed_inputs
-from app.services.contests.sealed_inputs import NOBODY, Box, Means
+from app.services.contests.sealed_inputs import NO_TEAM, DrawInputs, SealedBox
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Awaited:
-    """Files that are to be drawn for a team. ``team_id``: None where no team is meant."""
+class PendingAllocation:
+    """Files that are to be allocated to a team. ``team_id`` is None if they are not for one team."""
 
-    names: tuple[str, ...]
+    file_names: tuple[str, ...]
     team: str
     team_id: UUID | None
 
 
 @dataclass(frozen=True, slots=True)
-class Undrawn:
-    """The same, and what they are drawn from."""
+class AllocationRequest:
+    """A pending allocation with its inputs."""
 
     competition_id: UUID
     competition_file: str
     original: dict[str, str]
-    names: tuple[str, ...]
-    means: Means
+    file_names: tuple[str, ...]
+    draw_inputs: DrawInputs
     team_id: UUID | None
 
 
 def is_due(session: Session, row: Competition, now: datetime) -> bool:
-    """Whether there is a seed to commit to, or something to draw."""
-    return is_uncommitted(session, row) or awaited(session, row, now) is not None
+    """Return whether a seed must be committed to or an allocation is pending."""
+    return is_uncommitted(session, row) or find_pending(session, row, now) is not None
 
 
 def is_uncommitted(session: Session, row: Competition) -> bool:
-    return bool(row.drawing) and row.frozen_at is None and not has_seed(session, row.id)
+    return bool(row.drawing) and row.frozen_at is None and not _has_seed(session, row.id)
 
 
-def has_seed(session: Session, competition_id: UUID) -> bool:
+def _has_seed(session: Session, competition_id: UUID) -> bool:
     return bool(session.scalar(select(exists().where(Seed.competition_id == competition_id))))
 
 
-def commit(session: Session, row: Competition) -> bool:
-    """Make the competition's seed, which nobody reads before the reveal; True if it had none.
+def commit_seed(session: Session, row: Competition) -> bool:
+    """Create and seal the competition's seed; return False if it has one already.
 
-    ``row`` is locked. Unavailable without a private key: who could not open it does not make it.
+    ``row`` must be locked. Raises Unavailable without the private key: a process that could not open the seed
+    must not create it.
     """
     if not is_uncommitted(session, row):
         return False
     seed = secrets.token_bytes(seeds.SEED_BYTES)
-    sealed = sealing.seal_to_held(get_settings().opening_keys_dir, bound_to=row.id, secret=seed)
-    made = seeds.commitment(seed)
-    session.add(Seed(competition_id=row.id, key_id=sealed.key_id, sealed=sealed.box, commitment=made))
-    noted(session, row, "seed.commit", sha256=made)
+    sealed = sealing.seal_to_newest_key(get_settings().opening_keys_dir, bound_to=row.id, secret=seed)
+    commitment = seeds.commit_to_seed(seed)
+    session.add(Seed(competition_id=row.id, key_id=sealed.key_id, sealed=sealed.box, commitment=commitment))
+    _audit_action(session, row, "seed.commit", sha256=commitment)
     return True
 
 
-def awaited(session: Session, row: Competition, now: datetime) -> Awaited | None:
-    """What is to be drawn next; None if that is nothing, or awaits something."""
-    ready = bool(row.drawing) and row.original_rows is not None and row.frozen_at is None
-    if not ready or not has_seed(session, row.id):
+def find_pending(session: Session, row: Competition, now: datetime) -> PendingAllocation | None:
+    """Return the next pending allocation; None if there is none or it must wait."""
+    is_ready = bool(row.drawing) and row.original_rows is not None and row.frozen_at is None
+    if not is_ready or not _has_seed(session, row.id):
         return None
     if not row.drawing["each_team"]:
-        return Awaited(row.undrawn, NOBODY, None) if row.undrawn else None
-    if not phases.first_has_begun(row, now) or sealed_inputs.lacking(session, row):
+        return PendingAllocation(row.unallocated_files, NO_TEAM, None) if row.unallocated_files else None
+    if not phases.has_first_phase_begun(row, now) or sealed_inputs.list_missing_files(session, row):
         return None
-    names, mine = tuple(row.drawing["files"]), Drawn.competition_id == row.id
-    if not session.scalar(select(exists().where(mine, Drawn.team == NOBODY))):
-        return Awaited(names, NOBODY, None)
-    waiting = select(Team).where(Team.competition_id == row.id, ~Team.baseline)
-    waiting = waiting.where(~exists().where(Drawn.team_id == Team.id))
-    columns = waiting.with_only_columns(Team.name, Team.id).order_by(Team.created_at, Team.id)
+    file_names, own_rows = tuple(row.drawing["files"]), AllocatedFiles.competition_id == row.id
+    if not session.scalar(select(exists().where(own_rows, AllocatedFiles.team == NO_TEAM))):
+        return PendingAllocation(file_names, NO_TEAM, None)
+    waiting_teams = select(Team).where(Team.competition_id == row.id, ~Team.baseline)
+    waiting_teams = waiting_teams.where(~exists().where(AllocatedFiles.team_id == Team.id))
+    columns = waiting_teams.with_only_columns(Team.name, Team.id).order_by(Team.created_at, Team.id)
     team = session.execute(columns.limit(1)).one_or_none()
-    return Awaited(names, *team) if team else None
+    return PendingAllocation(file_names, *team) if team else None
 
 
-def undrawn(session: Session, competition_id: UUID) -> Undrawn | None:
-    """The same with all that it is drawn from."""
+def load_request(session: Session, competition_id: UUID) -> AllocationRequest | None:
+    """Return the next pending allocation with its inputs; None if there is none or it must wait."""
     row = session.get_one(Competition, competition_id, populate_existing=True)
-    found = awaited(session, row, clock(session))
-    if found is None:
+    pending = find_pending(session, row, read_clock(session))
+    if pending is None:
         return None
-    means = replace(sealed_inputs.means(session, row.id, None), team=found.team, attempt=0)
-    return Undrawn(row.id, row.file, row.given, found.names, means, found.team_id)
+    draw_inputs = replace(sealed_inputs.load_draw_inputs(session, row.id, None), team=pending.team, attempt=0)
+    return AllocationRequest(
+        row.id, row.file, row.public_files, pending.file_names, draw_inputs, pending.team_id
+    )
 
 
 def record_allocation(
     session: Session,
-    done: Undrawn,
+    request: AllocationRequest,
     files: Mapping[str, str],
     attempt: int,
     *,
-    shared: bool,
+    may_repeat: bool,
     avoid_baselines: bool = True,
 ) -> bool:
-    """Note what was drawn; False if an earlier team has the same and they are not ``shared``.
+    """Record allocated files; return False if another team has the same ones, unless ``may_repeat`` is set.
 
-    What was drawn from something that has changed since is let go, and so is what another clock has noted.
+    The files are dropped if their inputs have changed or another process has recorded the allocation.
     """
-    row = session.get_one(Competition, done.competition_id, with_for_update=True, populate_existing=True)
-    if undrawn(session, row.id) != done:
+    row = session.get_one(Competition, request.competition_id, with_for_update=True, populate_existing=True)
+    if load_request(session, row.id) != request:
         return True
     if not row.drawing["each_team"]:
         row.drawn = {**row.drawn, **files}
-        noted(session, row, "data.draw", **files)
+        _audit_action(session, row, "data.draw", **files)
         return True
-    if not shared and files in list_allocated_files(session, row.id, with_baselines=avoid_baselines):
+    if not may_repeat and files in list_allocated_files(session, row.id, with_baselines=avoid_baselines):
         return False
-    team = done.means.team
-    made = Drawn(competition_id=row.id, team=team, team_id=done.team_id, attempt=attempt, files=dict(files))
-    session.add(made)
-    row.drawn_at = row.drawn_at or clock(session)
-    noted(session, row, "own.draw", team=team, attempt=attempt)
+    team = request.draw_inputs.team
+    allocation_row = AllocatedFiles(
+        competition_id=row.id, team=team, team_id=request.team_id, attempt=attempt, files=dict(files)
+    )
+    session.add(allocation_row)
+    row.drawn_at = row.drawn_at or read_clock(session)
+    _audit_action(session, row, "own.draw", team=team, attempt=attempt)
     return True
 
 
 def list_allocated_files(
     session: Session, competition_id: UUID, *, with_baselines: bool = True
 ) -> list[dict[str, str]]:
-    """Return the files that teams have, and those of the baselines if they count."""
-    others = select(Drawn.files).where(Drawn.competition_id == competition_id)
-    return list(session.scalars(others if with_baselines else others.where(Drawn.team != NOBODY)))
+    """Return the files of each team, and those of the baselines if ``with_baselines`` is set."""
+    allocated = select(AllocatedFiles.files).where(AllocatedFiles.competition_id == competition_id)
+    return list(
+        session.scalars(allocated if with_baselines else allocated.where(AllocatedFiles.team != NO_TEAM))
+    )
 
 
-def note_exhausted(session: Session, done: Undrawn, attempts: int) -> None:
-    """Note that no allocation is left for a team: a row without files, so that nobody waits for it."""
-    row = session.get_one(Competition, done.competition_id, with_for_update=True, populate_existing=True)
-    if undrawn(session, row.id) != done:
+def record_exhausted(session: Session, request: AllocationRequest, attempts: int) -> None:
+    """Record that no allocation is left for a team, as a row without files, so that nothing waits for it."""
+    row = session.get_one(Competition, request.competition_id, with_for_update=True, populate_existing=True)
+    if load_request(session, row.id) != request:
         return
-    team = done.means.team
-    session.add(Drawn(competition_id=row.id, team=team, team_id=done.team_id, attempt=attempts, files={}))
-    noted(session, row, "own.exhausted", team=team)
+    team = request.draw_inputs.team
+    session.add(
+        AllocatedFiles(competition_id=row.id, team=team, team_id=request.team_id, attempt=attempts, files={})
+    )
+    _audit_action(session, row, "own.exhausted", team=team)
     log.error("no_allocation_left", competition=str(row.id), team=team)
 
 
-def sealed_seed(session: Session, competition_id: UUID) -> Box | None:
-    """The seed, if it is still to be shown at the reveal."""
-    shown = exists().where(SeedOpening.competition_id == competition_id)
-    return None if session.scalar(select(shown)) else sealed_inputs.seed_of(session, competition_id)
+def find_sealed_seed(session: Session, competition_id: UUID) -> SealedBox | None:
+    """Return the sealed seed; None if there is none or it has been opened."""
+    is_opened = exists().where(SeedOpening.competition_id == competition_id)
+    return None if session.scalar(select(is_opened)) else sealed_inputs.load_seed(session, competition_id)
 
 
-def opened(session: Session, competition_id: UUID, seed: bytes) -> None:
-    """Note a competition's opened seed, which is shown from the reveal on, unless another clock has."""
+def record_seed_opening(session: Session, competition_id: UUID, seed: bytes) -> None:
+    """Record the opened seed, which is shown from the reveal on, unless another process has recorded it."""
     opening = insert(SeedOpening).values(competition_id=competition_id, seed=seed)
     session.execute(opening.on_conflict_do_nothing())
 
 
-def noted(session: Session, row: Competition, action: str, **after: Any) -> None:
-    audit.record(session, None, action, competition_id=row.id, subject=row.slug, after=after)
-    log.info(action, competition=row.slug, **after)
+def _audit_action(session: Session, row: Competition, action: str, **details: Any) -> None:
+    audit.record(session, None, action, competition_id=row.id, subject=row.slug, new_values=details)
+    log.info(action, competition=row.slug, **details)

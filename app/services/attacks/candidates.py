@@ -1,4 +1,4 @@
-"""Which submissions stand for a team when the first phase closes."""
+"""Choice of the finals that represent each team when the anonymization phase ends."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,48 +17,60 @@ from app.services.contests import phases
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A valid submission, and what a team is ranked by."""
+    """A valid submission with the score by which it is ranked."""
 
     submission: Submission
     overall: float
 
     @property
-    def merit(self) -> tuple[float, datetime, UUID]:
-        """Lowest overall first, then the earlier."""
+    def sort_key(self) -> tuple[float, datetime, UUID]:
+        """Sort key: lowest overall first, then earliest receipt."""
         return self.overall, self.submission.received_at, self.submission.id
 
 
-def chosen(session: Session, row: Competition) -> list[Submission]:
-    """The finals of every team at the deadline: those it marked, else its best valid ones.
+def choose_finals(session: Session, row: Competition) -> list[Submission]:
+    """Return the finals of all teams at the deadline: those that a team marked, or else its best valid ones.
 
-    A marked one is taken although it is disqualified, so that reinstating it restores the target; none is
-    that was scored by other versions than those that count.
+    A marked submission is taken even if it is disqualified, so that reinstating it restores the target.
+    Submissions scored with versions that do not count are never taken.
     """
-    most = phases.timetable_of(row).ranking.finals
+    max_finals = phases.get_timetable(row).ranking.finals
     valid = session.execute(
-        # The one number, and not the verdict: a contest has thousands, and the clock holds the lock.
+        # Load one number instead of the verdict: a contest has thousands, and the clock holds the lock.
         select(Submission, Evaluation.verdict["overall"].as_float())
         .join(Evaluation, (Evaluation.submission_id == Submission.id) & Evaluation.current)
         .join(Submission.team)
         .where(Submission.competition_id == row.id, Evaluation.state == State.SCORED)
-        .where(~Team.baseline, same_versions(row.scored_by))
+        .where(~Team.baseline, _has_same_versions(row.scored_by))
         .order_by(Submission.team_id)
     )
-    by_team = groupby((Candidate(*each) for each in valid), key=lambda one: one.submission.team_id)
-    return [final for _, own in by_team for final in of_one_team(list(own), most)]
+    by_team = groupby(
+        (Candidate(*columns) for columns in valid), key=lambda candidate: candidate.submission.team_id
+    )
+    return [
+        final
+        for _, team_candidates in by_team
+        for final in _choose_team_finals(list(team_candidates), max_finals)
+    ]
 
 
-def of_one_team(valid: Sequence[Candidate], most: int) -> list[Submission]:
-    """The best of those it marked (perhaps more, before the number was lowered), else of all."""
-    marked = [each for each in valid if each.submission.final]
-    free = [each for each in valid if each.submission.disqualified_at is None]
-    return [each.submission for each in sorted(marked or free, key=lambda one: one.merit)[:most]]
+def _choose_team_finals(valid: Sequence[Candidate], max_finals: int) -> list[Submission]:
+    """Return a team's best marked submissions, or its best qualified ones if it marked none.
+
+    More than ``max_finals`` may be marked if the limit was lowered later.
+    """
+    marked = [candidate for candidate in valid if candidate.submission.final]
+    not_disqualified = [candidate for candidate in valid if candidate.submission.disqualified_at is None]
+    return [
+        candidate.submission
+        for candidate in sorted(marked or not_disqualified, key=lambda item: item.sort_key)[:max_finals]
+    ]
 
 
-def same_versions(scored_by: Mapping[str, str]) -> ColumnElement[bool]:
-    """Whether an evaluation's verdict has all that counts in these versions; any has where none are known.
+def _has_same_versions(scored_by: Mapping[str, str]) -> ColumnElement[bool]:
+    """Build the condition that a verdict has all parts that count in these versions.
 
-    The database reads it there.
+    It is always true if no versions are recorded. The database evaluates it on the stored JSON.
     """
     parts: dict[str, dict[str, Any]] = {"measures": {}, "attackers": {}}
     for name, version in scored_by.items():

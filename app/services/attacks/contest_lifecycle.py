@@ -1,8 +1,9 @@
-"""How phases turn by themselves: freeze the finals, publish the targets, close, reveal.
+"""Contest lifecycle: freeze the finals, publish the targets, close, reveal.
 
-Each step takes the competition's lock, reads the clock under it, looks whether it is due and not yet done,
-and does it in one transaction: two clocks at once, or one that is restarted in the middle, do it once. What
-takes long (writing a target's files, opening a secret) happens between the steps, per target, written once.
+Each step locks the competition, reads the clock under the lock, checks that the step is due and not yet done,
+and performs it in one transaction. Two clock processes, or one that is restarted midway, therefore perform it
+once. Long work (writing the files of a target, opening a secret) runs between the steps, target by target,
+and is recorded once.
 """
 
 import secrets
@@ -17,12 +18,21 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable
-from app.db.models import Competition, Evaluation, Guess, Opening, Secret, Submission, Target, WitnessedEnd
-from app.db.now import clock
+from app.db.models import (
+    Competition,
+    Evaluation,
+    Guess,
+    ObservedDeadline,
+    Opening,
+    Secret,
+    Submission,
+    Target,
+)
+from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.attacks import allocation, candidates
-from app.services.contests import guess_terms, observed_deadlines, phases
-from app.services.contests.sealed_inputs import Box
+from app.services.contests import observed_deadlines, phases, upload_terms
+from app.services.contests.sealed_inputs import SealedBox
 from app.services.jobs.leases import UNFINISHED
 from app.services.submissions import attempts
 
@@ -30,8 +40,8 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Unwritten:
-    """A target whose files the service has still to write, and what from."""
+class TargetWithoutFiles:
+    """A target whose files the service has still to write, with the inputs for them."""
 
     target_id: UUID
     competition_file: str
@@ -45,8 +55,8 @@ class Unwritten:
 
 
 @dataclass(frozen=True, slots=True)
-class Unrevealed:
-    """A target whose secret is to be published."""
+class SealedTarget:
+    """A target whose secret is to be opened and published."""
 
     target_id: UUID
     submission_id: UUID
@@ -56,56 +66,62 @@ class Unrevealed:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Competitions with a step to take; those with an end to be witnessed; those whose file cannot be read,
-    with the reason; and what was noted as witnessed and is not signed."""
+class DueWork:
+    """Work that is due in the contests.
+
+    ``due`` lists competitions with a step to take, ``unobserved`` those with an end to be observed.
+    ``unreadable`` maps competitions whose file cannot be read to the reason. ``unsigned`` lists recorded
+    observations without a valid signature.
+    """
 
     due: list[UUID]
-    unwitnessed: list[UUID]
+    unobserved: list[UUID]
     unreadable: dict[UUID, str]
-    unsigned: list[WitnessedEnd]
+    unsigned: list[ObservedDeadline]
 
 
-def due(session: Session) -> Found:
-    """What there is to turn. Nothing is locked: a step looks again under the lock."""
+def find_due_work(session: Session) -> DueWork:
+    """Return the due work. Nothing is locked here; each step checks again under the lock."""
     unrevealed = select(Competition).where(
         Competition.revealed_at.is_(None), Competition.removed_at.is_(None)
     )
     rows = session.scalars(unrevealed.order_by(Competition.created_at)).all()
-    now = clock(session)
-    noted = observed_deadlines.book(session, [row.id for row in rows], observed_deadlines.ring())
-    terms = guess_terms.list_noted(session, [row.id for row in rows])
-    found = Found([], [], {}, noted.unsigned)
+    now = read_clock(session)
+    observed_book = observed_deadlines.load_records(
+        session, [row.id for row in rows], observed_deadlines.load_keys()
+    )
+    terms = upload_terms.list_recorded(session, [row.id for row in rows])
+    due_work = DueWork([], [], {}, observed_book.unsigned)
     for row in rows:
-        seen = noted.of(row.id)
+        observed_ends = observed_book.get_signed(row.id)
         try:
-            if observed_deadlines.is_new(row, seen):
-                found.unwitnessed.append(row.id)
-            outdated = guess_terms.is_outdated(row, terms.get(row.id, ()))
-            if outdated or is_due(row, seen, now) or allocation.is_due(session, row, now):
-                found.due.append(row.id)
+            if observed_deadlines.has_new_deadline(row, observed_ends):
+                due_work.unobserved.append(row.id)
+            outdated = upload_terms.is_outdated(row, terms.get(row.id, ()))
+            if outdated or _is_due(row, observed_ends, now) or allocation.is_due(session, row, now):
+                due_work.due.append(row.id)
         except CompetitionUnavailable as problem:
-            found.unreadable[row.id] = str(problem)
-    return found
+            due_work.unreadable[row.id] = str(problem)
+    return due_work
 
 
-def is_due(row: Competition, seen: Sequence[WitnessedEnd], now: datetime) -> bool:
+def _is_due(row: Competition, observed_ends: Sequence[ObservedDeadline], now: datetime) -> bool:
     if row.published_at is None:
-        return row.frozen_at is not None or phases.had_ended(row, phases.ANONYMIZATION, now)
-    return observed_deadlines.is_time(row, seen, now)
+        return row.frozen_at is not None or phases.had_phase_ended_at(row, phases.ANONYMIZATION, now)
+    return observed_deadlines.is_reveal_due(row, observed_ends, now)
 
 
-def locked(session: Session, competition_id: UUID) -> Competition:
-    """As it stands under the lock, whatever the session has seen of it before."""
+def _lock_competition(session: Session, competition_id: UUID) -> Competition:
+    """Lock the competition and reload it, even if the session has read it before."""
     return session.get_one(Competition, competition_id, with_for_update=True, populate_existing=True)
 
 
-def next_step(session: Session, competition_id: UUID) -> bool:
-    """Take the one step that the competition has before it; False if that is not due or awaits something."""
+def take_next_step(session: Session, competition_id: UUID) -> bool:
+    """Take the next step of the competition; return False if it is not due or must wait."""
     row = session.get_one(Competition, competition_id)
     if row.frozen_at is None:
-        # A deadline waits for no key.
-        return freeze(session, competition_id) or commit(session, competition_id)
+        # Freezing comes first: the deadline must not wait for a key.
+        return freeze(session, competition_id) or _commit_seed(session, competition_id)
     if row.published_at is None:
         return publish(session, competition_id)
     if row.closed_at is None:
@@ -113,36 +129,40 @@ def next_step(session: Session, competition_id: UUID) -> bool:
     return reveal(session, competition_id)
 
 
-def awaits_work(session: Session, competition_id: UUID) -> bool:
-    """Whether files are to be written or secrets to be opened before the next step."""
+def has_long_work(session: Session, competition_id: UUID) -> bool:
+    """Return whether files must be allocated or written, or secrets opened, before the next step."""
     row = session.get_one(Competition, competition_id)
-    if allocation.awaited(session, row, clock(session)) is not None:
+    if allocation.find_pending(session, row, read_clock(session)) is not None:
         return True
-    mine = Target.competition_id == competition_id
-    if session.scalar(select(exists().where(mine, Target.files.is_(None)))):
+    own_targets = Target.competition_id == competition_id
+    if session.scalar(select(exists().where(own_targets, Target.files.is_(None)))):
         return True
-    sealed = session.scalar(select(exists().where(mine, is_sealed())))
-    return bool(sealed or allocation.sealed_seed(session, row.id)) and may_open(session, row)
+    sealed = session.scalar(select(exists().where(own_targets, _is_sealed())))
+    return bool(sealed or allocation.find_sealed_seed(session, row.id)) and _may_open(session, row)
 
 
-def commit(session: Session, competition_id: UUID) -> bool:
-    """Commit to the seed of what the service draws, if it draws anything in this competition."""
+def _commit_seed(session: Session, competition_id: UUID) -> bool:
+    """Commit to the seed of the allocation, if the service allocates data in this competition."""
     if not allocation.is_uncommitted(session, session.get_one(Competition, competition_id)):
         return False
-    return allocation.commit(session, locked(session, competition_id))
+    return allocation.commit_seed(session, _lock_competition(session, competition_id))
 
 
 def freeze(session: Session, competition_id: UUID) -> bool:
-    """Take the finals, once the first deadline has passed and all that came in time has been scored."""
-    row = locked(session, competition_id)
-    due = row.frozen_at is None and phases.has_ended(session, row, phases.ANONYMIZATION)
-    if not due or is_being_scored(session, row) or attempts.are_under_way(session, row, phases.ANONYMIZATION):
+    """Freeze the finals once the first deadline has passed and all timely submissions have been scored."""
+    row = _lock_competition(session, competition_id)
+    is_ready = row.frozen_at is None and phases.has_phase_ended(session, row, phases.ANONYMIZATION)
+    if (
+        not is_ready
+        or _is_being_scored(session, row)
+        or attempts.has_pending_uploads(session, row, phases.ANONYMIZATION)
+    ):
         return False
-    taken = candidates.chosen(session, row)
-    # Neither the order nor the number tells who it is or when it came.
-    secrets.SystemRandom().shuffle(taken)
-    width = max(2, len(str(len(taken))))
-    for number, submission in enumerate(taken, 1):
+    finals = candidates.choose_finals(session, row)
+    # Shuffle, so that target names reveal neither the team nor the time of receipt.
+    secrets.SystemRandom().shuffle(finals)
+    width = max(2, len(str(len(finals))))
+    for number, submission in enumerate(finals, 1):
         session.add(
             Target(
                 competition_id=row.id,
@@ -152,134 +172,142 @@ def freeze(session: Session, competition_id: UUID) -> bool:
                 sizes=submission.sizes,
             )
         )
-    row.frozen_at = clock(session)
-    noted(session, row, "finals.freeze", targets=len(taken))
+    row.frozen_at = read_clock(session)
+    _audit_action(session, row, "finals.freeze", targets=len(finals))
     return True
 
 
-def is_being_scored(session: Session, row: Competition) -> bool:
-    waiting = (
+def _is_being_scored(session: Session, row: Competition) -> bool:
+    unfinished = (
         select(Evaluation.id)
         .join(Evaluation.submission)
         .where(Submission.competition_id == row.id, Evaluation.current, Evaluation.state.in_(UNFINISHED))
     )
-    return bool(session.scalar(select(waiting.exists())))
+    return bool(session.scalar(select(unfinished.exists())))
 
 
-def unwritten(session: Session, competition_id: UUID) -> list[Unwritten]:
+def list_targets_without_files(session: Session, competition_id: UUID) -> list[TargetWithoutFiles]:
     row = session.get_one(Competition, competition_id)
-    found = session.execute(
+    target_columns = session.execute(
         select(Target.id, Submission, Secret)
         .join(Target.submission)
         .join(Secret, Secret.submission_id == Submission.id)
         .where(Target.competition_id == competition_id, Target.files.is_(None))
         .order_by(Target.name)
     )
-    original = tuple(sorted(row.given.items()))
+    original = tuple(sorted(row.public_files.items()))
     return [
-        Unwritten(
+        TargetWithoutFiles(
             target_id,
             row.file,
             original,
-            one.files,
-            one.id,
+            submission.files,
+            submission.id,
             row.id,
-            one.team_id,
+            submission.team_id,
             secret.key_id,
             secret.sealed,
         )
-        for target_id, one, secret in found
+        for target_id, submission, secret in target_columns
     ]
 
 
-def written(session: Session, target_id: UUID, files: dict[str, str]) -> None:
-    """Note a target's files, unless another clock has."""
+def record_files(session: Session, target_id: UUID, files: dict[str, str]) -> None:
+    """Record the files of a target, unless another process has recorded them."""
     session.execute(update(Target).where(Target.id == target_id, Target.files.is_(None)).values(files=files))
 
 
 def publish(session: Session, competition_id: UUID) -> bool:
-    """Make the targets available, once all their files are written."""
-    row = locked(session, competition_id)
-    missing = exists().where(Target.competition_id == row.id, Target.files.is_(None))
-    if row.frozen_at is None or row.published_at is not None or session.scalar(select(missing)):
+    """Publish the targets once all their files are written."""
+    row = _lock_competition(session, competition_id)
+    without_files = exists().where(Target.competition_id == row.id, Target.files.is_(None))
+    if row.frozen_at is None or row.published_at is not None or session.scalar(select(without_files)):
         return False
-    row.published_at = clock(session)
-    noted(session, row, "targets.publish")
+    row.published_at = read_clock(session)
+    _audit_action(session, row, "targets.publish")
     return True
 
 
 def close(session: Session, competition_id: UUID) -> bool:
-    """End the contest, once the reveal's time has come and every guess has been judged.
+    """Close the contest once the reveal is allowed and every guess has been judged.
 
-    While that waits for its notice, the end can still be moved: what was not to be so early is undone by it.
+    The reveal waits for its notice period after an earlier end. Until then organizers can still move the end,
+    which undoes an accidental change.
     """
-    row = locked(session, competition_id)
-    due = row.closed_at is None and row.published_at is not None
-    if not due or not observed_deadlines.may_reveal(session, row):
+    row = _lock_competition(session, competition_id)
+    is_ready = row.closed_at is None and row.published_at is not None
+    if not is_ready or not observed_deadlines.can_reveal(session, row):
         return False
-    judging = exists().where(Guess.competition_id == row.id, Guess.state.in_(UNFINISHED))
-    if session.scalar(select(judging)) or attempts.are_under_way(session, row, phases.REIDENTIFICATION):
+    unjudged = exists().where(Guess.competition_id == row.id, Guess.state.in_(UNFINISHED))
+    if session.scalar(select(unjudged)) or attempts.has_pending_uploads(
+        session, row, phases.REIDENTIFICATION
+    ):
         return False
-    row.closed_at = clock(session)
-    noted(session, row, "competition.close")
+    row.closed_at = read_clock(session)
+    _audit_action(session, row, "competition.close")
     return True
 
 
-def may_open(session: Session, row: Competition) -> bool:
-    """Whether the competition is closed, and in its time: what stands in a row that others can write is not
-    enough."""
-    return row.closed_at is not None and observed_deadlines.may_reveal(session, row)
+def _may_open(session: Session, row: Competition) -> bool:
+    """Return whether secrets may be opened: the competition is closed and the reveal is allowed.
+
+    ``closed_at`` alone is not enough, because other processes can write that row.
+    """
+    return row.closed_at is not None and observed_deadlines.can_reveal(session, row)
 
 
-def unrevealed(session: Session, competition_id: UUID) -> list[Unrevealed]:
-    """The targets of a closed competition whose secrets are still sealed; of another, none."""
-    if not may_open(session, session.get_one(Competition, competition_id)):
+def list_sealed_targets(session: Session, competition_id: UUID) -> list[SealedTarget]:
+    """Return the targets whose secrets are still sealed; none unless the secrets may be opened."""
+    if not _may_open(session, session.get_one(Competition, competition_id)):
         return []
-    found = session.execute(
+    secret_columns = session.execute(
         select(Target.id, Secret)
         .join(Secret, Secret.submission_id == Target.submission_id)
         .join(Submission, Submission.id == Target.submission_id)
         .where(Target.competition_id == competition_id, Submission.competition_id == competition_id)
-        .where(is_sealed())
+        .where(_is_sealed())
         .order_by(Target.name)
     )
     return [
-        Unrevealed(target_id, secret.submission_id, secret.key_id, secret.sealed, secret.commitment)
-        for target_id, secret in found
+        SealedTarget(target_id, secret.submission_id, secret.key_id, secret.sealed, secret.commitment)
+        for target_id, secret in secret_columns
     ]
 
 
-def unopened_seed(session: Session, competition_id: UUID) -> Box | None:
-    """The seed of a closed competition that is still sealed; of another, none."""
-    if not may_open(session, session.get_one(Competition, competition_id)):
+def find_unopened_seed(session: Session, competition_id: UUID) -> SealedBox | None:
+    """Return the seed if it is still sealed; None unless secrets may be opened."""
+    if not _may_open(session, session.get_one(Competition, competition_id)):
         return None
-    return allocation.sealed_seed(session, competition_id)
+    return allocation.find_sealed_seed(session, competition_id)
 
 
-def is_sealed() -> ColumnElement[bool]:
+def _is_sealed() -> ColumnElement[bool]:
     return ~exists().where(Opening.target_id == Target.id)
 
 
-def opened(session: Session, target_id: UUID, *, salt: bytes, secret: str) -> None:
-    """Note a target's opened secret, which is shown from the reveal on, unless another clock has."""
+def record_opening(session: Session, target_id: UUID, *, salt: bytes, secret: str) -> None:
+    """Record the opened secret of a target, which is shown from the reveal on.
+
+    It is ignored if another process has recorded it.
+    """
     opening = insert(Opening).values(target_id=target_id, salt=salt, secret=secret)
     session.execute(opening.on_conflict_do_nothing())
 
 
 def reveal(session: Session, competition_id: UUID) -> bool:
-    """Publish the secrets of a closed competition's targets, once all are open."""
-    row = locked(session, competition_id)
-    sealed = exists().where(Target.competition_id == row.id, is_sealed())
-    if row.revealed_at is not None or session.scalar(select(sealed)) or not may_open(session, row):
+    """Reveal the secrets of the targets once all are opened."""
+    row = _lock_competition(session, competition_id)
+    still_sealed = exists().where(Target.competition_id == row.id, _is_sealed())
+    if row.revealed_at is not None or session.scalar(select(still_sealed)) or not _may_open(session, row):
         return False
-    if allocation.sealed_seed(session, row.id) is not None:
+    if allocation.find_sealed_seed(session, row.id) is not None:
         return False
-    row.revealed_at = clock(session)
-    shown = session.scalar(select(func.count()).where(Target.competition_id == row.id))
-    noted(session, row, "secrets.reveal", secrets=shown)
+    row.revealed_at = read_clock(session)
+    secret_count = session.scalar(select(func.count()).where(Target.competition_id == row.id))
+    _audit_action(session, row, "secrets.reveal", secrets=secret_count)
     return True
 
 
-def noted(session: Session, row: Competition, action: str, **after: object) -> None:
-    audit.record(session, None, action, competition_id=row.id, subject=row.slug, after=after or None)
-    log.info(action, competition=row.slug, **after)
+def _audit_action(session: Session, row: Competition, action: str, **details: object) -> None:
+    audit.record(session, None, action, competition_id=row.id, subject=row.slug, new_values=details or None)
+    log.info(action, competition=row.slug, **details)

@@ -1,4 +1,4 @@
-"""Guesses: taken in like submissions, judged by a worker, shown when the competition shows scores."""
+"""Guesses: accepted like submissions, judged by a worker, shown when the competition shows scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,12 +11,12 @@ from sqlalchemy import func, select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
 from anoncup import schemas
-from anoncup.errors import Conflict, InvalidInput, NotAllowed
+from anoncup.errors import Conflict, Forbidden, InvalidInput
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import GUESS
-from anoncup.tracks.model import About, Question, Sizes
+from anoncup.tracks.model import Question, ReleaseContext, Sizes
 from anoncup.tracks.outcomes import Outcome
 from app.db import now
 from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
@@ -25,18 +25,22 @@ from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
 from app.services.attacks import targets
 from app.services.contests import competitions, phases, sealed_inputs, visibility
-from app.services.contests.contest import Contest, read_file
-from app.services.contests.sealed_inputs import Means
+from app.services.contests.contest import Contest, parse_stored_rules
+from app.services.contests.sealed_inputs import DrawInputs
 from app.services.jobs import leases, queue
 from app.services.submissions import attempts, quota, uploads
-from app.storage import store
+from app.storage import get_store
 
 NO_ANSWER = Remark("no_answer", Message("no line is answered, so the guess finds nobody"))
 
 
 @dataclass(frozen=True, slots=True)
-class Entrance:
-    """The target that a guess is read against; ``attempt``: how and when it was counted."""
+class GuessContext:
+    """Target and competition against which an uploaded guess is read.
+
+    ``attempt`` is the counted attempt; None for a dry run or a retry. ``repeats`` is the guess accepted
+    earlier under the same idempotency key.
+    """
 
     target_id: UUID
     competition_id: UUID
@@ -53,25 +57,29 @@ class Entrance:
         return (GUESS,)
 
     @property
-    def asked(self) -> dict[str, Question]:
-        """The questions that a guess here may answer, the usual one first."""
-        rules = read_file(self.competition_file)
-        return TRACKS[rules.track].asked(rules)
+    def questions(self) -> dict[str, Question]:
+        """Questions that a guess may answer, the default one first."""
+        rules = parse_stored_rules(self.competition_file)
+        return TRACKS[rules.track].select_questions(rules)
 
-    def question(self, named: str | None) -> str:
-        """The question that a guess answers, whose sender may have named it; else InvalidInput."""
-        known = tuple(self.asked)
-        if named is None:
-            return known[0]
-        if named not in known:
-            raise InvalidInput("the questions asked here are {known}", code="unknown_question", known=known)
-        return named
+    def choose_question(self, requested: str | None) -> str:
+        """Return the requested question or the default one. Raise InvalidInput if it is unknown."""
+        question_names = tuple(self.questions)
+        if requested is None:
+            return question_names[0]
+        if requested not in question_names:
+            raise InvalidInput(
+                "the questions asked here are {known}", code="unknown_question", known=question_names
+            )
+        return requested
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """A well-formed guess that the store has, not yet accepted: the question that it answers, its digest
-    there, and on how many lines it says anything."""
+class StoredGuess:
+    """A well-formed guess that is stored but not yet accepted.
+
+    ``file`` is its digest in the store, ``answered`` the number of lines with an answer.
+    """
 
     question: str
     file: str
@@ -81,7 +89,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class ParsedGuess:
-    """What a parser finds in a guess: its lines as the service writes them, and how many say anything."""
+    """Result of parsing a guess: normalized content and the number of lines with an answer."""
 
     content: bytes
     answered: int
@@ -89,8 +97,8 @@ class ParsedGuess:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """What a worker needs to judge one guess, and the attempt that is its right to record."""
+class GuessClaim:
+    """Inputs for judging one guess, with the attempt that entitles a worker to record the result."""
 
     guess_id: UUID
     attempt: int
@@ -100,53 +108,53 @@ class Claim:
     question: str
     sizes: Sizes
     file: str
-    means: Means | None
+    draw_inputs: DrawInputs | None
     key_id: str
     sealed: bytes
 
 
-def entrance(session: Session, principal: Principal, target_id: UUID, *, key: str | None) -> Entrance:
-    """Whether this person may guess now; asked, and counted as an attempt, before the file is read."""
+def enter(session: Session, principal: Principal, target_id: UUID, *, key: str | None) -> GuessContext:
+    """Check that the person may send a guess now and count an attempt, before the file is read."""
     principal.require("submit")
-    repeats = repeated_on(session, principal, target_id, uploads.checked_key(key))
-    target = repeats.target if repeats else targets.visible(session, principal, target_id)
+    earlier = _find_accepted(session, principal, target_id, uploads.validate_key(key))
+    target = earlier.target if earlier else targets.find_visible(session, principal, target_id)
     contest = Contest(session.get_one(Competition, target.competition_id))
     attempt = None
-    if repeats is None:
+    if earlier is None:
         team = memberships.require_team(session, contest.id, principal)
-        quota.lock(session, contest.row, team)
-        repeats = repeated_on(session, principal, target_id, key)
-    if repeats is None:
+        quota.lock_rows(session, contest.row, team)
+        earlier = _find_accepted(session, principal, target_id, key)
+    if earlier is None:
         uploads.require_qualified(team)
-        require_attackable(target, team)
+        _require_attackable(target, team)
         phase = phases.REIDENTIFICATION
         attempt = quota.begin_attempt(session, contest, team, principal.user_id, phase=phase, key=key)
-    # Under a key that has been used, the target may be another one: then it is no retry.
-    asked = replace(before(contest, target, key=key), target_id=target_id)
-    return replace(asked, attempt=attempt, repeats=repeats.id if repeats else None)
+    # The key may have been used for another target; accepting the guess then refuses it as no retry.
+    context = replace(build_context(contest, target, key=key), target_id=target_id)
+    return replace(context, attempt=attempt, repeats=earlier.id if earlier else None)
 
 
-def enter_check(session: Session, principal: Principal, target_id: UUID) -> tuple[Entrance, UUID]:
-    """Return what a dry run of a guess is read against, and the id of the team that asks for it.
+def enter_check(session: Session, principal: Principal, target_id: UUID) -> tuple[GuessContext, UUID]:
+    """Return the context for a dry run of a guess, and the id of the requesting team.
 
     A team may check a guess on any target that it can see and that is not its own. Nothing is counted.
     """
     principal.require("submit")
-    target = targets.visible(session, principal, target_id)
+    target = targets.find_visible(session, principal, target_id)
     contest = Contest(session.get_one(Competition, target.competition_id))
     team = memberships.require_team(session, contest.id, principal)
     uploads.require_qualified(team)
-    require_attackable(target, team)
-    return before(contest, target, key=None), team.id
+    _require_attackable(target, team)
+    return build_context(contest, target, key=None), team.id
 
 
-def before(contest: Contest, target: Target, *, key: str | None) -> Entrance:
-    """What a guess on a target is read against, of which nothing has been counted yet."""
-    return Entrance(
+def build_context(contest: Contest, target: Target, *, key: str | None) -> GuessContext:
+    """Build the context of a guess on a target, without an attempt."""
+    return GuessContext(
         target_id=target.id,
         competition_id=contest.id,
         competition_file=contest.row.file,
-        original=uploads.digests(contest.row),
+        original=uploads.list_original_digests(contest.row),
         sizes=target.sizes,
         file_mb=contest.rules.limits.file_mb,
         key=key,
@@ -154,103 +162,113 @@ def before(contest: Contest, target: Target, *, key: str | None) -> Entrance:
     )
 
 
-def renewed(session: Session, principal: Principal, at: Entrance) -> Entrance:
-    """The entrance of a guess that has come; anew if another one under its key was answered meanwhile."""
-    if at.key is None or at.attempt is None or not attempts.has_ended(session, at.attempt):
-        return at
-    return entrance(session, principal, at.target_id, key=at.key)
+def refresh_context(session: Session, principal: Principal, context: GuessContext) -> GuessContext:
+    """Return the context after the upload; enter again if another request with its key ended meanwhile."""
+    if context.key is None or context.attempt is None or not attempts.has_ended(session, context.attempt):
+        return context
+    return enter(session, principal, context.target_id, key=context.key)
 
 
-def repeated_on(session: Session, principal: Principal, target_id: UUID, key: str | None) -> Guess | None:
-    """What the person's team had accepted under this key, though its target may be withdrawn since."""
+def _find_accepted(session: Session, principal: Principal, target_id: UUID, key: str | None) -> Guess | None:
+    """Return the team's guess accepted under this key, even if its target has since been withdrawn."""
     target = session.get(Target, target_id)
-    team = memberships.team_of(session, target.competition_id, principal) if target and key else None
-    known = guessed_under(session, team, key) if team else None
+    team = memberships.find_team(session, target.competition_id, principal) if target and key else None
+    guess_id = _find_id_by_key(session, team, key) if team else None
     return (
-        session.get_one(Guess, known, options=[joinedload(Guess.target, innerjoin=True)]) if known else None
+        session.get_one(Guess, guess_id, options=[joinedload(Guess.target, innerjoin=True)])
+        if guess_id
+        else None
     )
 
 
-def guessed_under(session: Session, team: Team, key: str | None) -> UUID | None:
+def _find_id_by_key(session: Session, team: Team, key: str | None) -> UUID | None:
     if key is None:
         return None
     return session.scalar(select(Guess.id).where(Guess.team_id == team.id, Guess.idempotency_key == key))
 
 
-def require_attackable(target: Target, team: Team) -> None:
+def _require_attackable(target: Target, team: Team) -> None:
     if target.submission.team_id == team.id:
-        raise NotAllowed("this target is your own", code="own_target")
+        raise Forbidden("this target is your own", code="own_target")
     if targets.is_withdrawn(target):
         raise Conflict("this target has been withdrawn", code="target_withdrawn")
 
 
-def accept(session: Session, principal: Principal, at: Entrance, given: Given) -> Guess:
-    """Take a guess in; the competition's shared lock and the team's own keep phase and quota from turning.
+def accept(session: Session, principal: Principal, context: GuessContext, stored_guess: StoredGuess) -> Guess:
+    """Accept a guess under a shared lock on the competition and a lock on the team.
 
-    What counts is when it entered.
+    The locks keep phase and quota from changing. The guess is in time if its attempt began in time.
     """
-    row = session.get_one(Competition, at.competition_id, with_for_update={"read": True})
-    team = memberships.require_team(session, row.id, principal, locked=True)
-    accepted = guessed_under(session, team, at.key)
+    row = session.get_one(Competition, context.competition_id, with_for_update={"read": True})
+    team = memberships.require_team(session, row.id, principal, for_update=True)
+    accepted = _find_id_by_key(session, team, context.key)
     if accepted is not None:
-        if at.attempt is not None:
-            attempts.end(session, at.attempt, counts=False)
-        return repeated(session, accepted, given.fingerprint, at.target_id, given.question)
-    return admit(session, principal.user_id, at, given, row=row, team=team)
+        if context.attempt is not None:
+            attempts.end(session, context.attempt, counts=False)
+        return load_accepted(
+            session, accepted, stored_guess.fingerprint, context.target_id, stored_guess.question
+        )
+    return insert_guess(session, principal.user_id, context, stored_guess, row=row, team=team)
 
 
-def admit(
-    session: Session, user_id: UUID, at: Entrance, given: Given, *, row: Competition, team: Team
+def insert_guess(
+    session: Session,
+    user_id: UUID,
+    context: GuessContext,
+    stored_guess: StoredGuess,
+    *,
+    row: Competition,
+    team: Team,
 ) -> Guess:
-    """Take it in for that team, if it came in time and there is room; under both locks."""
+    """Insert the guess if it is in time and within the quota. Both locks must be held."""
     uploads.require_qualified(team)
-    assert at.attempt is not None  # noqa: S101  # only a repetition has none
-    now = phases.standing(session, row)
-    attempts.require_in_time(row, at.attempt, now)
-    target = session.scalars(targets.joined().where(Target.id == at.target_id)).one()
-    require_attackable(target, team)
-    cap = quota.guesses_on(session, Contest(row), team.id, target, given.question)
-    quota.require_room((cap,), now.now)
-    made = Guess(
+    assert context.attempt is not None  # noqa: S101  # only a retry has none
+    phase_standing = phases.get_status(session, row)
+    attempts.require_in_time(row, context.attempt, phase_standing)
+    target = session.scalars(targets.select_targets().where(Target.id == context.target_id)).one()
+    _require_attackable(target, team)
+    cap = quota.load_guess_cap(session, Contest(row), team.id, target, stored_guess.question)
+    quota.require_remaining((cap,), phase_standing.now)
+    guess = Guess(
         competition_id=row.id,
         target_id=target.id,
         team_id=team.id,
         user_id=user_id,
-        received_at=at.attempt.at,
-        question=given.question,
-        file=given.file,
-        answered=given.answered,
+        received_at=context.attempt.at,
+        question=stored_guess.question,
+        file=stored_guess.file,
+        answered=stored_guess.answered,
         guesses_left=cap.left - 1,
-        idempotency_key=at.key,
-        fingerprint=given.fingerprint,
+        idempotency_key=context.key,
+        fingerprint=stored_guess.fingerprint,
     )
-    session.add(made)
-    uploads.flush(session)
-    attempts.end(session, at.attempt)
-    queue.defer(session, queue.JUDGE)
-    return made
+    session.add(guess)
+    uploads.flush_or_conflict(session)
+    attempts.end(session, context.attempt)
+    queue.enqueue_after_commit(session, queue.JUDGE)
+    return guess
 
 
-def read(content: bytes, at: Entrance, question: str) -> Given:
-    """The answer to a question in an uploaded file; InvalidUpload says what is wrong.
+def store_guess(content: bytes, context: GuessContext, question: str) -> StoredGuess:
+    """Parse an uploaded guess and store it. Raise InvalidUpload if it is malformed.
 
-    Needs no session: what is well-formed is in the store before anything is locked.
+    This needs no session, so that the file is stored before anything is locked.
     """
-    parsed = call_parser(content, at, question)
-    printed = uploads.fingerprint({"guess": content})
-    return Given(question, store().put(parsed.content), parsed.answered, printed)
+    parsed_guess = _call_parser(content, context, question)
+    fingerprint = uploads.compute_fingerprint({"guess": content})
+    return StoredGuess(question, get_store().save(parsed_guess.content), parsed_guess.answered, fingerprint)
 
 
-def call_parser(content: bytes, at: Entrance, question: str) -> ParsedGuess:
-    return parser_process.call_reading(
+def _call_parser(content: bytes, context: GuessContext, question: str) -> ParsedGuess:
+    return parser_process.call_with_files(
         parser_process.UPLOADS,
-        dict(at.original).values(),
+        dict(context.original).values(),
         parse_guess,
         content,
-        at.competition_file,
-        at.original,
+        context.competition_file,
+        context.original,
         question=question,
-        sizes=dict(at.sizes),
+        sizes=dict(context.sizes),
     )
 
 
@@ -262,114 +280,121 @@ def parse_guess(
     question: str,
     sizes: dict[str, int],
 ) -> ParsedGuess:
-    """Parse the answer to a question; called in the parser."""
-    rules = read_file(competition_file)
-    asked = TRACKS[rules.track].asked(rules)[question]
-    original = partial(competitions.original_tables, digests, competition_file)
-    guess = asked.read(content, About(rules, sizes, original))
-    answered = asked.answered(guess)
-    remarks = asked.remarks(guess) if answered else [NO_ANSWER]
-    return ParsedGuess(asked.write(guess), answered, tuple(remarks))
+    """Parse the answer to a question. Runs in the parser process."""
+    rules = parse_stored_rules(competition_file)
+    asked_question = TRACKS[rules.track].select_questions(rules)[question]
+    original = partial(competitions.load_original_tables, digests, competition_file)
+    guess = asked_question.read(content, ReleaseContext(rules, sizes, original))
+    answered_lines = asked_question.count_answered(guess)
+    remarks = asked_question.remarks(guess) if answered_lines else [NO_ANSWER]
+    return ParsedGuess(asked_question.write(guess), answered_lines, tuple(remarks))
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """A well-formed guess that was read and not kept; ``answered``: on how many of its lines it says
-    anything."""
+class GuessCheck:
+    """Result of a dry run. ``answered`` is the number of lines with an answer."""
 
     question: str
     answered: int
     remarks: tuple[Remark, ...]
 
 
-def check(content: bytes, at: Entrance, question: str) -> Checked:
-    """Read a guess as ``read`` does and store nothing."""
-    parsed = call_parser(content, at, question)
-    return Checked(question, parsed.answered, parsed.remarks)
+def check(content: bytes, context: GuessContext, question: str) -> GuessCheck:
+    """Parse a guess as ``store_guess`` does, but store nothing."""
+    parsed_guess = _call_parser(content, context, question)
+    return GuessCheck(question, parsed_guess.answered, parsed_guess.remarks)
 
 
-def repeated(session: Session, accepted: UUID, fingerprint: str, target_id: UUID, question: str) -> Guess:
-    """What was accepted under the same key, if it was the same."""
-    made = session.get_one(Guess, accepted)
-    same = made.target_id == target_id and made.question == question
-    uploads.require_same(made.fingerprint, fingerprint if same else "")
-    return made
+def load_accepted(
+    session: Session, guess_id: UUID, fingerprint: str, target_id: UUID, question: str
+) -> Guess:
+    """Return the guess accepted earlier under the same key. Raise an error if the new one differs."""
+    guess = session.get_one(Guess, guess_id)
+    is_same = guess.target_id == target_id and guess.question == question
+    uploads.require_same_request(guess.fingerprint, fingerprint if is_same else "")
+    return guess
 
 
-def of_team(
+def list_for_team(
     session: Session,
     principal: Principal,
     slug: str,
     *,
-    after: tuple[datetime, UUID] | None = None,
+    cursor: tuple[datetime, UUID] | None = None,
     limit: int | None = None,
 ) -> tuple[Sequence[Guess], datetime | None]:
-    """The team's own guesses, newest first, and the horizon before which their scores are shown."""
+    """Return the team's guesses, newest first, and the horizon: scores of guesses before it are shown."""
     principal.require("read")
     contest = competitions.find(session, principal, slug)
     team = memberships.require_team(session, contest.id, principal)
-    view = visibility.audience(session, contest.row, principal)
-    horizon = visibility.guess_horizon(contest, view, now.clock(session))
-    own = select(Guess).where(Guess.team_id == team.id).options(joinedload(Guess.target, innerjoin=True))
-    if after is not None:
-        own = own.where(tuple_(Guess.received_at, Guess.id) < tuple_(*after))
-    newest = own.order_by(Guess.received_at.desc(), Guess.id.desc()).limit(limit)
+    viewer = visibility.load_viewer(session, contest.row, principal)
+    horizon = visibility.compute_guess_horizon(contest, viewer, now.read_clock(session))
+    own_guesses = (
+        select(Guess).where(Guess.team_id == team.id).options(joinedload(Guess.target, innerjoin=True))
+    )
+    if cursor is not None:
+        own_guesses = own_guesses.where(tuple_(Guess.received_at, Guess.id) < tuple_(*cursor))
+    newest = own_guesses.order_by(Guess.received_at.desc(), Guess.id.desc()).limit(limit)
     return session.scalars(newest).all(), horizon
 
 
-def told(made: Guess, horizon: datetime | None) -> schemas.Judged | None:
-    """What it came to, where the competition shows it by now."""
-    return made.judged if horizon is not None and made.created_at < horizon else None
+def get_visible_result(guess: Guess, horizon: datetime | None) -> schemas.GuessOutcome | None:
+    """Return the result of a guess; None while the competition hides it or there is none."""
+    return guess.parsed_outcome if horizon is not None and guess.created_at < horizon else None
 
 
-def named_by_content(
-    session: Session, principal: Principal, at: Entrance, content: bytes, question: str
-) -> Entrance:
-    """The entrance under a key of the file's own: a form sent twice is one guess.
+def assign_content_key(
+    session: Session, principal: Principal, context: GuessContext, content: bytes, question: str
+) -> GuessContext:
+    """Return the context with an idempotency key derived from the file.
 
-    A guess on which the service failed does not stand in the way of the same file.
+    A form sent twice is then one guess. The key includes the number of guesses on which the service failed,
+    so that the same file can be sent again after a failure.
     """
-    team = memberships.require_team(session, at.competition_id, principal)
-    failed = select(func.count()).where(
-        Guess.team_id == team.id, Guess.target_id == at.target_id, Guess.state == State.ERROR
+    team = memberships.require_team(session, context.competition_id, principal)
+    failed_count = select(func.count()).where(
+        Guess.team_id == team.id, Guess.target_id == context.target_id, Guess.state == State.ERROR
     )
-    printed = uploads.fingerprint({"guess": content})
-    to = "" if question == next(iter(at.asked)) else f":{question}"
-    return replace(at, key=f"page:{at.target_id}{to}:{printed}:{session.scalars(failed).one()}")
+    fingerprint = uploads.compute_fingerprint({"guess": content})
+    question_suffix = "" if question == next(iter(context.questions)) else f":{question}"
+    return replace(
+        context,
+        key=f"page:{context.target_id}{question_suffix}:{fingerprint}:{session.scalars(failed_count).one()}",
+    )
 
 
-def claim_next(session: Session, *, lease: timedelta, attempts: int) -> Claim | None:
-    """Take the guess that is fairly next for this worker, or None if none waits."""
+def claim_next(session: Session, *, lease: timedelta, attempts: int) -> GuessClaim | None:
+    """Claim the guess that is next in the fair order; None if none waits."""
     guess = leases.claim_next(session, Guess, lease=lease, attempts=attempts)
-    return None if guess is None else claim_of(session, guess)
+    return None if guess is None else build_claim(session, guess)
 
 
-def claim_of(session: Session, guess: Guess) -> Claim:
+def build_claim(session: Session, guess: Guess) -> GuessClaim:
     target = session.get_one(Target, guess.target_id)
     row = session.get_one(Competition, guess.competition_id)
     secret = session.get_one(Secret, target.submission_id)
-    return Claim(
+    return GuessClaim(
         guess_id=guess.id,
         attempt=guess.attempt,
         submission_id=target.submission_id,
-        competition_file=competitions.published_file(row),
-        original=row.given,
+        competition_file=competitions.build_published_file(row),
+        original=row.public_files,
         question=guess.question,
         sizes=target.sizes,
         file=guess.file,
-        means=sealed_inputs.means_for(session, row, target.submission_id),
+        draw_inputs=sealed_inputs.load_inputs_for_submission(session, row, target.submission_id),
         key_id=secret.key_id,
         sealed=secret.sealed,
     )
 
 
-def record(session: Session, claimed: Claim, *, outcome: dict[str, Any]) -> bool:
-    """Store what it came to, once: False if another worker has taken the guess since."""
-    guess = leases.held(session, Guess, claimed.guess_id, claimed.attempt)
+def record(session: Session, claim: GuessClaim, *, outcome: dict[str, Any]) -> bool:
+    """Record the outcome of a guess; return False if another worker has claimed it since."""
+    guess = leases.lock_lease(session, Guess, claim.guess_id, claim.attempt)
     if guess is None:
         return False
     leases.finish(session, guess, State.SCORED)
     guess.outcome, guess.failure = outcome, None
-    guess.correct = schemas.Judged.model_validate(outcome).counted
+    guess.correct = schemas.GuessOutcome.model_validate(outcome).correct_count
     guess.risk = Outcome(outcome["value"], outcome["baseline"]).risk
     return True

@@ -1,4 +1,4 @@
-"""Targets: what may be attacked, with its manifest, and in the end its secret."""
+"""Targets of attacks, their manifest and, after the reveal, their secrets."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,45 +12,45 @@ from sqlalchemy.sql.base import ExecutableOption
 from anoncup.errors import NotFound
 from app.db.models import Competition, Evaluation, Guess, Opening, Secret, State, Submission, Target, Team
 from app.services.accounts.accounts import Principal
-from app.services.boards.spreadsheet import csv_text
+from app.services.boards.spreadsheet import render_csv
 from app.services.contests import competitions, visibility
 from app.services.contests.contest import Contest
-from app.services.contests.visibility import Audience
+from app.services.contests.visibility import Viewer
 from app.services.submissions import quota
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class VisibleTarget:
     """A target as one person may see it.
 
-    ``team``: its team's name, None while that is hidden. ``left``: how many guesses the person's team has
-    left, by question; None if it cannot guess.
+    ``team`` is the name of its team; None while that is hidden. ``guesses_left_by_question`` is the number of
+    guesses that the person's team has left; None if it cannot guess.
     """
 
     target: Target
     commitment: str
-    own: bool
-    withdrawn: bool
+    is_own: bool
+    is_withdrawn: bool
     team: str | None
-    left: dict[str, int] | None
+    guesses_left_by_question: dict[str, int] | None
 
     @property
     def guesses_left(self) -> int | None:
-        """Of all questions together."""
-        return None if self.left is None else sum(self.left.values())
+        """Number of guesses left over all questions; None if the team cannot guess."""
+        return None if self.guesses_left_by_question is None else sum(self.guesses_left_by_question.values())
 
 
-def counts() -> ColumnElement[bool]:
-    """Targets that are in the contest: accepted, and neither they nor their team disqualified."""
-    return and_(qualified(), Evaluation.state == State.SCORED)
+def is_in_contest() -> ColumnElement[bool]:
+    """Build the condition that a target is accepted and neither it nor its team is disqualified."""
+    return and_(_is_qualified(), Evaluation.state == State.SCORED)
 
 
-def qualified() -> ColumnElement[bool]:
+def _is_qualified() -> ColumnElement[bool]:
     return and_(Submission.disqualified_at.is_(None), Team.disqualified_at.is_(None))
 
 
-def joined() -> Select[Target]:
-    """Targets with all that ``counts`` asks about."""
+def select_targets() -> Select[Target]:
+    """Select targets, joined with the tables that ``is_in_contest`` uses."""
     return (
         select(Target)
         .join(Target.submission)
@@ -68,107 +68,130 @@ def joined() -> Select[Target]:
 
 def is_withdrawn(target: Target) -> bool:
     submission = target.submission
-    barred = submission.disqualified_at is not None or submission.team.disqualified_at is not None
-    return barred or submission.evaluation.state != State.SCORED
+    is_disqualified = submission.disqualified_at is not None or submission.team.disqualified_at is not None
+    return is_disqualified or submission.evaluation.state != State.SCORED
 
 
-def listed(session: Session, principal: Principal, slug: str) -> list[Shown]:
-    """A competition's targets in the order of their names; withdrawn ones only for those they concern."""
+def list_visible(session: Session, principal: Principal, slug: str) -> list[VisibleTarget]:
+    """Return a competition's targets, sorted by name.
+
+    Withdrawn ones are included only for their own team and for organizers.
+    """
     contest = competitions.find(session, principal, slug)
-    viewer = visibility.audience(session, contest.row, principal)
+    viewer = visibility.load_viewer(session, contest.row, principal)
     visibility.require_targets(session, contest, viewer)
-    found = session.scalars(joined().where(Target.competition_id == contest.id).order_by(Target.name)).all()
-    used = guesses_used(session, contest.row, viewer)
-    limit = guess_limit(session, contest, viewer)
-    questions = contest.track.asked(contest.rules)
+    targets = session.scalars(
+        select_targets().where(Target.competition_id == contest.id).order_by(Target.name)
+    ).all()
+    used_by_target = _count_guesses_used(session, contest.row, viewer)
+    limit = _find_guess_limit(session, contest, viewer)
+    questions = contest.track.select_questions(contest.rules)
     return [
-        shown(contest, target, viewer, left_of(limit, used[target.id], questions))
-        for target in found
-        if may_see(target, viewer)
+        _build_visible_target(
+            contest, target, viewer, _count_guesses_left(limit, used_by_target[target.id], questions)
+        )
+        for target in targets
+        if _may_see(target, viewer)
     ]
 
 
-def may_see(target: Target, viewer: Audience) -> bool:
-    own = target.submission.team_id == viewer.team_id
-    return own or viewer.organizer or not is_withdrawn(target)
+def _may_see(target: Target, viewer: Viewer) -> bool:
+    is_own = target.submission.team_id == viewer.team_id
+    return is_own or viewer.is_organizer or not is_withdrawn(target)
 
 
-def left_of(limit: int, used: Mapping[str, int], questions: Iterable[str]) -> dict[str, int]:
-    """By question."""
+def _count_guesses_left(limit: int, used: Mapping[str, int], questions: Iterable[str]) -> dict[str, int]:
+    """Return the number of guesses left, by question."""
     return {name: max(0, limit - used.get(name, 0)) for name in questions}
 
 
-def shown(contest: Contest, target: Target, viewer: Audience, left: dict[str, int]) -> Shown:
-    own = target.submission.team_id == viewer.team_id
-    known = own or visibility.owners_are_known(contest, viewer)
-    withdrawn = is_withdrawn(target)
-    return Shown(
+def _build_visible_target(
+    contest: Contest, target: Target, viewer: Viewer, guesses_left: dict[str, int]
+) -> VisibleTarget:
+    is_own = target.submission.team_id == viewer.team_id
+    is_team_known = is_own or visibility.can_see_owners(contest, viewer)
+    withdrawn_target = is_withdrawn(target)
+    return VisibleTarget(
         target=target,
         commitment=target.submission.secret.commitment,
-        own=own,
-        withdrawn=withdrawn,
-        team=target.submission.team.name if known else None,
-        left=None if own or withdrawn or viewer.team_id is None else left,
+        is_own=is_own,
+        is_withdrawn=withdrawn_target,
+        team=target.submission.team.name if is_team_known else None,
+        guesses_left_by_question=None
+        if is_own or withdrawn_target or viewer.team_id is None
+        else guesses_left,
     )
 
 
-def guesses_used(session: Session, row: Competition, viewer: Audience) -> Mapping[UUID, Mapping[str, int]]:
-    """Of the viewer's team, by target and question."""
+def _count_guesses_used(
+    session: Session, row: Competition, viewer: Viewer
+) -> Mapping[UUID, Mapping[str, int]]:
+    """Return the number of guesses that the viewer's team has used, by target and question."""
     used: defaultdict[UUID, dict[str, int]] = defaultdict(dict)
     if viewer.team_id is None:
         return used
-    mine = (
+    guess_counts = (
         select(Guess.target_id, Guess.question, func.count())
         .where(Guess.competition_id == row.id, Guess.team_id == viewer.team_id, Guess.state != State.ERROR)
         .group_by(Guess.target_id, Guess.question)
     )
-    for target, question, count in session.execute(mine):
+    for target, question, count in session.execute(guess_counts):
         used[target][question] = count
     return used
 
 
-def guess_limit(session: Session, contest: Contest, viewer: Audience) -> int:
-    return 0 if viewer.team_id is None else quota.guess_limit(session, contest, viewer.team_id)
+def _find_guess_limit(session: Session, contest: Contest, viewer: Viewer) -> int:
+    return 0 if viewer.team_id is None else quota.compute_guess_limit(session, contest, viewer.team_id)
 
 
-def visible(session: Session, principal: Principal, target_id: UUID) -> Target:
-    """One target, to those who may attack it or look after it; to others it does not exist."""
-    target = session.scalar(joined().where(Target.id == target_id))
+def find_visible(session: Session, principal: Principal, target_id: UUID) -> Target:
+    """Return a target. Raise NotFound unless the person is in a team of the competition or organizes it."""
+    target = session.scalar(select_targets().where(Target.id == target_id))
     if target is None:
         raise NotFound("there is no such target", code="no_such_target")
     row = session.get_one(Competition, target.competition_id)
-    viewer = visibility.audience(session, row, principal)
-    if not (viewer.organizer or viewer.team_id) or not may_see(target, viewer):
+    viewer = visibility.load_viewer(session, row, principal)
+    if not (viewer.is_organizer or viewer.team_id) or not _may_see(target, viewer):
         raise NotFound("there is no such target", code="no_such_target")
     visibility.require_targets(session, Contest(row), viewer)
     return target
 
 
-def of_others(session: Session, principal: Principal, slug: str) -> list[Shown]:
-    """The targets that the person's team may attack; for organizers all that count."""
-    return [each for each in listed(session, principal, slug) if not each.own and not each.withdrawn]
+def list_attackable(session: Session, principal: Principal, slug: str) -> list[VisibleTarget]:
+    """Return the targets that the person's team may attack; for organizers all that are not withdrawn."""
+    return [
+        target
+        for target in list_visible(session, principal, slug)
+        if not target.is_own and not target.is_withdrawn
+    ]
 
 
-def in_manifest(
+def load_manifest(
     session: Session, principal: Principal | None, slug: str, *options: ExecutableOption
 ) -> tuple[Contest, Sequence[Target]]:
-    """Return all targets, withdrawn ones too, for the public list of their digests and commitments."""
+    """Return all targets, including withdrawn ones, for the public list of their digests and commitments."""
     contest = competitions.find(session, principal, slug)
     if contest.row.published_at is None:
         raise NotFound("the targets are not published yet", code="no_targets_yet")
-    mine = joined().options(*options).where(Target.competition_id == contest.id).order_by(Target.name)
-    return contest, session.scalars(mine).all()
+    query = (
+        select_targets().options(*options).where(Target.competition_id == contest.id).order_by(Target.name)
+    )
+    return contest, session.scalars(query).all()
 
 
-def with_teams(session: Session, principal: Principal | None, slug: str) -> list[tuple[Target, str | None]]:
-    """Return the manifest's targets, each with its team's name, None while that is hidden."""
-    contest, found = in_manifest(session, principal, slug)
-    known = visibility.owners_are_known(contest, visibility.audience(session, contest.row, principal))
-    return [(target, target.submission.team.name if known else None) for target in found]
+def load_manifest_with_teams(
+    session: Session, principal: Principal | None, slug: str
+) -> list[tuple[Target, str | None]]:
+    """Return the manifest's targets, each with the name of its team, or None while that is hidden."""
+    contest, targets = load_manifest(session, principal, slug)
+    are_teams_known = visibility.can_see_owners(
+        contest, visibility.load_viewer(session, contest.row, principal)
+    )
+    return [(target, target.submission.team.name if are_teams_known else None) for target in targets]
 
 
-def sums(targets: Sequence[Target]) -> str:
-    """SHA-256 of every file, as ``sha256sum --check`` reads them."""
+def render_checksums(targets: Sequence[Target]) -> str:
+    """Return the SHA-256 of every file in the format of ``sha256sum --check``."""
     lines = [
         f"{digest}  {target.name}/{name}.csv\n"
         for target in targets
@@ -177,24 +200,24 @@ def sums(targets: Sequence[Target]) -> str:
     return "".join(lines)
 
 
-def commitments(targets: Sequence[Shown]) -> str:
-    """Return each target's team, blank while hidden, and its commitment to the secret."""
-    rows = [(each.target.name, each.team or "", each.commitment) for each in targets]
-    return csv_text(["target", "team", "commitment"], rows)
+def render_commitments(targets: Sequence[VisibleTarget]) -> str:
+    """Return a CSV of each target's team (blank while hidden) and its commitment to the secret."""
+    rows = [(target.target.name, target.team or "", target.commitment) for target in targets]
+    return render_csv(["target", "team", "commitment"], rows)
 
 
-def revealed(session: Session, principal: Principal | None, slug: str) -> Sequence[Target]:
-    """Return all targets with salt and secret, once they are revealed."""
-    contest, found = in_manifest(session, principal, slug, joinedload(Target.opening))
+def list_revealed(session: Session, principal: Principal | None, slug: str) -> Sequence[Target]:
+    """Return all targets with salt and secret. Raise an error before the reveal."""
+    contest, targets = load_manifest(session, principal, slug, joinedload(Target.opening))
     visibility.require_reveal(contest.row)
-    return found
+    return targets
 
 
-def revealed_secret(session: Session, principal: Principal | None, target_id: UUID) -> str:
-    """The digest of a target's secret file, once it is revealed."""
+def find_revealed_secret(session: Session, principal: Principal | None, target_id: UUID) -> str:
+    """Return the digest of a target's secret file. Raise an error before the reveal."""
     target = session.get(Target, target_id)
     row = session.get_one(Competition, target.competition_id) if target else None
-    if row is None or not competitions.may_know(session, principal, row):
+    if row is None or not competitions.can_see(session, principal, row):
         raise NotFound("there is no such target", code="no_such_target")
     visibility.require_reveal(row)
     return session.get_one(Opening, target_id).secret

@@ -1,1 +1,1 @@
-"""The boards: pure functions of immutable evaluations and judged guesses, as one person may see them."""
+"""Boards, computed from immutable evaluations and judged guesses, as one viewer may see them."""

@@ -1,4 +1,4 @@
-"""The anonymization board: every team's best release, by utility and by what attackers found out."""
+"""Anonymization board: ranks the best release of each team by utility loss and re-identification risk."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,147 +7,170 @@ from datetime import UTC
 from sqlalchemy.orm import Session
 
 from anoncup.competition.scoring_versions import Versions
-from anoncup.evaluation.ranking import pareto_front, rank_sums, ranked_values, ranks, standing
+from anoncup.evaluation.ranking import board_order, pareto_front, rank_sums, ranks, select_ranked_values
 from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
 from app.db.models import Competition, Evaluation
 from app.services.boards import effective_evaluations, entries
-from app.services.boards.entries import Entry
-from app.services.boards.spreadsheet import board_csv
+from app.services.boards.entries import BoardEntry
+from app.services.boards.spreadsheet import render_board_csv
 from app.services.contests import visibility
-from app.services.contests.contest import read_file
-from app.services.contests.visibility import Sight, View
+from app.services.contests.contest import parse_stored_rules
+from app.services.contests.visibility import BoardAccess, BoardScope
 
 
-def board(session: Session, sight: Sight) -> Board:
-    """The board as it may be seen."""
-    contest, view = sight.contest, sight.view
-    found = entries.entries(session, contest, view)
-    rules = effective_evaluations.rules(session, contest, view.as_of)
-    before = ranks_before(session, sight)
-    rows = ranked(rules, found, view)
+def build_board(session: Session, sight: BoardAccess) -> Board:
+    """Build the board as this viewer may see it."""
+    contest, view = sight.contest, sight.scope
+    board_entries = entries.list_entries(session, contest, view)
+    rules_in_force = effective_evaluations.load_rules(session, contest, view.as_of)
+    previous_ranks = load_previous_ranks(session, sight)
+    rows = _build_rows(rules_in_force, board_entries, view)
     return Board(
         competition=contest.slug,
         title=dict(contest.rules.title),
         frozen_from=contest.rules.publication.frozen_from,
         finals=view.finals_only,
         digits=view.digits,
-        compared_with=view.compared_with if before else None,
+        compared_with=view.compared_with if previous_ranks else None,
         measures=tuple(contest.track.measures),
         attackers=tuple(contest.track.attackers),
-        rows=tuple(row.model_copy(update={"rank_before": before.get(row.team)}) for row in rows),
+        rows=tuple(row.model_copy(update={"rank_before": previous_ranks.get(row.team)}) for row in rows),
     )
 
 
-def ranks_before(session: Session, sight: Sight) -> dict[str, int]:
-    """The ranks on the board with which this one is compared; none if this audience saw none."""
-    contest, then = sight.contest, sight.view.compared_with
-    if then is None or then <= contest.row.created_at:
+def load_previous_ranks(session: Session, sight: BoardAccess) -> dict[str, int]:
+    """Return rank by team on the earlier board used for comparison.
+
+    The result is empty if there was no such board, or if this audience could not see it.
+    """
+    contest, compared_with = sight.contest, sight.scope.compared_with
+    if compared_with is None or compared_with <= contest.row.created_at:
         return {}
-    since = visibility.alike_since(session, contest, sight.view.audience)
-    if since is not None and then <= since:
+    stable_since = visibility.stable_since(session, contest, sight.scope.viewer)
+    if stable_since is not None and compared_with <= stable_since:
         return {}
-    view = visibility.view_then(contest, sight.view.audience, then)
-    rows = ranked(
-        effective_evaluations.rules(session, contest, view.as_of),
-        entries.entries(session, contest, view),
+    view = visibility.compute_past_scope(contest, sight.scope.viewer, compared_with)
+    rows = _build_rows(
+        effective_evaluations.load_rules(session, contest, view.as_of),
+        entries.list_entries(session, contest, view),
         view,
     )
     return {row.team: row.rank for row in rows if row.rank is not None}
 
 
-def ranks_by(
+def rank_under_rules(
     session: Session,
     row: Competition,
-    file: str,
-    judged: Sequence[Evaluation],
+    competition_file: str,
+    evaluations: Sequence[Evaluation],
     *,
     scored_by: Versions,
 ) -> dict[str, int]:
-    """The rank of each team, as organizers see it, if the rules were ``file`` and ``judged``, in the order of
-    receipt, the evaluations that count."""
-    everything = visibility.everything(row)
-    rules = read_file(file)
-    listed = entries.proposed(session, row, everything, rules, judged, scored_by=scored_by)
-    board = ranked(rules, listed, everything)
-    return {line.team: line.rank for line in board if line.rank is not None}
+    """Return rank by team as if ``competition_file`` and ``evaluations`` were in force.
 
-
-def ranked(rules: Rules, found: Sequence[Entry], view: View) -> list[BoardRow]:
-    """The rows in the order of the board: by rank; equal ranks, and those without, in the order given.
-
-    Baselines stand below, the best first. Ranks compare exact scores, the front what is shown of them.
+    ``evaluations`` are in order of receipt. The ranks are those that organizers see.
     """
-    everything = entries.best_of_teams(found)
-    chosen = [entry for entry in everything if not entry.finished.baseline]
-    by_sum = rules.ranking.rule == "rank_sum"
-    if by_sum:  # equal sums stand in the order of receipt, whatever their overall
-        chosen.sort(key=lambda entry: entry.finished.place)
-    sums = rank_sums([compared(rules, entry) for entry in chosen], rounding=rounding(chosen))
-    scores = sums if by_sum else [entry.overall for entry in chosen]
-    places, front = ranks(scores), pareto_front([losses(entry, view) for entry in chosen])
-    sent = Counter(entry.finished.team_id for entry in found)
+    full_view = visibility.build_organizer_scope(row)
+    rules = parse_stored_rules(competition_file)
+    board_entries = entries.list_proposed(session, row, full_view, rules, evaluations, scored_by=scored_by)
+    board_rows = _build_rows(rules, board_entries, full_view)
+    return {board_line.team: board_line.rank for board_line in board_rows if board_line.rank is not None}
+
+
+def _build_rows(rules: Rules, board_entries: Sequence[BoardEntry], view: BoardScope) -> list[BoardRow]:
+    """Return the rows of the board, sorted by rank.
+
+    Rows with equal ranks and rows without a rank keep the given order. Baselines follow, best first.
+    Ranks compare exact scores; the Pareto front compares the rounded scores that the viewer sees.
+    """
+    best_entries = entries.select_best_per_team(board_entries)
+    ranked_entries = [entry for entry in best_entries if not entry.evaluation.is_baseline]
+    is_rank_sum = rules.ranking.rule == "rank_sum"
+    if is_rank_sum:  # ties in the rank sum are broken by time of receipt, not by overall
+        ranked_entries.sort(key=lambda entry: entry.evaluation.receipt_order)
+    sums = rank_sums(
+        [collect_ranked_values(rules, entry) for entry in ranked_entries],
+        rounding=collect_rounding(ranked_entries),
+    )
+    scores = sums if is_rank_sum else [entry.overall for entry in ranked_entries]
+    row_ranks, pareto_flags = (
+        ranks(scores),
+        pareto_front([_mask_losses(entry, view) for entry in ranked_entries]),
+    )
+    submission_counts = Counter(entry.evaluation.team_id for entry in board_entries)
     rows = [
-        board_row(
-            chosen[i],
-            rank=places[i],
-            rank_sum=sums[i] if by_sum else None,
-            on_front=front[i],
-            entries=sent[chosen[i].finished.team_id],
-            own=view.audience.team_id == chosen[i].finished.team_id,
+        _build_row(
+            ranked_entries[index],
+            rank=row_ranks[index],
+            rank_sum=sums[index] if is_rank_sum else None,
+            on_front=pareto_flags[index],
+            entry_count=submission_counts[ranked_entries[index].evaluation.team_id],
+            own=view.viewer.team_id == ranked_entries[index].evaluation.team_id,
         )
-        for i in standing(scores)
-    ] + [baseline_row(entry) for entry in everything if entry.finished.baseline]
-    return [view.row(row, own=row.own) for row in rows]
+        for index in board_order(scores)
+    ] + [_build_baseline_row(entry) for entry in best_entries if entry.evaluation.is_baseline]
+    return [view.mask_row(row, is_own=row.own) for row in rows]
 
 
-def baseline_row(entry: Entry) -> BoardRow:
-    return board_row(entry, rank=None, rank_sum=None, on_front=False, entries=1, own=False)
+def _build_baseline_row(entry: BoardEntry) -> BoardRow:
+    return _build_row(entry, rank=None, rank_sum=None, on_front=False, entry_count=1, own=False)
 
 
-def compared(rules: Rules, entry: Entry) -> Mapping[str, float] | None:
-    """The values of an accepted submission that ``rank_sum`` compares."""
+def collect_ranked_values(rules: Rules, entry: BoardEntry) -> Mapping[str, float] | None:
+    """Return the values that the ``rank_sum`` rule compares; None if the submission was not accepted."""
     if entry.numbers is None or entry.security is None:
         return None
-    return ranked_values(entry.numbers.measures, entry.security, rules.weights)
+    return select_ranked_values(entry.numbers.measures, entry.security, rules.weights)
 
 
-def rounding(chosen: Sequence[Entry]) -> dict[str, float]:
-    """By measure, below which a value is none: that of the original, so any verdict on it knows for all."""
-    known = (entry.numbers.rounding for entry in chosen if entry.numbers)
-    return {name: tiny for one in known for name, tiny in one.items()}
+def collect_rounding(ranked_entries: Sequence[BoardEntry]) -> dict[str, float]:
+    """Return, by measure, the threshold below which a value is rounding noise.
+
+    It depends on the original only, so any verdict on the same original gives the threshold for all entries.
+    """
+    rounding_by_entry = (entry.numbers.rounding for entry in ranked_entries if entry.numbers)
+    return {
+        name: smallest for entry_rounding in rounding_by_entry for name, smallest in entry_rounding.items()
+    }
 
 
-def losses(entry: Entry, view: View) -> tuple[float, float] | None:
+def _mask_losses(entry: BoardEntry, view: BoardScope) -> tuple[float, float] | None:
     if entry.utility is None or entry.security is None:
         return None
-    return view.losses(entry.utility, entry.security)
+    return view.round_losses(entry.utility, entry.security)
 
 
-def board_row(
-    entry: Entry, *, rank: int | None, rank_sum: float | None, on_front: bool, entries: int, own: bool
+def _build_row(
+    entry: BoardEntry,
+    *,
+    rank: int | None,
+    rank_sum: float | None,
+    on_front: bool,
+    entry_count: int,
+    own: bool,
 ) -> BoardRow:
-    received = entry.finished.received_at.astimezone(UTC)
+    received_at = entry.evaluation.received_at.astimezone(UTC)
     return BoardRow(
         rank=rank,
-        team=entry.finished.team,
-        team_id=entry.finished.team_id,
+        team=entry.evaluation.team,
+        team_id=entry.evaluation.team_id,
         own=own,
-        baseline=entry.finished.baseline,
-        entries=entries,
+        baseline=entry.evaluation.is_baseline,
+        entries=entry_count,
         overall=entry.overall,
         utility=entry.utility,
         security=entry.security,
-        rivals=entry.rivals,
+        rivals=entry.rival_risk,
         rank_sum=rank_sum,
         on_front=on_front,
-        received_at=received if entry.numbers else None,
+        received_at=received_at if entry.numbers else None,
         measures=dict(entry.numbers.measures) if entry.numbers else {},
         attackers=dict(entry.numbers.attackers) if entry.numbers else {},
     )
 
 
-def as_csv(board: Board) -> str:
-    return board_csv(
+def render_csv(board: Board) -> str:
+    return render_board_csv(
         BoardRow.columns(), board.rows, {"measures": board.measures, "attackers": board.attackers}
     )

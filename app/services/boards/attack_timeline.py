@@ -1,6 +1,6 @@
-"""The history of the matrix: when each team's best guess on each target improved, and to what.
+"""Attack timeline: when each team's best guess on each target improved, and to what.
 
-It is available after the reveal only: numbers of hits are not shown before.
+It is available only after the reveal because the numbers of hits are hidden before.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,65 +17,80 @@ from anoncup.schemas import AttackHistory, AttackHistoryRow, AttackStep
 from app.db.models import Competition, Guess, Team
 from app.services.accounts import names
 from app.services.boards import best_guesses, effective_evaluations
-from app.services.boards.best_guesses import Attacked
-from app.services.boards.matrix import column
+from app.services.boards.best_guesses import BoardTarget
+from app.services.boards.matrix import build_column
 from app.services.contests import visibility
-from app.services.contests.visibility import Sight, View
+from app.services.contests.visibility import BoardAccess, BoardScope
 
 
-class Sent(NamedTuple):
-    """A guess that counts."""
+class EffectiveGuess(NamedTuple):
+    """A guess that counts on the boards."""
 
-    at: datetime
+    received_at: datetime
     question: str
     risk: float
     correct: int
 
 
-Rising = Callable[[Iterable[Sent]], Iterator[AttackStep]]
-"""Of the guesses of one team on one target, the first received first, those that made its best better."""
+_StepFinder = Callable[[Iterable[EffectiveGuess]], Iterator[AttackStep]]
+"""Yields the improvements among one team's guesses on one target, which are given in order of receipt."""
 
 
-def board(session: Session, sight: Sight) -> AttackHistory:
-    """The steps of every cell, with the matrix's targets and teams; NotFound before the reveal."""
-    contest, view = sight.contest, sight.view
+def build_timeline(session: Session, sight: BoardAccess) -> AttackHistory:
+    """Build the steps of every cell of the matrix. Raise NotFound before the reveal."""
+    contest, view = sight.contest, sight.scope
     visibility.require_reveal(contest.row)
-    rules = effective_evaluations.rules(session, contest, view.as_of)
-    columns = best_guesses.attacked(session, contest.row, view)
-    rising = counted if contest.track.counts(rules) else beyond_chance(rules)
+    rules_in_force = effective_evaluations.load_rules(session, contest, view.as_of)
+    columns = best_guesses.list_targets(session, contest.row, view)
+    make_step_finder = (
+        make_count_step_finder
+        if contest.track.asks_identity(rules_in_force)
+        else _make_risk_step_finder(rules_in_force)
+    )
     return AttackHistory(
         competition=contest.slug,
         title=dict(contest.rules.title),
         hidden=False,
-        counted=contest.track.counts(rules),
-        questions=tuple(contest.track.asked(rules)),
-        targets=tuple(column(one, view) for one in columns),
-        rows=tuple(teams_rows(session, contest.row, view, rules=rules, columns=columns, rising=rising)),
+        counted=contest.track.asks_identity(rules_in_force),
+        questions=tuple(contest.track.select_questions(rules_in_force)),
+        targets=tuple(build_column(target, view) for target in columns),
+        rows=tuple(
+            _iter_team_rows(
+                session,
+                contest.row,
+                view,
+                rules=rules_in_force,
+                columns=columns,
+                make_step_finder=make_step_finder,
+            )
+        ),
     )
 
 
-def teams_rows(
+def _iter_team_rows(
     session: Session,
     row: Competition,
-    view: View,
+    view: BoardScope,
     *,
     rules: Rules,
-    columns: Sequence[Attacked],
-    rising: Callable[[int], Rising],
+    columns: Sequence[BoardTarget],
+    make_step_finder: Callable[[int], _StepFinder],
 ) -> Iterator[AttackHistoryRow]:
-    """The teams that have sent a guess that counts, by name."""
-    sent = sent_by_team_and_target(session, row, view, rules, columns)
-    teams = session.execute(select(Team.id, Team.name).where(Team.id.in_(sent)))
-    for team_id, name in sorted(teams, key=lambda team: (names.folded(team[1]), team[1])):
-        cells = (rising(one.rows)(sent[team_id].get(one.id, ())) for one in columns)
-        own = team_id == view.audience.team_id
-        yield AttackHistoryRow(attacker=name, own=own, cells=tuple(tuple(cell) for cell in cells))
+    """Yield one row for each team with a guess that counts, sorted by name."""
+    guesses_by_team = _load_guesses(session, row, view, rules, columns)
+    teams = session.execute(select(Team.id, Team.name).where(Team.id.in_(guesses_by_team)))
+    for team_id, name in sorted(teams, key=lambda team: (names.fold_case(team[1]), team[1])):
+        cells = (
+            make_step_finder(target.rows)(guesses_by_team[team_id].get(target.id, ())) for target in columns
+        )
+        own = team_id == view.viewer.team_id
+        yield AttackHistoryRow(attacker=name, own=own, cells=tuple(tuple(steps) for steps in cells))
 
 
-def sent_by_team_and_target(
-    session: Session, row: Competition, view: View, rules: Rules, columns: Sequence[Attacked]
-) -> Mapping[UUID, Mapping[UUID, Sequence[Sent]]]:
-    found = select(
+def _load_guesses(
+    session: Session, row: Competition, view: BoardScope, rules: Rules, columns: Sequence[BoardTarget]
+) -> Mapping[UUID, Mapping[UUID, Sequence[EffectiveGuess]]]:
+    guess_query = select(
         Guess.team_id,
         Guess.target_id,
         Guess.received_at,
@@ -83,39 +98,48 @@ def sent_by_team_and_target(
         func.coalesce(Guess.risk, 0.0),
         func.coalesce(Guess.correct, 0),
     ).order_by(Guess.received_at, Guess.id)
-    sent: dict[UUID, dict[UUID, list[Sent]]] = {}
+    guesses_by_team: dict[UUID, dict[UUID, list[EffectiveGuess]]] = {}
     for team_id, target_id, *guess in session.execute(
-        best_guesses.that_count(found, row, view, rules, columns)
+        best_guesses.filter_effective(guess_query, row, view, rules, columns)
     ):
-        sent.setdefault(team_id, {}).setdefault(target_id, []).append(Sent._make(guess))
-    return sent
+        guesses_by_team.setdefault(team_id, {}).setdefault(target_id, []).append(EffectiveGuess._make(guess))
+    return guesses_by_team
 
 
-def counted(rows: int) -> Rising:
-    """Individuals, of so many."""
+def make_count_step_finder(individual_count: int) -> _StepFinder:
+    """Return a step finder for a target of ``individual_count`` individuals, for tracks that count them."""
 
-    def rising(guesses: Iterable[Sent]) -> Iterator[AttackStep]:
+    def find_steps(guesses: Iterable[EffectiveGuess]) -> Iterator[AttackStep]:
         best = -1
-        for one in guesses:
-            if one.correct > best:
-                best = one.correct
-                yield AttackStep(at=one.at, correct=best, rate=best / rows)
+        for guess in guesses:
+            if guess.correct > best:
+                best = guess.correct
+                yield AttackStep(at=guess.received_at, correct=best, rate=best / individual_count)
 
-    return rising
+    return find_steps
 
 
-def beyond_chance(rules: Rules) -> Callable[[int], Rising]:
-    """With each question if there are several."""
-    value, several = best_guesses.together(rules), len(TRACKS[rules.track].asked(rules)) > 1
+def _make_risk_step_finder(rules: Rules) -> Callable[[int], _StepFinder]:
+    """Return a factory of step finders for a track that compares risks.
 
-    def rising(guesses: Iterable[Sent]) -> Iterator[AttackStep]:
+    Steps list the risk by question if the track asks several questions.
+    """
+    combine_risks, has_several_questions = (
+        best_guesses.make_risk_combiner(rules),
+        len(TRACKS[rules.track].select_questions(rules)) > 1,
+    )
+
+    def find_steps(guesses: Iterable[EffectiveGuess]) -> Iterator[AttackStep]:
         best: dict[str, float] = {}
-        for one in guesses:
-            if one.question not in best or one.risk > best[one.question]:
-                best[one.question] = one.risk
-                rate = value({name: (risk,) for name, risk in best.items()})
+        for guess in guesses:
+            if guess.question not in best or guess.risk > best[guess.question]:
+                best[guess.question] = guess.risk
+                rate = combine_risks({name: (risk,) for name, risk in best.items()})
                 yield AttackStep(
-                    at=one.at, correct=None, rate=rate, by_question=dict(best) if several else None
+                    at=guess.received_at,
+                    correct=None,
+                    rate=rate,
+                    by_question=dict(best) if has_several_questions else None,
                 )
 
-    return lambda _: rising
+    return lambda _: find_steps

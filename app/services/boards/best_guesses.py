@@ -1,4 +1,4 @@
-"""The judged guesses that count on the boards, summed up by the database: there may be thousands."""
+"""Judged guesses that count on the boards, aggregated by the database because there may be thousands."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,183 +14,226 @@ from sqlalchemy.orm import Session
 
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tracks.model import largest
+from anoncup.tracks.model import largest_risk
 from app.db.models import Competition, Guess, State, Target, Team
 from app.services.boards import effective_evaluations
-from app.services.boards.effective_evaluations import Finished
-from app.services.contests.visibility import ALWAYS, View
+from app.services.boards.effective_evaluations import FinishedEvaluation
+from app.services.contests.visibility import UNFROZEN, BoardScope
 
 
 @dataclass(frozen=True, slots=True)
-class Attacked:
-    """A target that counts, and what it is."""
+class BoardTarget:
+    """A target that counts on the boards."""
 
     id: UUID
     name: str
     rows: int
-    finished: Finished
+    evaluation: FinishedEvaluation
 
 
-class Best(NamedTuple):
-    """A team's guesses that answer one question about one target: the largest risk and number of individuals
-    that one of them found, how many guesses they are, and when the first arrived."""
+class BestGuess(NamedTuple):
+    """Summary of a team's guesses on one question about one target.
+
+    ``risk`` and ``correct`` are the maxima over these guesses, ``trials`` is their number.
+    """
 
     risk: float
     correct: int
     trials: int
-    since: datetime
+    first_received_at: datetime
 
 
-Trials = Mapping[str, Best]
-"""What a team found in one target, by question; those that it did not answer are not there."""
+BestByQuestion = Mapping[str, BestGuess]
+"""A team's best guesses on one target, by question. Unanswered questions are absent."""
 
 Columns = TypeVarTuple("Columns")
-Together = Callable[[Mapping[str, Sequence[float]]], float]
-"""What E takes of risks, by question, the largest first; some questions may be missing."""
+RiskCombiner = Callable[[Mapping[str, Sequence[float]]], float]
+"""Combines the risks of each question, sorted in descending order, into one risk. Questions may be absent."""
 
 
 @dataclass(frozen=True, slots=True)
-class Attacks:
-    """A team's best guesses on all targets it attacked, summed: the individuals ``identified`` of those
-    ``tried``, or, where these are not counted, what was found in each target (``score``).
+class TeamAttacks:
+    """Totals of a team's best guesses over all targets that it attacked.
 
-    ``rate``: of the most that it could be. ``by_question``: of what was found the mean over the targets, 0
-    where the question was not answered. ``since``: when the first guess arrived.
+    Tracks that count individuals set ``identified`` and ``tried``: individuals re-identified and individuals
+    in the attacked targets. Other tracks set ``score``, the sum of the risks of the targets, and
+    ``by_question``, the mean risk over the targets, where an unanswered question counts as 0. ``rate`` is the
+    fraction of the maximum, in [0, 1].
     """
 
     rate: float
     targets: int
-    since: datetime
+    first_received_at: datetime
     identified: int | None = None
     tried: int | None = None
     score: float | None = None
     by_question: dict[str, float] | None = None
 
     @property
-    def compared(self) -> float:
-        """What the board ranks by."""
+    def ranked_value(self) -> float:
+        """Value by which the board ranks; higher is better."""
         return float(self.identified or 0) if self.score is None else self.score
 
 
-def attacked(session: Session, row: Competition, view: View, *, rejected_too: bool = False) -> list[Attacked]:
-    """The targets that count, by name: accepted, and neither they nor their team disqualified.
+def list_targets(
+    session: Session, row: Competition, view: BoardScope, *, include_rejected: bool = False
+) -> list[BoardTarget]:
+    """Return the targets that count, sorted by name.
 
-    ``rejected_too``: also those that other rules might accept.
+    Such a target is accepted, and neither it nor its team is disqualified. ``include_rejected`` also returns
+    rejected ones, which other rules might accept.
     """
-    found = effective_evaluations.finished(session, row, view.as_of, targets_only=True)
-    by_submission = {one.submission_id: one for one in found if rejected_too or one.state == State.SCORED}
+    evaluations = effective_evaluations.list_finished(session, row, view.as_of, targets_only=True)
+    evaluation_by_submission = {
+        evaluation.submission_id: evaluation
+        for evaluation in evaluations
+        if include_rejected or evaluation.state == State.SCORED
+    }
     targets = session.execute(
         select(Target.id, Target.name, Target.rows, Target.submission_id)
         .where(Target.competition_id == row.id)
         .order_by(Target.name)
     )
     return [
-        Attacked(identifier, name, rows, by_submission[submission_id])
+        BoardTarget(identifier, name, rows, evaluation_by_submission[submission_id])
         for identifier, name, rows, submission_id in targets
-        if submission_id in by_submission
+        if submission_id in evaluation_by_submission
     ]
 
 
-def together(rules: Rules) -> Together:
-    """How the track of a competition puts what was asked together."""
+def make_risk_combiner(rules: Rules) -> RiskCombiner:
+    """Return the function by which the competition's track combines the risks of its questions."""
     track = TRACKS[rules.track]
-    asked = tuple(track.asked(rules))
-    return lambda risks: track.rivals({name: risks.get(name, ()) for name in asked})
+    questions = tuple(track.select_questions(rules))
+    return lambda risks: track.rival_risk({name: risks.get(name, ()) for name in questions})
 
 
-def rivals_risks(
-    session: Session, row: Competition, view: View, rules: Rules, *, rejected_too: bool = False
+def load_rival_risks(
+    session: Session, row: Competition, view: BoardScope, rules: Rules, *, include_rejected: bool = False
 ) -> dict[UUID, float]:
-    """What the visible guesses on each submission that is a target found in it, in [0, 1]."""
+    """Return the risk in [0, 1] from the visible guesses of other teams, by target submission."""
     if view.guesses_before is None:
         return {}
-    targets = attacked(session, row, view, rejected_too=rejected_too)
-    each = best_of_each(row, view, rules, targets).c
-    # Thousands of risks need not be sent for their largest.
-    largest_only = TRACKS[rules.track].rivals is largest
-    risks = array([func.max(each.risk)]) if largest_only else func.array_agg(each.risk)
-    found: dict[UUID, dict[str, list[float]]] = defaultdict(dict)
-    by_question = select(each.target_id, each.question, risks).group_by(each.target_id, each.question)
-    for target_id, question, found_by_teams in session.execute(by_question):
-        found[target_id][question] = sorted(found_by_teams, reverse=True)
-    value = together(rules)
-    return {one.finished.submission_id: value(found[one.id]) for one in targets if one.id in found}
-
-
-def attacks_by_team(session: Session, row: Competition, view: View, rules: Rules) -> dict[UUID, Attacks]:
-    if view.guesses_before is None:
-        return {}
-    by_team = counted if TRACKS[rules.track].counts(rules) else added_up
-    return by_team(session, row, view, rules, attacked(session, row, view))
-
-
-def counted(
-    session: Session, row: Competition, view: View, rules: Rules, targets: Sequence[Attacked]
-) -> dict[UUID, Attacks]:
-    """Individuals identified of those tried."""
-    each = best_of_each(row, view, rules, targets).c
-    sums = (
-        select(
-            each.team_id, func.sum(each.correct), func.sum(Target.rows), func.count(), func.min(each.since)
-        )
-        .join(Target, Target.id == each.target_id)
-        .group_by(each.team_id)
-    )
+    targets = list_targets(session, row, view, include_rejected=include_rejected)
+    best = _select_best(row, view, rules, targets).c
+    # If only the maximum is needed, the database sends that instead of thousands of risks.
+    largest_only = TRACKS[rules.track].rival_risk is largest_risk
+    risks = array([func.max(best.risk)]) if largest_only else func.array_agg(best.risk)
+    risks_by_target: dict[UUID, dict[str, list[float]]] = defaultdict(dict)
+    by_question = select(best.target_id, best.question, risks).group_by(best.target_id, best.question)
+    for target_id, question, team_risks in session.execute(by_question):
+        risks_by_target[target_id][question] = sorted(team_risks, reverse=True)
+    combine_risks = make_risk_combiner(rules)
     return {
-        team_id: Attacks(identified / tried, number, since, identified=identified, tried=tried)
-        for team_id, identified, tried, number, since in session.execute(sums)
+        target.evaluation.submission_id: combine_risks(risks_by_target[target.id])
+        for target in targets
+        if target.id in risks_by_target
     }
 
 
-def added_up(
-    session: Session, row: Competition, view: View, rules: Rules, targets: Sequence[Attacked]
-) -> dict[UUID, Attacks]:
-    """What was found in each target, exactly rounded sums of it: in any order they are the same."""
-    value, asked = together(rules), tuple(TRACKS[rules.track].asked(rules))
+def summarize_by_team(
+    session: Session, row: Competition, view: BoardScope, rules: Rules
+) -> dict[UUID, TeamAttacks]:
+    if view.guesses_before is None:
+        return {}
+    summarize = _summarize_counts if TRACKS[rules.track].asks_identity(rules) else _summarize_risks
+    return summarize(session, row, view, rules, list_targets(session, row, view))
 
-    def sums(tried: Sequence[Trials]) -> Attacks:
-        score = fsum(value(alone(one)) for one in tried)
+
+def _summarize_counts(
+    session: Session, row: Competition, view: BoardScope, rules: Rules, targets: Sequence[BoardTarget]
+) -> dict[UUID, TeamAttacks]:
+    """Return attacks by team for a track that counts individuals."""
+    best = _select_best(row, view, rules, targets).c
+    sums = (
+        select(
+            best.team_id, func.sum(best.correct), func.sum(Target.rows), func.count(), func.min(best.since)
+        )
+        .join(Target, Target.id == best.target_id)
+        .group_by(best.team_id)
+    )
+    return {
+        team_id: TeamAttacks(
+            identified / tried, target_count, first_received_at, identified=identified, tried=tried
+        )
+        for team_id, identified, tried, target_count, first_received_at in session.execute(sums)
+    }
+
+
+def _summarize_risks(
+    session: Session, row: Competition, view: BoardScope, rules: Rules, targets: Sequence[BoardTarget]
+) -> dict[UUID, TeamAttacks]:
+    """Return attacks by team for a track that compares risks.
+
+    Sums use ``fsum``, so they do not depend on the order of the targets.
+    """
+    combine_risks, questions = make_risk_combiner(rules), tuple(TRACKS[rules.track].select_questions(rules))
+
+    def sum_up(attacked_targets: Sequence[BestByQuestion]) -> TeamAttacks:
+        score = fsum(combine_risks(collect_risks(best_by_question)) for best_by_question in attacked_targets)
         by_question = {
-            name: fsum(one[name].risk for one in tried if name in one) / len(tried) for name in asked
+            name: fsum(
+                best_by_question[name].risk
+                for best_by_question in attacked_targets
+                if name in best_by_question
+            )
+            / len(attacked_targets)
+            for name in questions
         }
-        since = min(best.since for one in tried for best in one.values())
-        return Attacks(score / len(tried), len(tried), since, score=score, by_question=by_question)
+        first_received_at = min(
+            best.first_received_at
+            for best_by_question in attacked_targets
+            for best in best_by_question.values()
+        )
+        return TeamAttacks(
+            score / len(attacked_targets),
+            len(attacked_targets),
+            first_received_at,
+            score=score,
+            by_question=by_question,
+        )
 
-    found = by_team_and_target(session, row, view, rules, targets)
-    return {team_id: sums(list(tried.values())) for team_id, tried in found.items()}
-
-
-def alone(tried: Trials) -> dict[str, Sequence[float]]:
-    """The risks of one team."""
-    return {name: (best.risk,) for name, best in tried.items()}
-
-
-def by_team_and_target(
-    session: Session, row: Competition, view: View, rules: Rules, targets: Sequence[Attacked]
-) -> Mapping[UUID, Mapping[UUID, Trials]]:
-    found: dict[UUID, dict[UUID, dict[str, Best]]] = {}
-    for team_id, target_id, question, best in bests(session, row, view, rules, targets):
-        found.setdefault(team_id, {}).setdefault(target_id, {})[question] = best
-    return found
+    best_by_team = group_by_team_and_target(session, row, view, rules, targets)
+    return {
+        team_id: sum_up(list(best_by_target.values())) for team_id, best_by_target in best_by_team.items()
+    }
 
 
-def bests(
-    session: Session, row: Competition, view: View, rules: Rules, targets: Sequence[Attacked]
-) -> Iterator[tuple[UUID, UUID, str, Best]]:
-    """For each team, target and question."""
+def collect_risks(best_by_question: BestByQuestion) -> dict[str, Sequence[float]]:
+    """Return the best risk of one team as a list of one element, by question."""
+    return {name: (best.risk,) for name, best in best_by_question.items()}
+
+
+def group_by_team_and_target(
+    session: Session, row: Competition, view: BoardScope, rules: Rules, targets: Sequence[BoardTarget]
+) -> Mapping[UUID, Mapping[UUID, BestByQuestion]]:
+    best_by_team: dict[UUID, dict[UUID, dict[str, BestGuess]]] = {}
+    for team_id, target_id, question, best in iter_best_guesses(session, row, view, rules, targets):
+        best_by_team.setdefault(team_id, {}).setdefault(target_id, {})[question] = best
+    return best_by_team
+
+
+def iter_best_guesses(
+    session: Session, row: Competition, view: BoardScope, rules: Rules, targets: Sequence[BoardTarget]
+) -> Iterator[tuple[UUID, UUID, str, BestGuess]]:
+    """Yield team, target, question and best guess."""
     if view.guesses_before is None:
         return
     for team_id, target_id, question, *best in session.execute(
-        best_of_each(row, view, rules, targets).select()
+        _select_best(row, view, rules, targets).select()
     ):
-        yield team_id, target_id, question, Best._make(best)
+        yield team_id, target_id, question, BestGuess._make(best)
 
 
-def best_of_each(row: Competition, view: View, rules: Rules, targets: Sequence[Attacked]) -> Subquery:
-    """For each team, target and question that is asked: the best of the guesses that count, how many, and
-    when the first arrived."""
-    first, *others = TRACKS[rules.track].asked(rules)
-    question = Guess.question if others else literal(first).label("question")
+def _select_best(
+    row: Competition, view: BoardScope, rules: Rules, targets: Sequence[BoardTarget]
+) -> Subquery:
+    """Build a subquery of the best guess for each team, target and question.
+
+    Each row has the maximum risk and count of the guesses that count, their number and the first receipt.
+    """
+    first_question, *other_questions = TRACKS[rules.track].select_questions(rules)
+    question = Guess.question if other_questions else literal(first_question).label("question")
     best = select(
         Guess.team_id,
         Guess.target_id,
@@ -199,19 +242,19 @@ def best_of_each(row: Competition, view: View, rules: Rules, targets: Sequence[A
         func.max(func.coalesce(Guess.correct, 0)).label("correct"),
         func.count().label("trials"),
         func.min(Guess.received_at).label("since"),
-    ).group_by(Guess.team_id, Guess.target_id, *([Guess.question] if others else []))
-    return that_count(best, row, view, rules, targets).subquery()
+    ).group_by(Guess.team_id, Guess.target_id, *([Guess.question] if other_questions else []))
+    return filter_effective(best, row, view, rules, targets).subquery()
 
 
-def that_count(
-    query: Select[*Columns], row: Competition, view: View, rules: Rules, targets: Sequence[Attacked]
+def filter_effective(
+    query: Select[*Columns], row: Competition, view: BoardScope, rules: Rules, targets: Sequence[BoardTarget]
 ) -> Select[*Columns]:
-    """Those that were accepted before the horizon and are judged; their team is not disqualified."""
+    """Limit the query to judged guesses accepted before the view's horizon, of teams not disqualified."""
     return (
         query.join(Team, Team.id == Guess.team_id)
         .where(Guess.competition_id == row.id, Guess.state == State.SCORED)
         .where(Guess.created_at < view.guesses_before, Team.disqualified_at.is_(None))
-        .where(true() if view.as_of == ALWAYS else Guess.finished_at < view.as_of)
-        .where(Guess.target_id.in_([one.id for one in targets]))
-        .where(Guess.question.in_(list(TRACKS[rules.track].asked(rules))))
+        .where(true() if view.as_of == UNFROZEN else Guess.finished_at < view.as_of)
+        .where(Guess.target_id.in_([target.id for target in targets]))
+        .where(Guess.question.in_(list(TRACKS[rules.track].select_questions(rules))))
     )

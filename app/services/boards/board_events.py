@@ -1,4 +1,4 @@
-"""What happens to the anonymization board, and when it can be seen there."""
+"""Events that change the anonymization board, and the moment from which an audience sees each of them."""
 
 import itertools
 from collections.abc import Iterator
@@ -12,35 +12,35 @@ from sqlalchemy.orm import Session
 
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Publication
-from anoncup.tracks.model import largest
+from anoncup.tracks.model import largest_risk
 from app.db.models import Guess, State, Target, Team
 from app.services.boards import effective_evaluations
-from app.services.boards.effective_evaluations import Finished
+from app.services.boards.effective_evaluations import FinishedEvaluation
 from app.services.contests import phases, visibility
 from app.services.contests.contest import Contest
-from app.services.contests.visibility import Sight
+from app.services.contests.visibility import BoardAccess
 
-Judged = Select[UUID, str, UUID, float, datetime, datetime]
-TINY, SECOND = timedelta(microseconds=1), timedelta(seconds=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Begins:
-    """An evaluation stands for its submission."""
-
-    finished: Finished
+_JudgedGuesses = Select[UUID, str, UUID, float, datetime, datetime]
+MICROSECOND, SECOND = timedelta(microseconds=1), timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
-    """It does no longer."""
+class EffectiveStart:
+    """An evaluation takes effect for its submission."""
 
-    finished: Finished
+    evaluation: FinishedEvaluation
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A team has found that much in a submission that is a target."""
+class EffectiveEnd:
+    """An evaluation is no longer in effect for its submission."""
+
+    evaluation: FinishedEvaluation
+
+
+@dataclass(frozen=True, slots=True)
+class Reidentification:
+    """A guess of a team found ``risk`` in a submission that is a target."""
 
     submission: UUID
     question: str
@@ -49,132 +49,156 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Replaced:
-    """The rules are others."""
+class RuleChange:
+    """Other rules are in force."""
 
     rules: Rules
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
-    """From now on finals are compared."""
+class TargetPublication:
+    """The targets are published; from now on the board compares the finals."""
 
 
-What = Begins | Ends | Found | Replaced | Published
+_BoardChange = EffectiveStart | EffectiveEnd | Reidentification | RuleChange | TargetPublication
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
-    """``shown_at``: the first full second whose board shows it."""
+class BoardEvent:
+    """A change of the board. ``shown_at`` is the first full second at which the board shows it."""
 
     shown_at: datetime
-    what: What
+    change: _BoardChange
 
 
 @dataclass(frozen=True, slots=True)
-class Showing:
-    """When an audience sees what happens. ``exact``: at once. ``since``: nothing is known before."""
+class BoardVisibility:
+    """Determines when one audience sees a change.
 
-    exact: bool
-    since: datetime | None
+    ``is_exact`` means that changes are visible at once. ``stable_since`` is the moment from which the present
+    publication settings hold; earlier boards are unknown.
+    """
+
+    is_exact: bool
+    stable_since: datetime | None
     publication: Publication
     timezone: str
-    closed: datetime | None
-    over: datetime | None
+    closed_at: datetime | None
+    contest_end: datetime | None
 
-    def board(self, at: datetime) -> datetime | None:
-        """Of what would be shown after ``at``: the last moment that does not show it; None: none does."""
+    def find_last_hidden_moment(self, moment: datetime) -> datetime | None:
+        """Return the last moment whose board still hides a change made at ``moment``; None if all hide it."""
         frozen_from = self.publication.frozen_from
-        if not self.exact and frozen_from is not None and frozen_from <= at:
-            if self.over is None:
+        if not self.is_exact and frozen_from is not None and frozen_from <= moment:
+            if self.contest_end is None:
                 return None
-            at = max(at, self.over - TINY)
-        return at if self.since is None else max(at, self.since)
+            moment = max(moment, self.contest_end - MICROSECOND)
+        return moment if self.stable_since is None else max(moment, self.stable_since)
 
-    def guess(self, accepted: datetime, judged: datetime) -> datetime | None:
-        """The same of a guess."""
-        at = max(accepted, judged)
-        if self.exact or self.publication.feedback == "immediate":
-            return self.board(at)
-        shown = [] if self.closed is None else [max(at, self.closed - TINY)]
+    def find_last_hidden_moment_of_guess(self, accepted_at: datetime, judged_at: datetime) -> datetime | None:
+        """Return the last moment whose board still hides a guess; None if all hide it."""
+        moment = max(accepted_at, judged_at)
+        if self.is_exact or self.publication.feedback == "immediate":
+            return self.find_last_hidden_moment(moment)
+        candidates = [] if self.closed_at is None else [max(moment, self.closed_at - MICROSECOND)]
         if self.publication.feedback == "daily":
-            midnight = phases.midnights(accepted, self.timezone)[1]
-            shown.append(max(at, midnight - TINY))
-        return self.board(min(shown)) if shown else None
+            midnight = phases.find_midnights(accepted_at, self.timezone)[1]
+            candidates.append(max(moment, midnight - MICROSECOND))
+        return self.find_last_hidden_moment(min(candidates)) if candidates else None
 
 
-def showing_to(session: Session, sight: Sight) -> Showing:
-    contest, viewer = sight.contest, sight.view.audience
+def _build_visibility(session: Session, sight: BoardAccess) -> BoardVisibility:
+    contest, viewer = sight.contest, sight.scope.viewer
     rules = contest.rules
-    return Showing(
-        exact=visibility.is_exact(contest.row, viewer),
-        since=visibility.alike_since(session, contest, viewer),
+    return BoardVisibility(
+        is_exact=visibility.can_see_exact_scores(contest.row, viewer),
+        stable_since=visibility.stable_since(session, contest, viewer),
         publication=rules.publication,
         timezone=rules.timezone,
-        closed=contest.row.closed_at,
-        over=contest.over_at,
+        closed_at=contest.row.closed_at,
+        contest_end=contest.over_at,
     )
 
 
-def happenings(session: Session, sight: Sight) -> list[Happening]:
-    """All that the audience's boards show, in the order in which they do."""
-    contest, showing = sight.contest, showing_to(session, sight)
-    found = [*of_rules(session, contest, showing), *of_scores(session, contest, showing)]
-    found += of_guesses(session, contest, showing)
-    return sorted((Happening(second(at), what) for at, what in found if at is not None), key=when)
+def list_events(session: Session, sight: BoardAccess) -> list[BoardEvent]:
+    """Return all events that the audience's boards show, in the order in which they show them."""
+    contest, board_visibility = sight.contest, _build_visibility(session, sight)
+    changes = [
+        *_iter_rule_changes(session, contest, board_visibility),
+        *_iter_evaluation_changes(session, contest, board_visibility),
+    ]
+    changes += _iter_guess_changes(session, contest, board_visibility)
+    return sorted(
+        (
+            BoardEvent(_find_next_full_second(hidden_until), change)
+            for hidden_until, change in changes
+            if hidden_until is not None
+        ),
+        key=_get_shown_at,
+    )
 
 
-def when(one: Happening) -> datetime:
-    return one.shown_at
+def _get_shown_at(event: BoardEvent) -> datetime:
+    return event.shown_at
 
 
-def second(at: datetime) -> datetime:
-    """The first full second after."""
-    return at.replace(microsecond=0) + SECOND
+def _find_next_full_second(moment: datetime) -> datetime:
+    """Return the first full second after ``moment``."""
+    return moment.replace(microsecond=0) + SECOND
 
 
-def of_rules(session: Session, contest: Contest, showing: Showing) -> Iterator[tuple[datetime | None, What]]:
-    eras = effective_evaluations.eras(session, contest)
-    for (at, _), (_, rules) in itertools.pairwise(eras):
-        yield showing.board(at), Replaced(rules)
+def _iter_rule_changes(
+    session: Session, contest: Contest, board_visibility: BoardVisibility
+) -> Iterator[tuple[datetime | None, _BoardChange]]:
+    rule_periods = effective_evaluations.list_rule_periods(session, contest)
+    for (replaced_at, _), (_, rules) in itertools.pairwise(rule_periods):
+        yield board_visibility.find_last_hidden_moment(replaced_at), RuleChange(rules)
     if contest.row.published_at is not None:
-        yield showing.board(contest.row.published_at), Published()
+        yield board_visibility.find_last_hidden_moment(contest.row.published_at), TargetPublication()
 
 
-def of_scores(session: Session, contest: Contest, showing: Showing) -> Iterator[tuple[datetime | None, What]]:
-    for stay in effective_evaluations.stays(session, contest.row):
-        yield showing.board(stay.begins), Begins(stay.finished)
-        if stay.ends != visibility.ALWAYS:
-            yield showing.board(stay.ends), Ends(stay.finished)
+def _iter_evaluation_changes(
+    session: Session, contest: Contest, board_visibility: BoardVisibility
+) -> Iterator[tuple[datetime | None, _BoardChange]]:
+    for period in effective_evaluations.list_effective_periods(session, contest.row):
+        yield board_visibility.find_last_hidden_moment(period.begins_at), EffectiveStart(period.evaluation)
+        if period.ends_at != visibility.UNFROZEN:
+            yield board_visibility.find_last_hidden_moment(period.ends_at), EffectiveEnd(period.evaluation)
 
 
-def of_guesses(
-    session: Session, contest: Contest, showing: Showing
-) -> Iterator[tuple[datetime | None, What]]:
-    """Judged ones on finals, of teams that are not disqualified."""
-    largest_only = contest.track.rivals is largest
-    most: dict[tuple[UUID, str, UUID | None], tuple[float, datetime]] = {}
-    judged = session.execute(judged_on_finals(contest, largest_only=largest_only))
-    for submission, question, team, risk, accepted, ended in judged:
+def _iter_guess_changes(
+    session: Session, contest: Contest, board_visibility: BoardVisibility
+) -> Iterator[tuple[datetime | None, _BoardChange]]:
+    """Yield the risk increases from judged guesses on finals, each with its last hidden moment."""
+    largest_only = contest.track.rival_risk is largest_risk
+    highest: dict[tuple[UUID, str, UUID | None], tuple[float, datetime]] = {}
+    judged_guesses = session.execute(_select_judged_guesses(contest, largest_only=largest_only))
+    for submission, question, team, risk, accepted_at, judged_at in judged_guesses:
         key = submission, question, None if largest_only else team
-        known, since = most.get(key, (-1.0, accepted))
-        if risk <= known and since <= accepted:
-            continue  # what found no less is seen no later
-        if risk > known:
-            most[key] = risk, accepted
-        yield showing.guess(accepted, ended), Found(submission, question, team, risk)
+        highest_risk, highest_accepted_at = highest.get(key, (-1.0, accepted_at))
+        if risk <= highest_risk and highest_accepted_at <= accepted_at:
+            continue  # a guess with at least this risk is visible at least as early
+        if risk > highest_risk:
+            highest[key] = risk, accepted_at
+        yield (
+            board_visibility.find_last_hidden_moment_of_guess(accepted_at, judged_at),
+            Reidentification(submission, question, team, risk),
+        )
 
 
-def judged_on_finals(contest: Contest, *, largest_only: bool) -> Judged:
-    """In the order of their ends, without most of those that tell nothing: another that ended before found as
-    much, and none of these was accepted later. Of sixty thousand that leaves a few hundred.
+def _select_judged_guesses(contest: Contest, *, largest_only: bool) -> _JudgedGuesses:
+    """Select the judged guesses on finals in the order in which they were judged, without redundant ones.
 
-    ``largest_only``: all teams are compared, else each with itself.
+    A guess is redundant if an earlier one found at least as much risk and all earlier ones were accepted no
+    later. This reduces sixty thousand guesses to a few hundred. ``largest_only`` compares the guesses of all
+    teams with each other; otherwise each team's guesses are compared among themselves.
     """
     risk = func.coalesce(Guess.risk, 0.0)
-    among = [Guess.target_id, Guess.question, *([] if largest_only else [Guess.team_id])]
-    before = partial(over, partition_by=among, order_by=(Guess.finished_at, Guess.id), rows=(None, -1))
-    found = (
+    partition = [Guess.target_id, Guess.question, *([] if largest_only else [Guess.team_id])]
+    over_earlier = partial(
+        over, partition_by=partition, order_by=(Guess.finished_at, Guess.id), rows=(None, -1)
+    )
+    guess = (
         select(
             Target.submission_id,
             Guess.question,
@@ -183,8 +207,8 @@ def judged_on_finals(contest: Contest, *, largest_only: bool) -> Judged:
             Guess.created_at,
             Guess.finished_at,
             Guess.id,
-            before(func.max(risk)).label("most"),
-            before(func.max(Guess.created_at)).label("latest"),
+            over_earlier(func.max(risk)).label("most"),
+            over_earlier(func.max(Guess.created_at)).label("latest"),
         )
         .join(Target, Target.id == Guess.target_id)
         .join(Team, Team.id == Guess.team_id)
@@ -193,13 +217,13 @@ def judged_on_finals(contest: Contest, *, largest_only: bool) -> Judged:
         .subquery()
         .c
     )
-    tells = or_(found.most.is_(None), found.risk > found.most, found.created_at < found.latest)
+    is_visible_change = or_(guess.most.is_(None), guess.risk > guess.most, guess.created_at < guess.latest)
     columns = (
-        found.submission_id,
-        found.question,
-        found.team_id,
-        found.risk,
-        found.created_at,
-        found.finished_at,
+        guess.submission_id,
+        guess.question,
+        guess.team_id,
+        guess.risk,
+        guess.created_at,
+        guess.finished_at,
     )
-    return select(*columns).where(tells).order_by(found.finished_at, found.id)
+    return select(*columns).where(is_visible_change).order_by(guess.finished_at, guess.id)

@@ -1,8 +1,9 @@
-"""How the anonymization board came about: each team's best over time, as the boards of then showed it.
+"""Timeline of the anonymization board: each team's best submission over time.
 
-Of no moment more is told than its board said to the same audience (``visibility.view_then``): what is hidden
-by a freeze or until a midnight comes when the board shows it, and what was never shown does not come.
-Moments are whole seconds: two things that follow each other more closely are one step.
+Of each moment, the timeline shows only what the board then showed to the same audience
+(``visibility.compute_past_scope``). A change hidden by a freeze or until midnight appears when the board
+showed it; a change that was never shown does not appear. Moments are whole seconds, so changes within one
+second are one step.
 """
 
 from collections.abc import Iterator
@@ -16,117 +17,138 @@ from sqlalchemy.orm import Session
 
 from anoncup.rules.settings import OVERALL_DIGITS
 from anoncup.schemas import History, HistoryLeaders, HistoryPlace, HistoryRank, HistoryStep, HistoryTeam
-from app.services.boards.board_events import happenings
-from app.services.boards.entries import Entry
-from app.services.boards.timeline_steps import Course
-from app.services.contests.visibility import Sight, View, rounded
+from app.services.boards.board_events import list_events
+from app.services.boards.entries import BoardEntry
+from app.services.boards.timeline_steps import BoardReplay
+from app.services.contests.visibility import BoardAccess, BoardScope, round_score
 
-FIRST = 10
-"""So many of the first are told whenever one of them changes."""
-Why = Literal["release", "scoring", "guesses"] | None
-Shown = tuple[float, float, float] | None
-"""What a board shows of a team: overall, U, E; None while nothing of it counts."""
-
-
-def as_json(session: Session, sight: Sight) -> str:
-    """All steps of all teams, who the first were, and how the reader's own rank went."""
-    told, ranks = followed(session, sight, sight.view.audience.team_id)
-    return told.model_copy(update={"own_ranks": tuple(ranks)}).model_dump_json()
+_LEADER_COUNT = 10
+"""Number of leading teams that are listed whenever one of them changes."""
+_StepReason = Literal["release", "scoring", "guesses"] | None
+_ShownScores = tuple[float, float, float] | None
+"""Overall, U and E that a board shows of a team; None while the team has no submission that counts."""
 
 
-def followed(session: Session, sight: Sight, team: UUID | None) -> tuple[History, list[HistoryRank]]:
-    """All steps of all teams and who the first were; how the rank of one went, also by what others did."""
-    contest, view = sight.contest, sight.view
-    lines: dict[UUID, Line] = {}
-    leading: list[tuple[datetime, list[tuple[UUID, int]]]] = []
+def render_json(session: Session, sight: BoardAccess) -> str:
+    """Return the steps of all teams, the leaders and the viewer's own ranks over time, as JSON."""
+    history, ranks = build_history(session, sight, sight.scope.viewer.team_id)
+    return history.model_copy(update={"own_ranks": tuple(ranks)}).model_dump_json()
+
+
+def build_history(
+    session: Session, sight: BoardAccess, own_team_id: UUID | None
+) -> tuple[History, list[HistoryRank]]:
+    """Return the steps of all teams with the leaders, and the rank over time of ``own_team_id``.
+
+    A rank can change because of the submissions of other teams.
+    """
+    contest, view = sight.contest, sight.scope
+    team_lines: dict[UUID, TeamLine] = {}
+    leaders_by_moment: list[tuple[datetime, list[tuple[UUID, int]]]] = []
     ranks: list[HistoryRank] = []
-    for at, course, changed in moments(session, sight):
-        for each in sorted(changed):
-            take_step(lines, each, at, course, view)
-        first = course.first(FIRST)
-        if first != (leading[-1][1] if leading else []):
-            leading.append((at, first))
-        if team is not None and course.rank(team) != (ranks[-1].rank if ranks else None):
-            ranks.append(HistoryRank(at=at, rank=course.rank(team), ranked=course.ranked))
-    told = History(
+    for moment, replay, changed_teams in _iter_changes(session, sight):
+        for team_id in sorted(changed_teams):
+            _add_step(team_lines, team_id, moment, replay, view)
+        current_leaders = replay.list_leaders(_LEADER_COUNT)
+        if current_leaders != (leaders_by_moment[-1][1] if leaders_by_moment else []):
+            leaders_by_moment.append((moment, current_leaders))
+        if own_team_id is not None and replay.find_rank(own_team_id) != (ranks[-1].rank if ranks else None):
+            ranks.append(
+                HistoryRank(at=moment, rank=replay.find_rank(own_team_id), ranked=replay.ranked_count)
+            )
+    history = History(
         competition=contest.slug,
         title=dict(contest.rules.title),
         frozen_from=contest.rules.publication.frozen_from,
         digits=view.digits,
-        teams=tuple(line.told(view) for line in lines.values()),
-        leaders=leaders(leading, list(lines)),
+        teams=tuple(team_line.build_team_history(view) for team_line in team_lines.values()),
+        leaders=_build_leaders(leaders_by_moment, list(team_lines)),
     )
-    return told, ranks
+    return history, ranks
 
 
 @dataclass
-class Line:
-    """A team's steps so far; ``entry``: the best that it has, or had."""
+class TeamLine:
+    """A team's steps so far. ``entry`` is its present or last best entry."""
 
-    entry: Entry
-    last: Shown
+    entry: BoardEntry
+    last_scores: _ShownScores
     steps: list[HistoryStep]
 
-    def told(self, view: View) -> HistoryTeam:
-        one = self.entry.finished
-        own = view.audience.team_id == one.team_id
+    def build_team_history(self, view: BoardScope) -> HistoryTeam:
+        evaluation = self.entry.evaluation
+        own = view.viewer.team_id == evaluation.team_id
         steps = tuple(self.steps)
-        return HistoryTeam(team_id=one.team_id, team=one.team, own=own, baseline=one.baseline, steps=steps)
+        return HistoryTeam(
+            team_id=evaluation.team_id,
+            team=evaluation.team,
+            own=own,
+            baseline=evaluation.is_baseline,
+            steps=steps,
+        )
 
 
-def take_step(lines: dict[UUID, Line], team: UUID, at: datetime, course: Course, view: View) -> None:
-    """Note what a board shows of a team, if that is something else."""
-    entry = course.best(team)
-    now = shown(entry, view)
-    if entry is not None and now is not None:
-        lines.setdefault(team, Line(entry, None, []))
-    line = lines.get(team)
-    if line is None:
+def _add_step(
+    team_lines: dict[UUID, TeamLine], team: UUID, moment: datetime, replay: BoardReplay, view: BoardScope
+) -> None:
+    """Add a step if the board now shows other scores of the team."""
+    entry = replay.find_best(team)
+    scores = _mask_scores(entry, view)
+    if entry is not None and scores is not None:
+        team_lines.setdefault(team, TeamLine(entry, None, []))
+    team_line = team_lines.get(team)
+    if team_line is None:
         return
-    if now != line.last:
-        exact = view.digits is None or view.audience.team_id == team
-        why = cause(line, entry) if exact else None
-        line.last = now
-        line.steps.append(step(at, now, course.rank(team), why))
-    line.entry = entry or line.entry
+    if scores != team_line.last_scores:
+        is_exact = view.digits is None or view.viewer.team_id == team
+        reason = _find_reason(team_line, entry) if is_exact else None
+        team_line.last_scores = scores
+        team_line.steps.append(_build_step(moment, scores, replay.find_rank(team), reason))
+    team_line.entry = entry or team_line.entry
 
 
-def cause(line: Line, now: Entry | None) -> Why:
-    """Why what is shown is something else now."""
-    if now is None or now.overall is None:
+def _find_reason(team_line: TeamLine, current: BoardEntry | None) -> _StepReason:
+    """Return why the shown scores changed; None if the team has no score any more."""
+    if current is None or current.overall is None:
         return None
-    if line.last is None or now.finished.submission_id != line.entry.finished.submission_id:
+    if (
+        team_line.last_scores is None
+        or current.evaluation.submission_id != team_line.entry.evaluation.submission_id
+    ):
         return "release"
-    return "guesses" if now.numbers == line.entry.numbers else "scoring"
+    return "guesses" if current.numbers == team_line.entry.numbers else "scoring"
 
 
-def leaders(
-    leading: list[tuple[datetime, list[tuple[UUID, int]]]], teams: list[UUID]
+def _build_leaders(
+    leaders_by_moment: list[tuple[datetime, list[tuple[UUID, int]]]], teams: list[UUID]
 ) -> tuple[HistoryLeaders, ...]:
-    places = {team: place for place, team in enumerate(teams)}
+    index_by_team = {team: index for index, team in enumerate(teams)}
     return tuple(
-        HistoryLeaders(at=at, first=tuple(HistoryPlace(team=places[team], rank=rank) for team, rank in first))
-        for at, first in leading
+        HistoryLeaders(
+            at=moment,
+            first=tuple(HistoryPlace(team=index_by_team[team], rank=rank) for team, rank in current_leaders),
+        )
+        for moment, current_leaders in leaders_by_moment
     )
 
 
-def moments(session: Session, sight: Sight) -> Iterator[tuple[datetime, Course, set[UUID]]]:
-    """The board at each second at which it changed, and the teams whose best did."""
-    course = Course.begin(session, sight)
-    for at, together in groupby(happenings(session, sight), key=lambda one: one.shown_at):
-        if changed := course.after(list(together)):
-            yield at, course, changed
+def _iter_changes(session: Session, sight: BoardAccess) -> Iterator[tuple[datetime, BoardReplay, set[UUID]]]:
+    """Yield each second at which the board changed, the board, and the teams whose best entry changed."""
+    replay = BoardReplay.create(session, sight)
+    for moment, events in groupby(list_events(session, sight), key=lambda event: event.shown_at):
+        if changed_teams := replay.apply(list(events)):
+            yield moment, replay, changed_teams
 
 
-def shown(entry: Entry | None, view: View) -> Shown:
+def _mask_scores(entry: BoardEntry | None, view: BoardScope) -> _ShownScores:
     if entry is None or entry.overall is None or entry.utility is None or entry.security is None:
         return None
-    if view.audience.team_id == entry.finished.team_id:
+    if view.viewer.team_id == entry.evaluation.team_id:
         return entry.overall, entry.utility, entry.security
     digits = None if view.digits is None else OVERALL_DIGITS
-    return rounded(entry.overall, digits), *view.losses(entry.utility, entry.security)
+    return round_score(entry.overall, digits), *view.round_losses(entry.utility, entry.security)
 
 
-def step(at: datetime, now: Shown, rank: int | None, why: Why) -> HistoryStep:
-    overall, utility, security = now or (None, None, None)
-    return HistoryStep(at=at, rank=rank, overall=overall, utility=utility, security=security, why=why)
+def _build_step(moment: datetime, scores: _ShownScores, rank: int | None, reason: _StepReason) -> HistoryStep:
+    overall, utility, security = scores or (None, None, None)
+    return HistoryStep(at=moment, rank=rank, overall=overall, utility=utility, security=security, why=reason)

@@ -1,9 +1,9 @@
-"""What counted at a moment: the evaluations in force then, and the rules. Frozen boards are built of these.
+"""Evaluations and rules that were in force at a moment. Frozen boards are built from them.
 
-Nothing is stored for it. Every evaluation has the moment from which it counted for its submission: that of
-its creation, or, if it belongs to a re-score set, that of the set's application. One that was replaced is
-still there, and so is the file that a set replaced. What organizers decide about teams and submissions has no
-past: who is disqualified is so on every board, and who is reinstated stands on it again.
+Nothing extra is stored for this. An evaluation takes effect when it is created or, if it belongs to a
+re-score set, when the set is applied. Replaced evaluations and replaced competition files are kept.
+Disqualifications have no history: a disqualified team or submission is absent from every board, and a
+reinstated one is back on all of them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,100 +16,117 @@ from sqlalchemy.orm import Session, aliased
 
 from anoncup.rules.model import Rules
 from app.db.models import Competition, Evaluation, Rescore, State, Submission, Target, Team
-from app.services.boards.verdicts import Ending
-from app.services.contests.contest import Contest, read_file
-from app.services.contests.visibility import ALWAYS
+from app.services.boards.verdicts import EvaluationKey
+from app.services.contests.contest import Contest, parse_stored_rules
+from app.services.contests.visibility import UNFROZEN
 
-Query = Select[UUID, datetime, UUID, str, bool, State, UUID, datetime | None]
+_EvaluationQuery = Select[UUID, datetime, UUID, str, bool, State, UUID, datetime | None]
 ENDED = (State.SCORED, State.REJECTED)
-SINCE = func.coalesce(Rescore.applied_at, Evaluation.created_at)
-"""The moment from which an evaluation counts for its submission."""
+_EFFECTIVE_FROM = func.coalesce(Rescore.applied_at, Evaluation.created_at)
+"""Moment from which an evaluation is in effect for its submission."""
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
-    """A submission whose scoring has ended; ``baseline``: of a sample method, not of a team."""
+class FinishedEvaluation:
+    """An evaluation whose scoring has ended. ``is_baseline`` marks a submission of a sample method."""
 
     submission_id: UUID
     received_at: datetime
     team_id: UUID
     team: str
-    baseline: bool
+    is_baseline: bool
     state: State
     evaluation_id: UUID
     ended_at: datetime | None
 
     @property
-    def ending(self) -> Ending:
+    def key(self) -> EvaluationKey:
         return self.evaluation_id, self.ended_at
 
     @property
-    def place(self) -> tuple[datetime, UUID]:
-        """In the order of receipt."""
+    def receipt_order(self) -> tuple[datetime, UUID]:
+        """Sort key for the order of receipt."""
         return self.received_at, self.submission_id
 
 
-def finished(
+def list_finished(
     session: Session, row: Competition, moment: datetime, *, targets_only: bool = False
-) -> list[Finished]:
-    """What had ended at the moment (``ALWAYS``: has) and is not disqualified, in the order of receipt."""
-    query = counting(row.id, moment)
+) -> list[FinishedEvaluation]:
+    """Return the evaluations that had ended at the moment, without disqualified ones, in order of receipt.
+
+    ``UNFROZEN`` as the moment means now.
+    """
+    query = _select_effective(row.id, moment)
     if targets_only:
-        frozen = select(Target.submission_id).where(Target.competition_id == row.id)
-        query = query.where(Submission.id.in_(frozen))
-    latest = {plain[0]: Finished(*plain) for plain in session.execute(query)}
-    return [one for one in latest.values() if one.state in ENDED and had_ended(one.ended_at, moment)]
+        target_submissions = select(Target.submission_id).where(Target.competition_id == row.id)
+        query = query.where(Submission.id.in_(target_submissions))
+    latest_by_submission = {columns[0]: FinishedEvaluation(*columns) for columns in session.execute(query)}
+    return [
+        evaluation
+        for evaluation in latest_by_submission.values()
+        if evaluation.state in ENDED and _had_ended(evaluation.ended_at, moment)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
-class Stay:
-    """While an evaluation stood for its submission, at moments after ``begins`` and up to ``ends``."""
+class EffectivePeriod:
+    """Period in which an evaluation was in effect: after ``begins_at``, up to and including ``ends_at``."""
 
-    finished: Finished
-    begins: datetime
-    ends: datetime
-
-
-def stays(session: Session, row: Competition) -> list[Stay]:
-    """All that ever counted: at each moment those that last are what had ended then (``finished``)."""
-    query = begun(qualified(row.id), ALWAYS).add_columns(SINCE)
-    by_submission: dict[UUID, list[tuple[Finished, datetime]]] = {}
-    for *plain, since in session.execute(query):
-        one = Finished(*plain)
-        by_submission.setdefault(one.submission_id, []).append((one, since))
-    return [stay for listed in by_submission.values() for stay in one_after_the_other(listed)]
+    evaluation: FinishedEvaluation
+    begins_at: datetime
+    ends_at: datetime
 
 
-def one_after_the_other(listed: Sequence[tuple[Finished, datetime]]) -> Iterator[Stay]:
-    ends = [*(since for _, since in listed[1:]), ALWAYS]
-    for (one, since), end in zip(listed, ends, strict=True):
-        if one.state in ENDED and one.ended_at is not None and max(since, one.ended_at) < end:
-            yield Stay(one, max(since, one.ended_at), end)
+def list_effective_periods(session: Session, row: Competition) -> list[EffectivePeriod]:
+    """Return all periods of effect of all evaluations.
+
+    The evaluations whose period contains a moment are those that ``list_finished`` returns for it.
+    """
+    query = _filter_effective(_select_qualified(row.id), UNFROZEN).add_columns(_EFFECTIVE_FROM)
+    by_submission: dict[UUID, list[tuple[FinishedEvaluation, datetime]]] = {}
+    for *columns, effective_from in session.execute(query):
+        evaluation = FinishedEvaluation(*columns)
+        by_submission.setdefault(evaluation.submission_id, []).append((evaluation, effective_from))
+    return [period for evaluations in by_submission.values() for period in _iter_periods(evaluations)]
 
 
-def eras(session: Session, contest: Contest) -> list[tuple[datetime, Rules]]:
-    """The rules up to each moment, and those of now (``rules``)."""
-    replaced = session.execute(
+def _iter_periods(evaluations: Sequence[tuple[FinishedEvaluation, datetime]]) -> Iterator[EffectivePeriod]:
+    ends_at = [*(effective_from for _, effective_from in evaluations[1:]), UNFROZEN]
+    for (evaluation, effective_from), end_at in zip(evaluations, ends_at, strict=True):
+        if (
+            evaluation.state in ENDED
+            and evaluation.ended_at is not None
+            and max(effective_from, evaluation.ended_at) < end_at
+        ):
+            yield EffectivePeriod(evaluation, max(effective_from, evaluation.ended_at), end_at)
+
+
+def list_rule_periods(session: Session, contest: Contest) -> list[tuple[datetime, Rules]]:
+    """Return the end of each rule period with its rules; the present rules end at ``UNFROZEN``."""
+    replaced_rules = session.execute(
         select(Rescore.applied_at, Rescore.replaced_file, Rescore.replaced_scored_by)
         .where(Rescore.competition_id == contest.id, Rescore.replaced_file.is_not(None))
         .order_by(Rescore.applied_at)
     )
-    past = [(at, replace(read_file(file), scored_by=by)) for at, file, by in replaced]
-    return [*past, (ALWAYS, contest.rules)]
+    past = [
+        (applied_at, replace(parse_stored_rules(competition_file), scored_by=scored_by))
+        for applied_at, competition_file, scored_by in replaced_rules
+    ]
+    return [*past, (UNFROZEN, contest.rules)]
 
 
-def had_ended(at: datetime | None, moment: datetime) -> bool:
-    return moment == ALWAYS or (at is not None and at < moment)
+def _had_ended(ended_at: datetime | None, moment: datetime) -> bool:
+    return moment == UNFROZEN or (ended_at is not None and ended_at < moment)
 
 
-def counting(competition_id: UUID, moment: datetime) -> Query:
-    """The evaluations of qualified submissions that had begun to count; of each submission the last, last."""
-    query = qualified(competition_id)
-    return query.where(Evaluation.current) if moment == ALWAYS else begun(query, moment)
+def _select_effective(competition_id: UUID, moment: datetime) -> _EvaluationQuery:
+    """Select the evaluations that had taken effect by the moment, the latest of each submission last."""
+    query = _select_qualified(competition_id)
+    return query.where(Evaluation.current) if moment == UNFROZEN else _filter_effective(query, moment)
 
 
-def qualified(competition_id: UUID) -> Query:
-    """All evaluations of submissions that stand, in the order of receipt."""
+def _select_qualified(competition_id: UUID) -> _EvaluationQuery:
+    """Select all evaluations of submissions that are not disqualified, in order of receipt."""
     return (
         select(
             Submission.id,
@@ -130,23 +147,31 @@ def qualified(competition_id: UUID) -> Query:
     )
 
 
-def begun(query: Query, moment: datetime) -> Query:
-    """Of a cancelled submission none: nothing of it was ever seen, though a set may have scored it."""
-    now = aliased(Evaluation)
+def _filter_effective(query: _EvaluationQuery, moment: datetime) -> _EvaluationQuery:
+    """Limit the query to evaluations in effect by the moment.
+
+    Cancelled submissions are excluded: they were never visible, though a re-score set may have scored them.
+    """
+    current = aliased(Evaluation)
     return (
         query.outerjoin(Rescore, Rescore.id == Evaluation.rescore_id)
-        .join(now, and_(now.submission_id == Submission.id, now.current))
-        .where(now.state != State.CANCELLED, moment > SINCE)
+        .join(current, and_(current.submission_id == Submission.id, current.current))
+        .where(current.state != State.CANCELLED, moment > _EFFECTIVE_FROM)
         .where(or_(Evaluation.rescore_id.is_(None), Rescore.applied_at.is_not(None)))
-        .order_by(SINCE)
+        .order_by(_EFFECTIVE_FROM)
     )
 
 
-def rules(session: Session, contest: Contest, moment: datetime) -> Rules:
-    """The competition's rules at the moment: those that the first set applied since has replaced.
+def load_rules(session: Session, contest: Contest, moment: datetime) -> Rules:
+    """Return the competition's rules at the moment.
 
-    Without such a set, as its file says now: an ordinary revision changes nothing that is measured.
+    These are the rules that the next re-score set replaced, or else the present ones: an ordinary revision
+    changes nothing that is measured.
     """
-    if moment == ALWAYS:
+    if moment == UNFROZEN:
         return contest.rules
-    return next(found for until, found in eras(session, contest) if until >= moment)
+    return next(
+        period_rules
+        for period_end, period_rules in list_rule_periods(session, contest)
+        if period_end >= moment
+    )

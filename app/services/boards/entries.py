@@ -1,4 +1,4 @@
-"""What stands on the anonymization board for each team: its finished submissions, one of them the best."""
+"""Entries of the anonymization board: the finished submissions of each team and the best of them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,24 +9,27 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from anoncup.competition.scoring_versions import Versions
-from anoncup.evaluation.ranking import overall
+from anoncup.evaluation.ranking import overall_score
 from anoncup.rules.model import Rules
 from app.db.models import Competition, Evaluation, State, Submission, Target
 from app.services.boards import best_guesses, effective_evaluations, verdicts
-from app.services.boards.effective_evaluations import ENDED, Finished
-from app.services.boards.verdicts import Numbers
-from app.services.boards.version_filter import comparable
+from app.services.boards.effective_evaluations import ENDED, FinishedEvaluation
+from app.services.boards.verdicts import VerdictNumbers
+from app.services.boards.version_filter import select_comparable
 from app.services.contests.contest import Contest
-from app.services.contests.visibility import View
+from app.services.contests.visibility import BoardScope
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A finished submission and what rivals found out; ``numbers``: None if it may not stand for its team."""
+class BoardEntry:
+    """A finished submission with the risk found by rivals.
 
-    finished: Finished
-    numbers: Numbers | None
-    rivals: float | None
+    ``numbers`` is None if the submission cannot represent its team on the board.
+    """
+
+    evaluation: FinishedEvaluation
+    numbers: VerdictNumbers | None
+    rival_risk: float | None
     security: float | None
     overall: float | None
 
@@ -35,73 +38,99 @@ class Entry:
         return self.numbers.utility if self.numbers else None
 
     @property
-    def order(self) -> tuple[bool, float, datetime, UUID]:
-        """The best first: lowest overall, the earlier among equals; what does not count last."""
-        return self.overall is None, self.overall or 0.0, *self.finished.place
+    def sort_key(self) -> tuple[bool, float, datetime, UUID]:
+        """Sort key: lowest overall first, earlier receipt among equals, entries that do not count last."""
+        return self.overall is None, self.overall or 0.0, *self.evaluation.receipt_order
 
 
-def entries(session: Session, contest: Contest, view: View) -> list[Entry]:
-    """Everything that has ended, as this view has it, and is not disqualified, in the order of receipt."""
-    rules = effective_evaluations.rules(session, contest, view.as_of)
-    rivals = best_guesses.rivals_risks(session, contest.row, view, rules)
-    found = effective_evaluations.finished(session, contest.row, view.as_of)
-    counting = those_that_count(session, contest.row, view, found)
-    numbers = comparable(verdicts.numbers_of(session, [one.ending for one in counting]), rules.scored_by)
-    return [entry(one, numbers.get(one.evaluation_id), rivals.get(one.submission_id)) for one in found]
+def list_entries(session: Session, contest: Contest, view: BoardScope) -> list[BoardEntry]:
+    """Return the finished submissions in this view, without disqualified ones, in order of receipt."""
+    rules_in_force = effective_evaluations.load_rules(session, contest, view.as_of)
+    rival_risks = best_guesses.load_rival_risks(session, contest.row, view, rules_in_force)
+    evaluations = effective_evaluations.list_finished(session, contest.row, view.as_of)
+    eligible = _filter_eligible(session, contest.row, view, evaluations)
+    numbers = select_comparable(
+        verdicts.load_numbers(session, [evaluation.key for evaluation in eligible]), rules_in_force.scored_by
+    )
+    return [
+        build_entry(
+            evaluation, numbers.get(evaluation.evaluation_id), rival_risks.get(evaluation.submission_id)
+        )
+        for evaluation in evaluations
+    ]
 
 
-def proposed(
+def list_proposed(
     session: Session,
     row: Competition,
-    view: View,
+    view: BoardScope,
     rules: Rules,
-    judged: Iterable[Evaluation],
+    evaluations: Iterable[Evaluation],
     *,
     scored_by: Versions,
-) -> list[Entry]:
-    """Those of ``judged`` that have ended and are not disqualified, in their order, as if they counted."""
-    rivals = best_guesses.rivals_risks(session, row, view, rules, rejected_too=True)
-    standing = [each for each in judged if each.state in ENDED and is_qualified(each.submission)]
-    found = [finished_as(each) for each in standing]
-    counting = those_that_count(session, row, view, found)
-    numbers = comparable(verdicts.numbers_of(session, [one.ending for one in counting]), scored_by)
-    return [entry(one, numbers.get(one.evaluation_id), rivals.get(one.submission_id)) for one in found]
+) -> list[BoardEntry]:
+    """Return entries for the given evaluations as if they were in effect, in the same order.
+
+    Unfinished evaluations and disqualified submissions are left out.
+    """
+    rival_risks = best_guesses.load_rival_risks(session, row, view, rules, include_rejected=True)
+    qualified = [
+        evaluation
+        for evaluation in evaluations
+        if evaluation.state in ENDED and is_qualified(evaluation.submission)
+    ]
+    finished_evaluations = [_build_finished_evaluation(evaluation) for evaluation in qualified]
+    eligible = _filter_eligible(session, row, view, finished_evaluations)
+    numbers = select_comparable(
+        verdicts.load_numbers(session, [finished.key for finished in eligible]), scored_by
+    )
+    return [
+        build_entry(finished, numbers.get(finished.evaluation_id), rival_risks.get(finished.submission_id))
+        for finished in finished_evaluations
+    ]
 
 
 def is_qualified(submission: Submission) -> bool:
     return submission.disqualified_at is None and submission.team.disqualified_at is None
 
 
-def finished_as(evaluation: Evaluation) -> Finished:
+def _build_finished_evaluation(evaluation: Evaluation) -> FinishedEvaluation:
     submission = evaluation.submission
     team = submission.team
-    known = submission.id, submission.received_at, team.id, team.name, team.baseline
-    return Finished(*known, evaluation.state, evaluation.id, evaluation.finished_at)
+    submission_columns = submission.id, submission.received_at, team.id, team.name, team.baseline
+    return FinishedEvaluation(*submission_columns, evaluation.state, evaluation.id, evaluation.finished_at)
 
 
-def those_that_count(
-    session: Session, row: Competition, view: View, found: Sequence[Finished]
-) -> list[Finished]:
-    """The accepted ones; once the targets are published, only finals and baselines of them."""
-    accepted = [one for one in found if one.state == State.SCORED]
+def _filter_eligible(
+    session: Session, row: Competition, view: BoardScope, evaluations: Sequence[FinishedEvaluation]
+) -> list[FinishedEvaluation]:
+    """Return the accepted evaluations; once targets are published, only those of finals and baselines."""
+    accepted = [evaluation for evaluation in evaluations if evaluation.state == State.SCORED]
     if not view.finals_only:
         return accepted
     finals = set(session.scalars(select(Target.submission_id).where(Target.competition_id == row.id)))
-    return [one for one in accepted if one.baseline or one.submission_id in finals]
+    return [
+        evaluation for evaluation in accepted if evaluation.is_baseline or evaluation.submission_id in finals
+    ]
 
 
-def entry(finished: Finished, numbers: Numbers | None, rivals: float | None) -> Entry:
+def build_entry(
+    evaluation: FinishedEvaluation, numbers: VerdictNumbers | None, rival_risk: float | None
+) -> BoardEntry:
     if numbers is None:
-        return Entry(finished, None, None, None, None)
-    security = max(numbers.security, rivals or 0.0)
-    return Entry(finished, numbers, rivals, security, overall(numbers.utility, security))
+        return BoardEntry(evaluation, None, None, None, None)
+    security = max(numbers.security, rival_risk or 0.0)
+    return BoardEntry(evaluation, numbers, rival_risk, security, overall_score(numbers.utility, security))
 
 
-def best_of_teams(entries: Iterable[Entry]) -> list[Entry]:
-    """One per team, the best first; one that does not count only for want of others."""
-    best: dict[UUID, Entry] = {}
-    for one in entries:
-        held = best.get(one.finished.team_id)
-        if held is None or one.order < held.order:
-            best[one.finished.team_id] = one
-    return sorted(best.values(), key=lambda one: one.order)
+def select_best_per_team(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
+    """Return the best entry of each team, best first.
+
+    An entry that does not count is used only if the team has no other.
+    """
+    best: dict[UUID, BoardEntry] = {}
+    for candidate in entries:
+        current = best.get(candidate.evaluation.team_id)
+        if current is None or candidate.sort_key < current.sort_key:
+            best[candidate.evaluation.team_id] = candidate
+    return sorted(best.values(), key=lambda candidate: candidate.sort_key)

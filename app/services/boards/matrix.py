@@ -1,4 +1,4 @@
-"""The matrix of attackers and targets: the best trial of each attacker on each target."""
+"""Attack matrix: the best result of each attacker on each target."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
@@ -13,179 +13,210 @@ from anoncup.schemas import Cell, Matrix, MatrixRow, MatrixTarget
 from anoncup.tracks.parts import Attacker
 from app.db.models import Competition, Team
 from app.services.accounts import names
-from app.services.boards import best_guesses, effective_evaluations, verdicts
-from app.services.boards.best_guesses import Attacked, Trials
-from app.services.boards.spreadsheet import csv_text
-from app.services.boards.verdicts import Numbers
-from app.services.boards.version_filter import comparable
-from app.services.contests.visibility import Sight, View
+from app.services.boards import best_guesses, effective_evaluations, spreadsheet, verdicts
+from app.services.boards.best_guesses import BestByQuestion, BoardTarget
+from app.services.boards.verdicts import VerdictNumbers
+from app.services.boards.version_filter import select_comparable
+from app.services.contests.visibility import BoardAccess, BoardScope
 
-Cells = Mapping[UUID, Mapping[UUID, Cell]]
-"""What each team found, by target."""
-DECIMALS = 9
-"""Sums that differ by less are equal: those of the same shares may differ by rounding."""
+_CellsByTeam = Mapping[UUID, Mapping[UUID, Cell]]
+"""Cells by team and target."""
+_SUM_DECIMALS = 9
+"""Decimals to which sums are compared, because sums of the same rates can differ by rounding errors."""
 
 
-def board(session: Session, sight: Sight, *, of_team: UUID | None = None) -> Matrix:
-    """Return the matrix as this audience may see it; built-in attackers only where exact values are shown.
+def build_matrix(session: Session, sight: BoardAccess, *, owner_id: UUID | None = None) -> Matrix:
+    """Build the matrix as this audience may see it.
 
-    ``of_team``: only the targets of this team, none while their teams are hidden.
+    Built-in attackers are included only where exact values are shown. ``owner_id`` limits the columns to the
+    targets of one team; there are none while the teams of the targets are hidden.
     """
-    contest, view = sight.contest, sight.view
-    rules = effective_evaluations.rules(session, contest, view.as_of)
-    columns = best_guesses.attacked(session, contest.row, view) if view.finals_only else []
-    if of_team is not None:
-        columns = [one for one in columns if one.finished.team_id == of_team and shows_team(one, view)]
-    rows = teams_rows(session, contest.row, view, rules, columns)
+    contest, view = sight.contest, sight.scope
+    rules_in_force = effective_evaluations.load_rules(session, contest, view.as_of)
+    columns = best_guesses.list_targets(session, contest.row, view) if view.finals_only else []
+    if owner_id is not None:
+        columns = [
+            target
+            for target in columns
+            if target.evaluation.team_id == owner_id and _is_team_shown(target, view)
+        ]
+    rows = list_team_rows(session, contest.row, view, rules_in_force, columns)
     if view.digits is None:
-        found = verdicts.numbers_of(session, [one.finished.ending for one in columns])
-        numbers = comparable(found, rules.scored_by)
-        asked = tuple(contest.track.asked(rules))
+        all_numbers = verdicts.load_numbers(session, [target.evaluation.key for target in columns])
+        numbers = select_comparable(all_numbers, rules_in_force.scored_by)
+        questions = tuple(contest.track.select_questions(rules_in_force))
         rows += [
-            built_in_row(each, [numbers.get(one.finished.evaluation_id) for one in columns], asked)
-            for each in contest.track.attackers.values()
+            _build_built_in_row(
+                attacker, [numbers.get(target.evaluation.evaluation_id) for target in columns], questions
+            )
+            for attacker in contest.track.attackers.values()
         ]
     return Matrix(
         competition=contest.slug,
         title=dict(contest.rules.title),
         hidden=view.guesses_before is None,
-        counted=contest.track.counts(rules),
-        questions=tuple(contest.track.asked(rules)),
-        targets=tuple(column(one, view) for one in columns),
+        counted=contest.track.asks_identity(rules_in_force),
+        questions=tuple(contest.track.select_questions(rules_in_force)),
+        targets=tuple(build_column(target, view) for target in columns),
         rows=tuple(rows),
     )
 
 
-def column(target: Attacked, view: View) -> MatrixTarget:
-    team = target.finished.team if shows_team(target, view) else None
+def build_column(target: BoardTarget, view: BoardScope) -> MatrixTarget:
+    team = target.evaluation.team if _is_team_shown(target, view) else None
     return MatrixTarget(target=target.name, rows=target.rows, own=is_own(target, view), team=team)
 
 
-def shows_team(target: Attacked, view: View) -> bool:
+def _is_team_shown(target: BoardTarget, view: BoardScope) -> bool:
     return is_own(target, view) or view.owners_known
 
 
-def is_own(target: Attacked, view: View) -> bool:
-    return target.finished.team_id == view.audience.team_id
+def is_own(target: BoardTarget, view: BoardScope) -> bool:
+    return target.evaluation.team_id == view.viewer.team_id
 
 
-def teams_rows(
-    session: Session, row: Competition, view: View, rules: Rules, columns: Sequence[Attacked]
+def list_team_rows(
+    session: Session, row: Competition, view: BoardScope, rules: Rules, columns: Sequence[BoardTarget]
 ) -> list[MatrixRow]:
-    """The teams with a visible guess, by name."""
-    cells = counted if TRACKS[rules.track].counts(rules) else beyond_chance
-    found = cells(session, row, view, rules, columns)
-    teams = session.execute(select(Team.id, Team.name).where(Team.id.in_(found)))
+    """Return one row for each team with a visible guess, sorted by name."""
+    load_cells = _load_count_cells if TRACKS[rules.track].asks_identity(rules) else _load_risk_cells
+    cells_by_team = load_cells(session, row, view, rules, columns)
+    teams = session.execute(select(Team.id, Team.name).where(Team.id.in_(cells_by_team)))
     return [
         MatrixRow(
             attacker=name,
             built_in=False,
-            own=team_id == view.audience.team_id,
-            cells=tuple(found[team_id].get(target.id) for target in columns),
+            own=team_id == view.viewer.team_id,
+            cells=tuple(cells_by_team[team_id].get(target.id) for target in columns),
         )
-        for team_id, name in sorted(teams, key=lambda team: (names.folded(team.name), team.name))
+        for team_id, name in sorted(teams, key=lambda team: (names.fold_case(team.name), team.name))
     ]
 
 
-def counted(
-    session: Session, row: Competition, view: View, rules: Rules, columns: Sequence[Attacked]
-) -> Cells:
-    """Individuals."""
-    rows = {target.id: target.rows for target in columns}
-    found: dict[UUID, dict[UUID, Cell]] = {}
-    for team_id, target_id, _, best in best_guesses.bests(session, row, view, rules, columns):
-        cell = Cell(correct=best.correct, rate=best.correct / rows[target_id], trials=best.trials)
-        found.setdefault(team_id, {})[target_id] = cell
-    return found
+def _load_count_cells(
+    session: Session, row: Competition, view: BoardScope, rules: Rules, columns: Sequence[BoardTarget]
+) -> _CellsByTeam:
+    """Return the cells of a track that counts individuals."""
+    individual_counts = {target.id: target.rows for target in columns}
+    cells_by_team: dict[UUID, dict[UUID, Cell]] = {}
+    for team_id, target_id, _, best in best_guesses.iter_best_guesses(session, row, view, rules, columns):
+        cell = Cell(
+            correct=best.correct, rate=best.correct / individual_counts[target_id], trials=best.trials
+        )
+        cells_by_team.setdefault(team_id, {})[target_id] = cell
+    return cells_by_team
 
 
-def beyond_chance(
-    session: Session, row: Competition, view: View, rules: Rules, columns: Sequence[Attacked]
-) -> Cells:
-    """With each question if there are several."""
-    value, several = best_guesses.together(rules), len(TRACKS[rules.track].asked(rules)) > 1
+def _load_risk_cells(
+    session: Session, row: Competition, view: BoardScope, rules: Rules, columns: Sequence[BoardTarget]
+) -> _CellsByTeam:
+    """Return the cells of a track that compares risks, with the risk by question if there are several."""
+    combine_risks, has_several_questions = (
+        best_guesses.make_risk_combiner(rules),
+        len(TRACKS[rules.track].select_questions(rules)) > 1,
+    )
 
-    def cell(tried: Trials) -> Cell:
+    def build_cell(best_by_question: BestByQuestion) -> Cell:
         return Cell(
             correct=None,
-            rate=value(best_guesses.alone(tried)),
-            trials=sum(best.trials for best in tried.values()),
-            by_question={name: best.risk for name, best in tried.items()} if several else None,
+            rate=combine_risks(best_guesses.collect_risks(best_by_question)),
+            trials=sum(best.trials for best in best_by_question.values()),
+            by_question={name: best.risk for name, best in best_by_question.items()}
+            if has_several_questions
+            else None,
         )
 
-    found = best_guesses.by_team_and_target(session, row, view, rules, columns)
+    best_by_team = best_guesses.group_by_team_and_target(session, row, view, rules, columns)
     return {
-        team_id: {target_id: cell(tried) for target_id, tried in on.items()} for team_id, on in found.items()
+        team_id: {
+            target_id: build_cell(best_by_question) for target_id, best_by_question in best_by_target.items()
+        }
+        for team_id, best_by_target in best_by_team.items()
     }
 
 
-def built_in_row(attacker: Attacker, columns: Sequence[Numbers | None], asked: Sequence[str]) -> MatrixRow:
-    cells = tuple(built_in_cell(attacker, numbers, asked) for numbers in columns)
+def _build_built_in_row(
+    attacker: Attacker, columns: Sequence[VerdictNumbers | None], questions: Sequence[str]
+) -> MatrixRow:
+    cells = tuple(build_built_in_cell(attacker, numbers, questions) for numbers in columns)
     return MatrixRow(attacker=attacker.name, built_in=True, own=False, cells=cells)
 
 
-def built_in_cell(attacker: Attacker, numbers: Numbers | None, asked: Sequence[str]) -> Cell | None:
-    """What E takes of it, with each question that it answers if several are asked; None where none is."""
-    answered = [name for name in attacker.questions if name in asked]
+def build_built_in_cell(
+    attacker: Attacker, numbers: VerdictNumbers | None, questions: Sequence[str]
+) -> Cell | None:
+    """Return the risk that enters E, by question if several are asked.
+
+    None if there are no numbers of the attacker or it answers none of the questions.
+    """
+    answered = [name for name in attacker.questions if name in questions]
     if numbers is None or attacker.name not in numbers.attackers or not answered:
         return None
     risk, correct = numbers.attackers[attacker.name], numbers.correct.get(attacker.name)
-    if len(asked) == 1:
+    if len(questions) == 1:
         return Cell(correct=correct, rate=risk, trials=1)
     risks = numbers.risks.get(attacker.name) or dict.fromkeys(answered, risk)
     return Cell(correct=correct, rate=risk, trials=1, by_question=dict(risks))
 
 
-def by_strength(matrix: Matrix, question: str | None = None) -> Matrix:
-    """Attackers and targets in the order of what was found, added up, most first; equal ones as they stand.
+def sort_by_strength(matrix: Matrix, question: str | None = None) -> Matrix:
+    """Sort attackers and targets by the sum of their rates, highest first; ties keep their order.
 
-    Added up, not its mean: who attacked one weak target alone is not the strongest. ``question``: by the
-    answers to this one.
+    The sum is used, not the mean: an attacker of a single weak target is not the strongest. ``question``
+    limits the rates to the answers to that question.
     """
-    found = [[found_in(cell, question) or 0.0 for cell in row.cells] for row in matrix.rows]
-    columns = most_first([line[place] for line in found] for place in range(len(matrix.targets)))
-    rows = [matrix.rows[place] for place in most_first(found)]
+    rates_by_row = [[find_rate(cell, question) or 0.0 for cell in row.cells] for row in matrix.rows]
+    column_order = _order_by_sum(
+        [row_rates[index] for row_rates in rates_by_row] for index in range(len(matrix.targets))
+    )
+    sorted_rows = [matrix.rows[index] for index in _order_by_sum(rates_by_row)]
     return matrix.model_copy(
         update={
-            "targets": tuple(matrix.targets[place] for place in columns),
+            "targets": tuple(matrix.targets[index] for index in column_order),
             "rows": tuple(
-                row.model_copy(update={"cells": tuple(row.cells[place] for place in columns)}) for row in rows
+                row.model_copy(update={"cells": tuple(row.cells[index] for index in column_order)})
+                for row in sorted_rows
             ),
         }
     )
 
 
-def most_first(lines: Iterable[Sequence[float]]) -> list[int]:
-    """The places of lines by their sums."""
-    losses = [-round(fsum(line), DECIMALS) for line in lines]
-    return sorted(range(len(losses)), key=losses.__getitem__)
+def _order_by_sum(lines: Iterable[Sequence[float]]) -> list[int]:
+    """Return the indices of the lines, sorted by descending sum."""
+    negated_sums = [-round(fsum(line), _SUM_DECIMALS) for line in lines]
+    return sorted(range(len(negated_sums)), key=negated_sums.__getitem__)
 
 
-def found_in(cell: Cell | None, question: str | None) -> float | None:
-    """The rate of a cell, or what it holds of one question; None where that was not answered."""
+def find_rate(cell: Cell | None, question: str | None) -> float | None:
+    """Return the rate of a cell, overall or for one question; None if there is no answer."""
     if cell is None:
         return None
     return cell.rate if question is None else (cell.by_question or {}).get(question)
 
 
-def as_csv(matrix: Matrix) -> str:
-    """Rates; a column per target and, where several questions are asked, one for each of these beside it."""
-    asked = matrix.several
-    head = [
-        name for one in matrix.targets for name in (one.label, *(f"{one.label} {each}" for each in asked))
+def render_csv(matrix: Matrix) -> str:
+    """Return the rates as CSV.
+
+    Each target has a column, followed by one for each question if several are asked.
+    """
+    questions = matrix.distinct_questions
+    header = [
+        name
+        for target in matrix.targets
+        for name in (target.label, *(f"{target.label} {question}" for question in questions))
     ]
     rows = (
         [
             row.attacker,
             str(row.built_in).lower(),
-            *(rate for cell in row.cells for rate in rates(cell, asked)),
+            *(rate for cell in row.cells for rate in _list_rates(cell, questions)),
         ]
         for row in matrix.rows
     )
-    return csv_text(["attacker", "built_in", *head], rows)
+    return spreadsheet.render_csv(["attacker", "built_in", *header], rows)
 
 
-def rates(cell: Cell | None, asked: Sequence[str]) -> list[float | None]:
+def _list_rates(cell: Cell | None, questions: Sequence[str]) -> list[float | None]:
     if cell is None:
-        return [None] * (1 + len(asked))
-    return [cell.rate, *((cell.by_question or {}).get(name) for name in asked)]
+        return [None] * (1 + len(questions))
+    return [cell.rate, *((cell.by_question or {}).get(name) for name in questions)]

@@ -1,4 +1,4 @@
-"""The re-identification board: what each team found in the others' releases (P1 Table 8)."""
+"""Re-identification board: ranks teams by their attacks on the releases of others (P1 Table 8)."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -6,70 +6,80 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from anoncup.evaluation.ranking import ranks, standing
+from anoncup.evaluation.ranking import board_order, ranks
 from anoncup.schemas import AttackersBoard, AttackersRow
 from app.db.models import Team
 from app.services.boards import best_guesses, effective_evaluations
-from app.services.boards.best_guesses import Attacks
-from app.services.boards.spreadsheet import board_csv
-from app.services.contests.visibility import Sight
+from app.services.boards.best_guesses import TeamAttacks
+from app.services.boards.spreadsheet import render_board_csv
+from app.services.contests.visibility import BoardAccess
 
-NUMBERS = ("identified", "tried", "rate", "targets", "score", "by_question")
-DECIMALS = 9
-"""Scores that differ by less are equal: sums of the same shares may differ by rounding."""
+_NUMBER_COLUMNS = ("identified", "tried", "rate", "targets", "score", "by_question")
+_SCORE_DECIMALS = 9
+"""Decimals to which scores are compared, because sums of the same rates can differ by rounding errors."""
 
 
-def board(session: Session, sight: Sight) -> AttackersBoard:
-    """The board as it may be seen."""
-    contest, view = sight.contest, sight.view
-    rules = effective_evaluations.rules(session, contest, view.as_of)
-    attacks = best_guesses.attacks_by_team(session, contest.row, view, rules)
-    in_order = Team.competition_id == contest.id, Team.disqualified_at.is_(None), ~Team.baseline
-    found = session.execute(select(Team.id, Team.name).where(*in_order).order_by(Team.created_at, Team.id))
-    rows = ranked([(team_id, name) for team_id, name in found], attacks, view.audience.team_id)
-    standing = {
-        one.team: one.team_id for one in effective_evaluations.finished(session, contest.row, view.as_of)
+def build_board(session: Session, sight: BoardAccess) -> AttackersBoard:
+    """Build the board as this viewer may see it."""
+    contest, view = sight.contest, sight.scope
+    rules_in_force = effective_evaluations.load_rules(session, contest, view.as_of)
+    attacks = best_guesses.summarize_by_team(session, contest.row, view, rules_in_force)
+    conditions = Team.competition_id == contest.id, Team.disqualified_at.is_(None), ~Team.baseline
+    team_columns = session.execute(
+        select(Team.id, Team.name).where(*conditions).order_by(Team.created_at, Team.id)
+    )
+    rows = build_rows([(team_id, name) for team_id, name in team_columns], attacks, view.viewer.team_id)
+    team_ids = {
+        evaluation.team: evaluation.team_id
+        for evaluation in effective_evaluations.list_finished(session, contest.row, view.as_of)
     }
     return AttackersBoard(
         competition=contest.slug,
         title=dict(contest.rules.title),
         hidden=view.guesses_before is None,
-        counted=contest.track.counts(rules),
-        questions=tuple(contest.track.asked(rules)),
-        rows=tuple(row.model_copy(update={"team_id": standing.get(row.team)}) for row in rows),
+        counted=contest.track.asks_identity(rules_in_force),
+        questions=tuple(contest.track.select_questions(rules_in_force)),
+        rows=tuple(row.model_copy(update={"team_id": team_ids.get(row.team)}) for row in rows),
     )
 
 
-def ranked(
-    teams: Sequence[tuple[UUID, str]], attacks: Mapping[UUID, Attacks], viewer: UUID | None
+def build_rows(
+    teams: Sequence[tuple[UUID, str]], attacks: Mapping[UUID, TeamAttacks], viewer: UUID | None
 ) -> list[AttackersRow]:
-    """The largest score first; of equal ones the team that began earlier, those without last.
+    """Return the rows sorted by descending score; teams without attacks come last.
 
-    ``teams``: identifier and name, in the order in which they were founded.
+    Ties are ordered by the first guess. ``teams`` lists identifier and name in order of creation.
     """
-    teams = sorted(teams, key=lambda team: began(attacks.get(team[0])))
-    scores = [loss(attacks.get(team_id)) for team_id, _ in teams]
-    places = ranks(scores)
+    teams = sorted(teams, key=lambda team: _build_start_key(attacks.get(team[0])))
+    scores = [_negate_score(attacks.get(team_id)) for team_id, _ in teams]
+    row_ranks = ranks(scores)
     return [
-        board_row(teams[i][1], attacks.get(teams[i][0]), rank=places[i], own=viewer == teams[i][0])
-        for i in standing(scores)
+        _build_row(
+            teams[index][1],
+            attacks.get(teams[index][0]),
+            rank=row_ranks[index],
+            own=viewer == teams[index][0],
+        )
+        for index in board_order(scores)
     ]
 
 
-def began(attacks: Attacks | None) -> tuple[bool, float]:
-    return attacks is None, attacks.since.timestamp() if attacks else 0.0
+def _build_start_key(attacks: TeamAttacks | None) -> tuple[bool, float]:
+    return attacks is None, attacks.first_received_at.timestamp() if attacks else 0.0
 
 
-def loss(attacks: Attacks | None) -> float | None:
-    """Ranks put the lowest first."""
-    return None if attacks is None else -round(attacks.compared, DECIMALS)
+def _negate_score(attacks: TeamAttacks | None) -> float | None:
+    """Return the negated score, because ``ranks`` puts the lowest value first."""
+    return None if attacks is None else -round(attacks.ranked_value, _SCORE_DECIMALS)
 
 
-def board_row(team: str, attacks: Attacks | None, *, rank: int | None, own: bool) -> AttackersRow:
-    numbers = {name: getattr(attacks, name) if attacks else None for name in NUMBERS}
+def _build_row(team: str, attacks: TeamAttacks | None, *, rank: int | None, own: bool) -> AttackersRow:
+    numbers = {name: getattr(attacks, name) if attacks else None for name in _NUMBER_COLUMNS}
     return AttackersRow(rank=rank, team=team, own=own, **numbers)
 
 
-def as_csv(board: AttackersBoard) -> str:
-    several = ["by_question"] if board.several else []
-    return board_csv([*board.columns, *several], board.rows, {"by_question": board.several})
+def render_csv(board: AttackersBoard) -> str:
+    question_columns = ["by_question"] if board.distinct_questions else []
+    return render_board_csv(
+        [*board.columns, *question_columns], board.rows, {"by_question": board.distinct_questions}
+    )

@@ -1,4 +1,4 @@
-"""Boards as CSV: text cells cannot start a formula; numbers stay numbers, in full precision."""
+"""CSV export of boards. Text cells cannot start a formula; numbers keep their full precision."""
 
 import csv
 import io
@@ -7,25 +7,30 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 
-from anoncup.schemas import Line
+from anoncup.schemas import BoardLine
 from app.services.accounts import names
 
-FORMULA_START = ("=", "+", "-", "@")
-"""In any width: spreadsheets of Japan read ＝ as =."""
-CELL_ENDS = ("\t", "\r", "\n")
-"""What no cell begins with: a spreadsheet may begin another cell there."""
-NO_PARTS: Mapping[str, Sequence[str]] = MappingProxyType({})
+FORMULA_PREFIXES = ("=", "+", "-", "@")
+"""Compared after NFKC normalization, because Japanese spreadsheets read ＝ as =."""
+_CELL_SEPARATORS = ("\t", "\r", "\n")
+"""Characters that must not start a cell, because a spreadsheet may begin another cell there."""
+_NO_PARTS: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
-def board_csv(
-    columns: Sequence[str], lines: Iterable[Line], parts: Mapping[str, Sequence[str]] = NO_PARTS
+def render_board_csv(
+    columns: Sequence[str], lines: Iterable[BoardLine], parts: Mapping[str, Sequence[str]] = _NO_PARTS
 ) -> str:
-    """The fields of a board that are columns; ``parts``: those of a field that has several numbers."""
-    head = [part for name in columns for part in parts.get(name, [name])]
-    return csv_text(head, ([*cells(line, columns, parts)] for line in lines))
+    """Render the given columns of a board as CSV.
+
+    ``parts`` maps a field that holds several numbers to the names of its columns.
+    """
+    header = [part for name in columns for part in parts.get(name, [name])]
+    return render_csv(header, ([*_iter_cells(line, columns, parts)] for line in lines))
 
 
-def cells(line: Line, columns: Iterable[str], parts: Mapping[str, Sequence[str]]) -> Iterator[object]:
+def _iter_cells(
+    line: BoardLine, columns: Iterable[str], parts: Mapping[str, Sequence[str]]
+) -> Iterator[object]:
     for name in columns:
         match getattr(line, name):
             case Mapping() as numbers:
@@ -40,27 +45,27 @@ def cells(line: Line, columns: Iterable[str], parts: Mapping[str, Sequence[str]]
                 yield value
 
 
-def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow([harmless(cell) for cell in head])
+def render_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    writer.writerow([escape_formula(cell) for cell in header])
     for row in rows:
-        writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in row])
-    return out.getvalue()
+        writer.writerow([escape_formula(cell) if isinstance(cell, str) else cell for cell in row])
+    return buffer.getvalue()
 
 
-def harmless(cell: str) -> str:
-    """A text that a spreadsheet shows and does not compute."""
-    return "'" + cell if begins_formula(cell) else cell
+def escape_formula(cell: str) -> str:
+    """Prefix a text with an apostrophe if a spreadsheet would compute it."""
+    return "'" + cell if _is_formula(cell) else cell
 
 
-def begins_formula(cell: str) -> bool:
-    """Whether it begins so, or would without what is not seen."""
-    first = next((one for one in cell if not skipped(one)), "")
-    return cell.startswith(CELL_ENDS) or unicodedata.normalize("NFKC", first) in FORMULA_START
+def _is_formula(cell: str) -> bool:
+    """Return whether the cell starts a formula, also after invisible characters are dropped."""
+    first = next((character for character in cell if not _is_ignorable(character)), "")
+    return cell.startswith(_CELL_SEPARATORS) or unicodedata.normalize("NFKC", first) in FORMULA_PREFIXES
 
 
-def skipped(character: str) -> bool:
-    """White space, and what is not seen: it may be dropped when a file is read."""
-    control = unicodedata.category(character) in {"Cc", "Cf"}
-    return control or character.isspace() or names.hidden(character)
+def _is_ignorable(character: str) -> bool:
+    """Return whether a character is white space or invisible, so that a reader may drop it."""
+    is_control = unicodedata.category(character) in {"Cc", "Cf"}
+    return is_control or character.isspace() or names.is_hidden(character)

@@ -1,7 +1,7 @@
-"""Where a submission stands on the board as its reader sees it, and what would take it past those ahead.
+"""Rank of a submission on the board, and the improvement that would pass the teams ahead of it.
 
-Before the reveal others' ``overall`` is known to four decimals only, though ranks are exact. Nothing here
-knows more than the reader: what the rounding leaves open is left open.
+Before the reveal the ``overall`` of other teams is known to four decimals only, while ranks are exact. This
+module uses only what the viewer sees, so results are ranges where the rounding leaves the rank open.
 """
 
 from collections.abc import Sequence
@@ -13,211 +13,274 @@ from math import ceil, floor
 
 from sqlalchemy.orm import Session
 
-from anoncup.competition.scoring_versions import attacker_counts
+from anoncup.competition.scoring_versions import is_counted_attacker
 from anoncup.rules.settings import OVERALL_DIGITS
 from anoncup.schemas import Board, BoardRow, Verdict
 from app.db.models import State, Submission
 from app.services.boards import effective_evaluations, verdicts
-from app.services.boards.version_filter import comparable
+from app.services.boards.version_filter import select_comparable
 from app.services.contests.contest import Contest
-from app.services.contests.visibility import ALWAYS, Sight
+from app.services.contests.visibility import UNFROZEN, BoardAccess
 
-STEP = Fraction(1, 10**OVERALL_DIGITS)
-"""Between two numbers as they are shown."""
+_SHOWN_STEP = Fraction(1, 10**OVERALL_DIGITS)
+"""Difference between two neighbouring values of ``overall`` as shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rank:
-    """Another rank: who shares it, and how far ``overall`` is from theirs, both as they are shown.
+class RankGap:
+    """Distance in ``overall`` to the teams at another rank, computed from the values as shown.
 
-    ``gap`` 0: less than the decimals show.
+    A ``gap`` of 0 means less than the decimals show.
     """
 
     rank: int
-    names: tuple[str, ...]
+    team_names: tuple[str, ...]
     gap: Decimal
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """What surely passes who is next: E or U smaller by ``less``, the other unchanged, if it is as large.
+class RequiredImprovement:
+    """Improvement that is certain to pass the next better rank.
 
-    ``found``: where individuals are counted, how many each attacker that counts may find at most, where
-    the strongest finds ``now``; None where no number is enough.
+    E or U must become smaller by ``amount`` while the other stays the same. ``is_possible_by_risk`` and
+    ``is_possible_by_loss`` tell whether E and U are large enough for that. If the track counts individuals,
+    ``max_count`` is the number that each attacker that counts may find at most, and ``current_count`` is what
+    the strongest finds now; both are None if no number is small enough.
     """
 
-    less: Decimal
-    by_risk: bool
-    by_loss: bool
-    now: int | None = None
-    found: int | None = None
+    amount: Decimal
+    is_possible_by_risk: bool
+    is_possible_by_loss: bool
+    current_count: int | None = None
+    max_count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """``first`` to ``last``: its rank; two of them where the rounding does not tell. ``stands``: it is what
-    stands on the board for its team; else its rank if it did. ``shared``: by how many others. ``best``: its
-    team's row. ``next``: the better rank that is nearest, ``behind`` the worse one, None without one, or
-    where ranks are no matter of ``overall``. ``rival``: a guess of another team found more there."""
+class SubmissionPosition:
+    """Rank of a submission on the board.
 
-    first: int
-    last: int
-    teams: int
-    stands: bool
-    best: BoardRow | None
-    shared: int = 0
-    next: Rank | None = None
-    leader: Rank | None = None
-    behind: Rank | None = None
-    way: Way | None = None
-    rival: bool = False
+    ``best_rank`` and ``worst_rank`` differ if the rounding leaves the rank open. ``is_on_board`` means that
+    the submission represents its team; otherwise the ranks are those that it would have. ``team_row`` is the
+    row of its team, and ``tie_count`` the number of other teams at the same rank. ``next_gap`` and
+    ``follower_gap`` refer to the nearest better and worse ranks; they are None if there is none or if the
+    board ranks by sums of ranks. ``is_risk_set_by_rival`` means that a guess of another team found more than
+    the built-in attackers.
+    """
+
+    best_rank: int
+    worst_rank: int
+    team_count: int
+    is_on_board: bool
+    team_row: BoardRow | None
+    tie_count: int = 0
+    next_gap: RankGap | None = None
+    leader_gap: RankGap | None = None
+    follower_gap: RankGap | None = None
+    improvement: RequiredImprovement | None = None
+    is_risk_set_by_rival: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """A submission that is accepted: ``overall`` and ``security`` by what counts; ``counted``: of how many
-    individuals its attackers find some, None where that is not what is counted."""
+class ScoredSubmission:
+    """Scores of an accepted submission.
+
+    ``individual_count`` is the number of individuals under attack; None if the track does not count them.
+    """
 
     team: str
     received_at: datetime
     overall: float
     security: float
-    counted: int | None
+    individual_count: int | None
 
 
-def of_submission(session: Session, sight: Sight, board: Board, submission: Submission) -> Place | None:
-    """``board``: as this sight shows it. None of what has no place on it, or none that could be told."""
-    sent = sent_as(sight.contest, submission)
-    if sent is None:
+def forecast_position(
+    session: Session, sight: BoardAccess, board: Board, submission: Submission
+) -> SubmissionPosition | None:
+    """Return the position of a submission on ``board``; None if it has none or it cannot be determined.
+
+    ``board`` must be the one that ``sight`` shows.
+    """
+    scored = _find_scored_submission(sight.contest, submission)
+    if scored is None:
         return None
-    found = place_of(board, sent, by_sum=sight.contest.rules.ranking.rule == "rank_sum")
-    return found if found and (found.stands or scored_alike(session, sight)) else None
-
-
-def sent_as(contest: Contest, submission: Submission) -> Sent | None:
-    verdict, team = submission.evaluation.found, submission.team
-    out = submission.disqualified_at or team.disqualified_at or team.baseline
-    if out or verdict is None or submission.evaluation.state != State.SCORED:
-        return None
-    counting = comparable({submission.id: verdicts.numbers(verdict)}, contest.rules.scored_by)
-    if submission.id not in counting:
-        return None
-    found = counting[submission.id]
-    counted = counted_of(contest, verdict)
-    return Sent(team.name, submission.received_at, found.overall, found.security, counted)
-
-
-def counted_of(contest: Contest, verdict: Verdict) -> int | None:
-    """Of how many individuals all attackers that count find some."""
-    rules = contest.rules
-    trials = {entry.trials for name, entry in verdict.attackers.items() if attacker_counts(rules, name)}
-    return trials.pop() if contest.track.counts(rules) and len(trials) == 1 else None
-
-
-def scored_alike(session: Session, sight: Sight) -> bool:
-    """Whether a board that is frozen goes by the rules that are in force now."""
-    as_of = sight.view.as_of
+    position = find_position(board, scored, is_rank_sum=sight.contest.rules.ranking.rule == "rank_sum")
     return (
-        as_of == ALWAYS or effective_evaluations.rules(session, sight.contest, as_of) == sight.contest.rules
+        position
+        if position and (position.is_on_board or _is_scored_by_current_rules(session, sight))
+        else None
     )
 
 
-def place_of(board: Board, sent: Sent, *, by_sum: bool) -> Place | None:
-    """None where the board says nothing of it. ``by_sum``: ranks are those of sums of ranks."""
-    ranked = [row for row in board.rows if row.rank is not None]
-    own = next((row for row in ranked if row.team == sent.team), None)
-    if own is not None and own.received_at == sent.received_at:
-        return standing(board, ranked, own, sent, by_sum=by_sum)
-    if by_sum or board.finals:
+def _find_scored_submission(contest: Contest, submission: Submission) -> ScoredSubmission | None:
+    verdict, team = submission.evaluation.parsed_verdict, submission.team
+    is_excluded = submission.disqualified_at or team.disqualified_at or team.baseline
+    if is_excluded or verdict is None or submission.evaluation.state != State.SCORED:
         return None
-    return supposed(board, [row for row in ranked if row is not own], own, sent)
+    eligible = select_comparable({submission.id: verdicts.extract_numbers(verdict)}, contest.rules.scored_by)
+    if submission.id not in eligible:
+        return None
+    eligible_numbers = eligible[submission.id]
+    individual_count = _count_individuals(contest, verdict)
+    return ScoredSubmission(
+        team.name,
+        submission.received_at,
+        eligible_numbers.overall,
+        eligible_numbers.security,
+        individual_count,
+    )
 
 
-def standing(board: Board, ranked: Sequence[BoardRow], own: BoardRow, sent: Sent, *, by_sum: bool) -> Place:
+def _count_individuals(contest: Contest, verdict: Verdict) -> int | None:
+    """Return the number of individuals under attack; None if the attackers that count disagree on it."""
+    rules = contest.rules
+    trials = {entry.trials for name, entry in verdict.attackers.items() if is_counted_attacker(rules, name)}
+    return trials.pop() if contest.track.asks_identity(rules) and len(trials) == 1 else None
+
+
+def _is_scored_by_current_rules(session: Session, sight: BoardAccess) -> bool:
+    """Return whether the board, frozen or not, uses the rules that are in force now."""
+    as_of = sight.scope.as_of
+    return (
+        as_of == UNFROZEN
+        or effective_evaluations.load_rules(session, sight.contest, as_of) == sight.contest.rules
+    )
+
+
+def find_position(board: Board, scored: ScoredSubmission, *, is_rank_sum: bool) -> SubmissionPosition | None:
+    """Return the position of a submission; None if the board does not determine it.
+
+    ``is_rank_sum`` tells that the board ranks by sums of ranks.
+    """
+    ranked_rows = [row for row in board.rows if row.rank is not None]
+    own = next((row for row in ranked_rows if row.team == scored.team), None)
+    if own is not None and own.received_at == scored.received_at:
+        return _build_current_position(board, ranked_rows, own, scored, is_rank_sum=is_rank_sum)
+    if is_rank_sum or board.finals:
+        return None
+    return _build_hypothetical_position(board, [row for row in ranked_rows if row is not own], own, scored)
+
+
+def _build_current_position(
+    board: Board,
+    ranked_rows: Sequence[BoardRow],
+    own: BoardRow,
+    scored: ScoredSubmission,
+    *,
+    is_rank_sum: bool,
+) -> SubmissionPosition:
     rank = own.rank or 0
-    shared = sum(row.rank == rank for row in ranked) - 1
-    rival = own.security is not None and own.security > sent.security
-    if by_sum:
-        return Place(rank, rank, len(ranked), stands=True, best=own, shared=shared, rival=rival)
-    ahead = [row for row in ranked if (row.rank or 0) < rank]
-    after = [row for row in ranked if (row.rank or 0) > rank]
-    above = rank_of(ahead, ahead[-1].rank, own) if ahead else None
-    return Place(
+    tie_count = sum(row.rank == rank for row in ranked_rows) - 1
+    is_risk_set_by_rival = own.security is not None and own.security > scored.security
+    if is_rank_sum:
+        return SubmissionPosition(
+            rank,
+            rank,
+            len(ranked_rows),
+            is_on_board=True,
+            team_row=own,
+            tie_count=tie_count,
+            is_risk_set_by_rival=is_risk_set_by_rival,
+        )
+    rows_ahead = [row for row in ranked_rows if (row.rank or 0) < rank]
+    rows_behind = [row for row in ranked_rows if (row.rank or 0) > rank]
+    next_gap = _measure_gap(rows_ahead, rows_ahead[-1].rank, own) if rows_ahead else None
+    return SubmissionPosition(
         rank,
         rank,
-        len(ranked),
-        stands=True,
-        best=own,
-        shared=shared,
-        next=above,
-        leader=rank_of(ahead, 1, own) if above and above.rank > 1 else None,
-        behind=rank_of(after, after[0].rank, own) if after else None,
-        rival=rival,
-        way=None if board.finals or above is None else way(board, ahead, own, sent),
+        len(ranked_rows),
+        is_on_board=True,
+        team_row=own,
+        tie_count=tie_count,
+        next_gap=next_gap,
+        leader_gap=_measure_gap(rows_ahead, 1, own) if next_gap and next_gap.rank > 1 else None,
+        follower_gap=_measure_gap(rows_behind, rows_behind[0].rank, own) if rows_behind else None,
+        is_risk_set_by_rival=is_risk_set_by_rival,
+        improvement=None
+        if board.finals or next_gap is None
+        else _find_improvement(board, rows_ahead, own, scored),
     )
 
 
-def supposed(board: Board, others: Sequence[BoardRow], own: BoardRow | None, sent: Sent) -> Place:
-    """The ranks it may have if it stood for its team."""
-    mine = Fraction(sent.overall)
-    found = [better(row, bounds(board, row), own, mine) for row in others]
-    surely, perhaps = found.count(True), len(found) - found.count(False)
-    return Place(1 + surely, 1 + perhaps, len(others) + 1, stands=False, best=own)
+def _build_hypothetical_position(
+    board: Board, other_rows: Sequence[BoardRow], own: BoardRow | None, scored: ScoredSubmission
+) -> SubmissionPosition:
+    """Return the range of ranks that the submission would have if it represented its team."""
+    exact_overall = Fraction(scored.overall)
+    comparisons = [_is_better(row, _bound_overall(board, row), own, exact_overall) for row in other_rows]
+    certain, possible = comparisons.count(True), len(comparisons) - comparisons.count(False)
+    return SubmissionPosition(1 + certain, 1 + possible, len(other_rows) + 1, is_on_board=False, team_row=own)
 
 
-def better(
-    row: BoardRow, limits: tuple[Fraction, Fraction], own: BoardRow | None, mine: Fraction
+def _is_better(
+    row: BoardRow, row_bounds: tuple[Fraction, Fraction], own: BoardRow | None, exact_overall: Fraction
 ) -> bool | None:
-    """Whether a row is better than this; None: it is not known. Ranks, which are exact, tell how it is to the
-    team's own row, whose score is."""
+    """Return whether a row is better than a submission of ``exact_overall``; None if unknown.
+
+    Scores of other teams are rounded, but ranks are exact, and so is the score of the team's own row.
+    Comparing ranks with that row therefore decides some cases.
+    """
     if own is not None and own.rank is not None and row.rank is not None:
-        held = Fraction(own.overall or 0.0)
+        own_overall = Fraction(own.overall or 0.0)
         if row.rank == own.rank:
-            return held < mine
-        if row.rank < own.rank and held <= mine:
+            return own_overall < exact_overall
+        if row.rank < own.rank and own_overall <= exact_overall:
             return True
-        if row.rank > own.rank and held >= mine:
+        if row.rank > own.rank and own_overall >= exact_overall:
             return False
-    low, high = limits
-    return True if high < mine else None if low < mine else False
+    low, high = row_bounds
+    return True if high < exact_overall else None if low < exact_overall else False
 
 
-def bounds(board: Board, row: BoardRow) -> tuple[Fraction, Fraction]:
-    """Between which the exact ``overall`` of a row lies."""
-    shown = row.overall or 0.0
+def _bound_overall(board: Board, row: BoardRow) -> tuple[Fraction, Fraction]:
+    """Return the lower and upper bound of the exact ``overall`` of a row."""
+    shown_overall = row.overall or 0.0
     if row.own or board.digits is None:
-        return Fraction(shown), Fraction(shown)
-    written = Fraction(Decimal(repr(shown)))
-    return written - STEP / 2, written + STEP / 2
+        return Fraction(shown_overall), Fraction(shown_overall)
+    decimal_overall = Fraction(Decimal(repr(shown_overall)))
+    return decimal_overall - _SHOWN_STEP / 2, decimal_overall + _SHOWN_STEP / 2
 
 
-def rank_of(rows: Sequence[BoardRow], rank: int | None, own: BoardRow) -> Rank:
-    those = [row for row in rows if row.rank == rank]
-    return Rank(
+def _measure_gap(rows: Sequence[BoardRow], rank: int | None, own: BoardRow) -> RankGap:
+    sharing_rows = [row for row in rows if row.rank == rank]
+    return RankGap(
         rank or 0,
-        tuple(row.team for row in those),
-        abs(as_shown(own.overall or 0.0) - as_shown(those[0].overall or 0.0)),
+        tuple(row.team for row in sharing_rows),
+        abs(_round_as_shown(own.overall or 0.0) - _round_as_shown(sharing_rows[0].overall or 0.0)),
     )
 
 
-def as_shown(overall: float) -> Decimal:
+def _round_as_shown(overall: float) -> Decimal:
     return Decimal(f"{overall:.{OVERALL_DIGITS}f}")
 
 
-def way(board: Board, ahead: Sequence[BoardRow], own: BoardRow, sent: Sent) -> Way:
-    """It passes for certain: below the least that who is next may have."""
-    next_ones = [row for row in ahead if row.rank == ahead[-1].rank]
-    least = max(bounds(board, row)[0] for row in next_ones)
+def _find_improvement(
+    board: Board, rows_ahead: Sequence[BoardRow], own: BoardRow, scored: ScoredSubmission
+) -> RequiredImprovement:
+    """Return the improvement that puts ``overall`` below the lower bound of every row at the next rank."""
+    next_rows = [row for row in rows_ahead if row.rank == rows_ahead[-1].rank]
+    lowest_overall = max(_bound_overall(board, row)[0] for row in next_rows)
     risk, loss = Fraction(own.security or 0.0), Fraction(own.utility or 0.0)
-    steps = max(floor((risk + loss - 2 * least) / STEP) + 1, 1)
-    less = steps * STEP
-    found, now = enough(2 * least - loss, risk, sent.counted)
-    return Way(Decimal(steps).scaleb(-OVERALL_DIGITS), less <= risk, less <= loss, now, found)
+    steps = max(floor((risk + loss - 2 * lowest_overall) / _SHOWN_STEP) + 1, 1)
+    amount = steps * _SHOWN_STEP
+    max_count, current_count = _find_count_limits(2 * lowest_overall - loss, risk, scored.individual_count)
+    return RequiredImprovement(
+        Decimal(steps).scaleb(-OVERALL_DIGITS), amount <= risk, amount <= loss, current_count, max_count
+    )
 
 
-def enough(limit: Fraction, risk: Fraction, of: int | None) -> tuple[int | None, int | None]:
-    """Of so many individuals how many make a risk below the limit at most, and how many make this one."""
-    if of is None:
+def _find_count_limits(
+    risk_limit: Fraction, risk: Fraction, individual_count: int | None
+) -> tuple[int | None, int | None]:
+    """Return the largest count whose risk is below ``risk_limit``, and the count that gives ``risk``.
+
+    Both are None if individuals are not counted, no count is small enough, or ``risk`` is no exact fraction.
+    """
+    if individual_count is None:
         return None, None
-    now, most = round(risk * of), ceil(limit * of) - 1
-    return (most, now) if most >= 0 and float(Fraction(now, of)) == float(risk) else (None, None)
+    current_count, max_count = round(risk * individual_count), ceil(risk_limit * individual_count) - 1
+    return (
+        (max_count, current_count)
+        if max_count >= 0 and float(Fraction(current_count, individual_count)) == float(risk)
+        else (None, None)
+    )

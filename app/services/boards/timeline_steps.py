@@ -1,4 +1,4 @@
-"""The anonymization board while things happen to it, one after the other."""
+"""Replay of the anonymization board: applies board events one after the other."""
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,147 +13,184 @@ from anoncup.evaluation.ranking import rank_sums, ranks
 from anoncup.rules.model import Rules
 from app.db.models import State, Target
 from app.services.boards import anonymization, best_guesses, effective_evaluations, entries, verdicts
-from app.services.boards.best_guesses import Together
-from app.services.boards.board_events import Begins, Ends, Found, Happening, Published, Replaced
-from app.services.boards.effective_evaluations import Finished
-from app.services.boards.entries import Entry
-from app.services.boards.verdicts import Numbers
-from app.services.boards.version_filter import by_rules
-from app.services.contests.visibility import Sight
+from app.services.boards.best_guesses import RiskCombiner
+from app.services.boards.board_events import (
+    BoardEvent,
+    EffectiveEnd,
+    EffectiveStart,
+    Reidentification,
+    RuleChange,
+    TargetPublication,
+)
+from app.services.boards.effective_evaluations import FinishedEvaluation
+from app.services.boards.entries import BoardEntry
+from app.services.boards.verdicts import VerdictNumbers
+from app.services.boards.version_filter import limit_to_eligible
+from app.services.contests.visibility import BoardAccess
 
-Place = tuple[bool, float, datetime, UUID, UUID]
-"""The order of a team's best, and the team."""
+_RankKey = tuple[bool, float, datetime, UUID, UUID]
+"""Sort key of a team's best entry, followed by the team."""
 
 
 @dataclass
-class Course:
-    """``standing``: what has been scored, by team and submission; ``found``: what was found in a submission,
-    by question and team; ``order``: the bests that have a rank, in the order of ``Entry.order``."""
+class BoardReplay:
+    """State of the board during a replay.
+
+    ``evaluations_by_team`` holds the evaluations in effect by team and submission. ``risks_by_submission``
+    holds the risks found by question and team. ``ranking`` lists the best entries that have a rank, sorted by
+    ``BoardEntry.sort_key``.
+    """
 
     rules: Rules
-    numbers: Mapping[UUID, Numbers]
-    finals: frozenset[UUID]
+    numbers_by_evaluation: Mapping[UUID, VerdictNumbers]
+    final_ids: frozenset[UUID]
     finals_only: bool = False
-    standing: dict[UUID, dict[UUID, Finished]] = field(default_factory=dict)
-    found: dict[UUID, dict[str, dict[UUID, float]]] = field(default_factory=dict)
-    bests: dict[UUID, Entry] = field(default_factory=dict)
-    order: list[Place] = field(default_factory=list)
-    teams: dict[UUID, UUID] = field(default_factory=dict)
-    sums: dict[UUID, int] | None = None
-    counted: dict[UUID, Numbers | None] = field(default_factory=dict)
-    together: Together = field(init=False)
+    evaluations_by_team: dict[UUID, dict[UUID, FinishedEvaluation]] = field(default_factory=dict)
+    risks_by_submission: dict[UUID, dict[str, dict[UUID, float]]] = field(default_factory=dict)
+    best_entries: dict[UUID, BoardEntry] = field(default_factory=dict)
+    ranking: list[_RankKey] = field(default_factory=list)
+    team_by_submission: dict[UUID, UUID] = field(default_factory=dict)
+    rank_sum_ranks: dict[UUID, int] | None = None
+    effective_numbers: dict[UUID, VerdictNumbers | None] = field(default_factory=dict)
+    combine_risks: RiskCombiner = field(init=False)
 
     def __post_init__(self) -> None:
-        self.together = best_guesses.together(self.rules)
+        self.combine_risks = best_guesses.make_risk_combiner(self.rules)
 
     @classmethod
-    def begin(cls, session: Session, sight: Sight) -> "Course":
-        """Before anything has happened."""
+    def create(cls, session: Session, sight: BoardAccess) -> "BoardReplay":
+        """Return the board before the first event."""
         row = sight.contest.row
-        (_, rules), *_ = effective_evaluations.eras(session, sight.contest)
-        endings = [one.finished.ending for one in effective_evaluations.stays(session, row)]
+        (_, rules), *_ = effective_evaluations.list_rule_periods(session, sight.contest)
+        evaluation_keys = [
+            period.evaluation.key for period in effective_evaluations.list_effective_periods(session, row)
+        ]
         finals = session.scalars(select(Target.submission_id).where(Target.competition_id == row.id))
-        return cls(rules, verdicts.numbers_of(session, endings), frozenset(finals))
+        return cls(rules, verdicts.load_numbers(session, evaluation_keys), frozenset(finals))
 
-    def after(self, together: Sequence[Happening]) -> set[UUID]:
-        """What happens at once; the teams whose best has changed."""
-        touched = {team for one in together for team in self.take(one.what)}
-        return {team for team in touched if self.choose(team)}
+    def apply(self, events: Sequence[BoardEvent]) -> set[UUID]:
+        """Apply simultaneous events and return the teams whose best entry changed."""
+        affected_teams = {team for event in events for team in self.apply_change(event.change)}
+        return {team for team in affected_teams if self.update_best(team)}
 
-    def take(self, what: object) -> Iterable[UUID]:
-        """One of it; the teams that it may concern."""
-        match what:
-            case Begins(one):
-                self.standing.setdefault(one.team_id, {})[one.submission_id] = one
-                self.teams[one.submission_id] = one.team_id
-                return [one.team_id]
-            case Ends(one):
-                held = self.standing[one.team_id]
-                if held.get(one.submission_id) is one:
-                    del held[one.submission_id]
-                return [one.team_id]
-            case Found(submission, question, team, risk):
-                risks = self.found.setdefault(submission, {}).setdefault(question, {})
-                risks[team] = max(risk, risks.get(team, 0.0))
-                return [self.teams[submission]] if submission in self.teams else []
-            case Replaced(rules):
-                self.rules, self.together = rules, best_guesses.together(rules)
-                self.counted.clear()
-            case Published():
+    def apply_change(self, change: object) -> Iterable[UUID]:
+        """Apply one change and return the teams that it may affect."""
+        match change:
+            case EffectiveStart(evaluation):
+                self.evaluations_by_team.setdefault(evaluation.team_id, {})[evaluation.submission_id] = (
+                    evaluation
+                )
+                self.team_by_submission[evaluation.submission_id] = evaluation.team_id
+                return [evaluation.team_id]
+            case EffectiveEnd(evaluation):
+                team_evaluations = self.evaluations_by_team[evaluation.team_id]
+                if team_evaluations.get(evaluation.submission_id) is evaluation:
+                    del team_evaluations[evaluation.submission_id]
+                return [evaluation.team_id]
+            case Reidentification(submission, question, team, risk):
+                team_risks = self.risks_by_submission.setdefault(submission, {}).setdefault(question, {})
+                team_risks[team] = max(risk, team_risks.get(team, 0.0))
+                return [self.team_by_submission[submission]] if submission in self.team_by_submission else []
+            case RuleChange(rules):
+                self.rules, self.combine_risks = rules, best_guesses.make_risk_combiner(rules)
+                self.effective_numbers.clear()
+            case TargetPublication():
                 self.finals_only = True
-        return list(self.standing)
+        return list(self.evaluations_by_team)
 
-    def choose(self, team: UUID) -> bool:
-        """The team's best anew; whether it is another."""
-        before = self.bests.get(team)
-        best = min(map(self.entry, self.standing[team].values()), key=lambda one: one.order, default=None)
-        if best == before:
+    def update_best(self, team: UUID) -> bool:
+        """Update the team's best entry and return whether it changed."""
+        previous = self.best_entries.get(team)
+        best = min(
+            map(self.build_entry, self.evaluations_by_team[team].values()),
+            key=lambda candidate: candidate.sort_key,
+            default=None,
+        )
+        if best == previous:
             return False
-        self.sums = None
-        if before is not None:
-            del self.bests[team]
-            if is_ranked(before):
-                del self.order[bisect_left(self.order, (*before.order, team))]
+        self.rank_sum_ranks = None
+        if previous is not None:
+            del self.best_entries[team]
+            if _is_ranked(previous):
+                del self.ranking[bisect_left(self.ranking, (*previous.sort_key, team))]
         if best is not None:
-            self.bests[team] = best
-            if is_ranked(best):
-                insort(self.order, (*best.order, team))
+            self.best_entries[team] = best
+            if _is_ranked(best):
+                insort(self.ranking, (*best.sort_key, team))
         return True
 
-    def entry(self, one: Finished) -> Entry:
-        counts = one.state == State.SCORED
+    def build_entry(self, evaluation: FinishedEvaluation) -> BoardEntry:
+        is_eligible = evaluation.state == State.SCORED
         if self.finals_only:
-            counts = counts and (one.baseline or one.submission_id in self.finals)
-        numbers = self.counting(one.evaluation_id) if counts else None
-        return entries.entry(one, numbers, self.rivals(one.submission_id))
+            is_eligible = is_eligible and (
+                evaluation.is_baseline or evaluation.submission_id in self.final_ids
+            )
+        numbers = self.find_effective_numbers(evaluation.evaluation_id) if is_eligible else None
+        return entries.build_entry(evaluation, numbers, self.find_rival_risk(evaluation.submission_id))
 
-    def counting(self, evaluation: UUID) -> Numbers | None:
-        """Its numbers by what counts, asked again and again while what was found in it changes."""
-        if evaluation not in self.counted:
-            numbers = self.numbers.get(evaluation)
-            by = self.rules.scored_by
-            self.counted[evaluation] = by_rules(numbers, by) if numbers is not None and by else numbers
-        return self.counted[evaluation]
+    def find_effective_numbers(self, evaluation: UUID) -> VerdictNumbers | None:
+        """Return the evaluation's numbers under the present rules.
 
-    def rivals(self, submission: UUID) -> float | None:
-        """What the guesses on it found, by the questions that the rules ask."""
-        if submission not in self.found:
+        Results are cached because this is called again whenever the risk found in the submission changes.
+        """
+        if evaluation not in self.effective_numbers:
+            numbers = self.numbers_by_evaluation.get(evaluation)
+            scored_by = self.rules.scored_by
+            self.effective_numbers[evaluation] = (
+                limit_to_eligible(numbers, scored_by) if numbers is not None and scored_by else numbers
+            )
+        return self.effective_numbers[evaluation]
+
+    def find_rival_risk(self, submission: UUID) -> float | None:
+        """Return the risk that guesses found in a submission, by the questions of the present rules."""
+        if submission not in self.risks_by_submission:
             return None
-        found = self.found[submission].items()
-        return self.together({name: sorted(by.values(), reverse=True) for name, by in found})
+        risks_by_question = self.risks_by_submission[submission].items()
+        return self.combine_risks(
+            {name: sorted(risk_by_team.values(), reverse=True) for name, risk_by_team in risks_by_question}
+        )
 
-    def best(self, team: UUID) -> Entry | None:
-        return self.bests.get(team)
+    def find_best(self, team: UUID) -> BoardEntry | None:
+        return self.best_entries.get(team)
 
     @property
-    def ranked(self) -> int:
-        return len(self.order)
+    def ranked_count(self) -> int:
+        return len(self.ranking)
 
-    def rank(self, team: UUID) -> int | None:
-        best = self.bests.get(team)
-        if best is None or not is_ranked(best):
+    def find_rank(self, team: UUID) -> int | None:
+        best = self.best_entries.get(team)
+        if best is None or not _is_ranked(best):
             return None
         if self.rules.ranking.rule == "rank_sum":
-            return self.by_sum()[team]
-        return bisect_left(self.order, best.order[:2]) + 1
+            return self.rank_by_sum()[team]
+        return bisect_left(self.ranking, best.sort_key[:2]) + 1
 
-    def first(self, number: int) -> list[tuple[UUID, int]]:
-        """The first, and their ranks, in the order of the board."""
+    def list_leaders(self, leader_count: int) -> list[tuple[UUID, int]]:
+        """Return the leading teams with their ranks, in the order of the board."""
         if self.rules.ranking.rule == "rank_sum":
-            return list(self.by_sum().items())[:number]
-        teams = [team for *_, team in self.order[:number]]
-        return [(team, self.rank(team) or 0) for team in teams]
+            return list(self.rank_by_sum().items())[:leader_count]
+        teams = [team for *_, team in self.ranking[:leader_count]]
+        return [(team, self.find_rank(team) or 0) for team in teams]
 
-    def by_sum(self) -> dict[UUID, int]:
-        """The ranks where they are added up, in the order of the board: every best counts for all."""
-        if self.sums is None:
-            chosen = sorted(filter(is_ranked, self.bests.values()), key=lambda one: one.finished.place)
-            compared = [anonymization.compared(self.rules, one) for one in chosen]
-            places = ranks(rank_sums(compared, rounding=anonymization.rounding(chosen)))
-            teams = zip((one.finished.team_id for one in chosen), places, strict=True)
-            self.sums = dict(sorted(((team, rank or 0) for team, rank in teams), key=lambda one: one[1]))
-        return self.sums
+    def rank_by_sum(self) -> dict[UUID, int]:
+        """Return rank by team under the rank-sum rule, in the order of the board.
+
+        Every best entry can affect all ranks, so any change of one discards the cached result.
+        """
+        if self.rank_sum_ranks is None:
+            ranked_entries = sorted(
+                filter(_is_ranked, self.best_entries.values()), key=lambda item: item.evaluation.receipt_order
+            )
+            ranked_values = [anonymization.collect_ranked_values(self.rules, item) for item in ranked_entries]
+            row_ranks = ranks(
+                rank_sums(ranked_values, rounding=anonymization.collect_rounding(ranked_entries))
+            )
+            team_ranks = zip((item.evaluation.team_id for item in ranked_entries), row_ranks, strict=True)
+            self.rank_sum_ranks = dict(
+                sorted(((team, rank or 0) for team, rank in team_ranks), key=lambda item: item[1])
+            )
+        return self.rank_sum_ranks
 
 
-def is_ranked(entry: Entry) -> bool:
-    return entry.overall is not None and not entry.finished.baseline
+def _is_ranked(entry: BoardEntry) -> bool:
+    return entry.overall is not None and not entry.evaluation.is_baseline

@@ -1,7 +1,8 @@
-"""What the boards show of verdicts, read once per process.
+"""Numbers that boards show of verdicts, cached per process.
 
-A verdict is a large JSON and never changes once its evaluation has ended; whether it counts may, and is asked
-of the database every time. A few thousand are kept, so that a board that was read before costs no parsing.
+A verdict is a large JSON document that never changes once its evaluation has ended. Whether it counts can
+change, so that is queried every time. A few thousand verdicts are cached to avoid parsing them again for
+every board.
 """
 
 from collections import OrderedDict
@@ -20,20 +21,22 @@ from anoncup import schemas
 from anoncup.competition.scoring_versions import Versions
 from app.db.models import Evaluation
 
-MOST_KEPT = 8_192
-"""At about 4 KB each."""
+_MAX_CACHED_VERDICTS = 8_192
+"""Each takes about 4 KB."""
 
-Ending = tuple[UUID, datetime | None]
-"""An evaluation and when it ended: an ending that was rolled back is not the one that comes later."""
+EvaluationKey = tuple[UUID, datetime | None]
+"""Evaluation and time of its end. The time distinguishes a result that was rolled back from a later one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
-    """The numbers of a verdict. ``attackers``: what E takes of each, and ``risks``: by question of those that
-    answer several; ``correct``: how many records each identified, maybe expected, if it counts them.
+class VerdictNumbers:
+    """Numbers of a verdict.
 
-    ``violations``: their codes, of a rejected one. ``rounding``: by measure, below which a value is none.
-    ``versions``: of each, as in ``[scored_by]``.
+    ``attackers`` maps each attacker to the risk that enters E; ``risks`` maps attackers that answer several
+    questions to their risk by question; ``correct`` maps attackers that count records to the (possibly
+    expected) number they re-identified. ``violations`` holds the codes of a rejected submission. ``rounding``
+    maps each measure to the threshold below which a value is rounding noise. ``versions`` maps each part to
+    its version, as in ``[scored_by]``.
     """
 
     utility: float
@@ -48,80 +51,82 @@ class Numbers:
     versions: Versions
 
 
-class Kept:
-    """Numbers by evaluation, those asked for last; any number of threads may use it."""
+class NumbersCache:
+    """Thread-safe LRU cache of numbers by evaluation."""
 
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.found: OrderedDict[Ending, Numbers] = OrderedDict()
+    def __init__(self, max_entries: int) -> None:
+        self.max_entries = max_entries
+        self.entries: OrderedDict[EvaluationKey, VerdictNumbers] = OrderedDict()
         self.lock = Lock()
 
-    def get(self, wanted: Iterable[Ending]) -> dict[Ending, Numbers]:
+    def get(self, keys: Iterable[EvaluationKey]) -> dict[EvaluationKey, VerdictNumbers]:
         with self.lock:
-            known = {one: self.found[one] for one in wanted if one in self.found}
-            for one in known:
-                self.found.move_to_end(one)
-        return known
+            cached = {key: self.entries[key] for key in keys if key in self.entries}
+            for key in cached:
+                self.entries.move_to_end(key)
+        return cached
 
-    def put(self, new: Mapping[Ending, Numbers]) -> None:
+    def store(self, new_entries: Mapping[EvaluationKey, VerdictNumbers]) -> None:
         with self.lock:
-            self.found.update(new)
-            while len(self.found) > self.most:
-                self.found.popitem(last=False)
+            self.entries.update(new_entries)
+            while len(self.entries) > self.max_entries:
+                self.entries.popitem(last=False)
 
     def clear(self) -> None:
         with self.lock:
-            self.found.clear()
+            self.entries.clear()
 
 
-kept = Kept(MOST_KEPT)
+numbers_cache = NumbersCache(_MAX_CACHED_VERDICTS)
 
 
-def numbers_of(session: Session, wanted: Iterable[Ending]) -> dict[UUID, Numbers]:
-    """The numbers of evaluations that have ended with a verdict, by evaluation."""
-    wanted = list(wanted)
-    known = kept.get(wanted)
-    missing = [one for one in wanted if one not in known]
+def load_numbers(session: Session, keys: Iterable[EvaluationKey]) -> dict[UUID, VerdictNumbers]:
+    """Return the numbers of the evaluations that ended with a verdict, by evaluation."""
+    keys = list(keys)
+    loaded = numbers_cache.get(keys)
+    missing = [key for key in keys if key not in loaded]
     if missing:
-        new = read(session, missing)
-        kept.put(new)
-        known |= new
-    return {evaluation_id: numbers for (evaluation_id, _), numbers in known.items()}
+        read_now = _read_numbers(session, missing)
+        numbers_cache.store(read_now)
+        loaded |= read_now
+    return {evaluation_id: numbers for (evaluation_id, _), numbers in loaded.items()}
 
 
-def read(session: Session, endings: Iterable[Ending]) -> dict[Ending, Numbers]:
-    by_id = {ending[0]: ending for ending in endings}
-    found = session.execute(select(Evaluation.id, Evaluation.verdict).where(Evaluation.id.in_(by_id)))
+def _read_numbers(session: Session, keys: Iterable[EvaluationKey]) -> dict[EvaluationKey, VerdictNumbers]:
+    key_by_id = {key[0]: key for key in keys}
+    verdict_columns = session.execute(
+        select(Evaluation.id, Evaluation.verdict).where(Evaluation.id.in_(key_by_id))
+    )
     return {
-        by_id[identifier]: numbers(schemas.read(verdict))
-        for identifier, verdict in found
+        key_by_id[identifier]: extract_numbers(schemas.parse_verdict(verdict))
+        for identifier, verdict in verdict_columns
         if verdict is not None
     }
 
 
-def numbers(verdict: schemas.Verdict) -> Numbers:
-    measures = {intern(name): one for name, one in verdict.measures.items()}
-    attackers = {intern(name): one for name, one in verdict.attackers.items()}
-    return Numbers(
+def extract_numbers(verdict: schemas.Verdict) -> VerdictNumbers:
+    measures = {intern(name): result for name, result in verdict.measures.items()}
+    attackers = {intern(name): result for name, result in verdict.attackers.items()}
+    return VerdictNumbers(
         utility=verdict.utility,
         security=verdict.security,
         overall=verdict.overall,
-        violations=tuple(intern(each.code) for each in verdict.violations),
-        measures={name: one.value for name, one in measures.items()},
-        rounding={name: one.rounding for name, one in measures.items()},
-        attackers={name: one.taken for name, one in attackers.items()},
-        risks={name: one.risks for name, one in attackers.items() if one.risks},
-        correct={name: one.correct for name, one in attackers.items() if one.correct is not None},
-        versions=shared(tuple(versions_in(verdict))),
+        violations=tuple(intern(violation.code) for violation in verdict.violations),
+        measures={name: result.value for name, result in measures.items()},
+        rounding={name: result.rounding for name, result in measures.items()},
+        attackers={name: result.effective_risk for name, result in attackers.items()},
+        risks={name: result.risks for name, result in attackers.items() if result.risks},
+        correct={name: result.correct for name, result in attackers.items() if result.correct is not None},
+        versions=_intern_versions(tuple(_iter_versions(verdict))),
     )
 
 
-def versions_in(verdict: schemas.Verdict) -> Iterator[tuple[str, str]]:
-    yield from ((f"measures.{name}", str(one.version)) for name, one in verdict.measures.items())
-    yield from ((f"attackers.{name}", str(one.version)) for name, one in verdict.attackers.items())
+def _iter_versions(verdict: schemas.Verdict) -> Iterator[tuple[str, str]]:
+    yield from ((f"measures.{name}", str(result.version)) for name, result in verdict.measures.items())
+    yield from ((f"attackers.{name}", str(result.version)) for name, result in verdict.attackers.items())
 
 
 @lru_cache(maxsize=256)
-def shared(versions: tuple[tuple[str, str], ...]) -> Versions:
-    """Most verdicts of a contest have the same."""
+def _intern_versions(versions: tuple[tuple[str, str], ...]) -> Versions:
+    """Return one shared mapping for equal versions, because most verdicts of a contest have the same."""
     return dict(versions)

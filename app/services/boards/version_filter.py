@@ -1,68 +1,78 @@
-"""Numbers that may stand on one board: all of what counts in the versions that ``[scored_by]`` names."""
+"""Selection of numbers that are comparable: all parts that count have the versions in ``[scored_by]``."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from uuid import UUID
 
 from anoncup.competition.scoring_versions import Versions
-from anoncup.evaluation.ranking import overall, security
-from app.services.boards.verdicts import Numbers
+from anoncup.evaluation.ranking import overall_score, security_score
+from app.services.boards.verdicts import VerdictNumbers
 
 
-def comparable(numbers: Mapping[UUID, Numbers], scored_by: Versions) -> dict[UUID, Numbers]:
-    """Those that can be compared, each with what counts alone in E, and every other part in one version.
+def select_comparable(
+    numbers: Mapping[UUID, VerdictNumbers], scored_by: Versions
+) -> dict[UUID, VerdictNumbers]:
+    """Return the comparable numbers, with E computed from the attackers that count.
 
-    Nothing is left out where it was never written down what counts.
+    Parts that are only reported are limited to their newest version. Without ``scored_by`` all numbers are
+    returned unchanged.
     """
     if not scored_by:
         return dict(numbers)
-    counted = {key: found for key, one in numbers.items() if (found := by_rules(one, scored_by)) is not None}
-    shown = newest(one.versions for one in counted.values())
-    return {key: in_versions(one, shown) for key, one in counted.items()}
+    eligible = {
+        key: eligible_numbers
+        for key, candidate in numbers.items()
+        if (eligible_numbers := limit_to_eligible(candidate, scored_by)) is not None
+    }
+    newest_versions = _find_newest_versions(candidate.versions for candidate in eligible.values())
+    return {key: _drop_other_versions(candidate, newest_versions) for key, candidate in eligible.items()}
 
 
-def by_rules(numbers: Numbers, scored_by: Versions) -> Numbers | None:
-    """The numbers by what counts; None if a part of it is missing, or was of another version.
+def limit_to_eligible(numbers: VerdictNumbers, scored_by: Versions) -> VerdictNumbers | None:
+    """Return the numbers with E from the attackers that count.
 
-    Verdicts of contests that were under way before it was written down may have let more count in E.
+    The result is None if a part that counts is missing or has another version. E is computed again because
+    verdicts of contests that began before ``[scored_by]`` existed may include other attackers.
     """
-    if any(numbers.versions.get(name) != version for name, version in measured(scored_by)):
+    if any(numbers.versions.get(name) != version for name, version in _list_verdict_versions(scored_by)):
         return None
     risks = numbers.attackers.items()
-    found = security(risk for name, risk in risks if f"attackers.{name}" in scored_by)
-    if found == numbers.security:
+    eligible_security = security_score(risk for name, risk in risks if f"attackers.{name}" in scored_by)
+    if eligible_security == numbers.security:
         return numbers
-    return replace(numbers, security=found, overall=overall(numbers.utility, found))
+    return replace(
+        numbers, security=eligible_security, overall=overall_score(numbers.utility, eligible_security)
+    )
 
 
-def measured(scored_by: Versions) -> list[tuple[str, str]]:
-    """What a verdict tells the version of: not that of the distance, nor of packages."""
-    untold = ("distances.", "packages.")
-    return [(name, version) for name, version in scored_by.items() if not name.startswith(untold)]
+def _list_verdict_versions(scored_by: Versions) -> list[tuple[str, str]]:
+    """Return the parts whose versions verdicts record: all but distances and packages."""
+    unversioned = ("distances.", "packages.")
+    return [(name, version) for name, version in scored_by.items() if not name.startswith(unversioned)]
 
 
-def newest(found: Iterable[Versions]) -> Versions:
-    """The latest version of each part; what counts has but one."""
+def _find_newest_versions(all_versions: Iterable[Versions]) -> Versions:
+    """Return the newest version of each part. Parts that count have only one version."""
     latest: dict[str, str] = {}
-    for versions in {id(each): each for each in found}.values():
+    for versions in {id(part_versions): part_versions for part_versions in all_versions}.values():
         for name, version in versions.items():
             if name not in latest or int(version) > int(latest[name]):
                 latest[name] = version
     return latest
 
 
-def in_versions(numbers: Numbers, shown: Versions) -> Numbers:
-    """Without what an older version of a part that is only reported gave."""
-    other = {name for name, version in numbers.versions.items() if shown[name] != version}
-    if not other:
+def _drop_other_versions(numbers: VerdictNumbers, newest_versions: Versions) -> VerdictNumbers:
+    """Drop the values that older versions of parts computed. Only reported parts can have older versions."""
+    dropped = {name for name, version in numbers.versions.items() if newest_versions[name] != version}
+    if not dropped:
         return numbers
     return replace(
         numbers,
-        measures=without(other, "measures", numbers.measures),
-        attackers=without(other, "attackers", numbers.attackers),
-        correct=without(other, "attackers", numbers.correct),
+        measures=_drop_parts(dropped, "measures", numbers.measures),
+        attackers=_drop_parts(dropped, "attackers", numbers.attackers),
+        correct=_drop_parts(dropped, "attackers", numbers.correct),
     )
 
 
-def without(other: set[str], kind: str, values: Mapping[str, float]) -> dict[str, float]:
-    return {name: value for name, value in values.items() if f"{kind}.{name}" not in other}
+def _drop_parts(dropped: set[str], kind: str, values: Mapping[str, float]) -> dict[str, float]:
+    return {name: value for name, value in values.items() if f"{kind}.{name}" not in dropped}

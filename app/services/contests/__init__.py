@@ -1,1 +1,1 @@
-"""The contest itself: its file, where it stands, who may see what of it."""
+"""Competitions: their files, phases, visibility rules and announcements."""

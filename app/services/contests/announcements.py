@@ -1,4 +1,4 @@
-"""What the organizers tell everybody."""
+"""Public announcements of the organizers and of the service."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -10,101 +10,109 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from app.db.models import Announcement
-from app.locale.language import LANGUAGES, in_language
+from app.locale.language import LANGUAGES, load_translator
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
 
-LONGEST = 4_000
+MAX_LENGTH = 4_000
 
 
 def post(session: Session, principal: Principal, slug: str, text: dict[str, str]) -> Announcement:
-    """Say something in one language or in both."""
-    contest = competitions.for_organizer(session, principal, slug)
-    said = Announcement(competition_id=contest.id, user_id=principal.user_id, text=clean(text))
-    session.add(said)
+    """Publish an announcement in one or more languages."""
+    contest = competitions.find_for_organizer(session, principal, slug)
+    announcement = Announcement(competition_id=contest.id, user_id=principal.user_id, text=_clean_texts(text))
+    session.add(announcement)
     session.flush()
     audit.record(
         session,
         principal,
         "announcement.post",
         competition_id=contest.id,
-        subject=str(said.id),
-        after=said.text,
+        subject=str(announcement.id),
+        new_values=announcement.text,
     )
-    return said
+    return announcement
 
 
-def clean(text: dict[str, str]) -> dict[str, str]:
-    """The text as it is kept, by language."""
-    kept = {language: tidy(text.get(language, "")) for language in LANGUAGES}
-    kept = {language: said for language, said in kept.items() if said}
-    if not kept:
+def _clean_texts(text: dict[str, str]) -> dict[str, str]:
+    """Return the normalized texts by language; raises InvalidInput."""
+    cleaned = {language: normalize_text(text.get(language, "")) for language in LANGUAGES}
+    cleaned = {language: content for language, content in cleaned.items() if content}
+    if not cleaned:
         raise InvalidInput("write the announcement in at least one language", code="no_text")
-    for language, said in kept.items():
-        if not readable(said, most=LONGEST):
+    for language, content in cleaned.items():
+        if not is_valid_text(content, max_length=MAX_LENGTH):
             raise InvalidInput(
                 "{language}: text of at most {most} characters, without control characters",
                 code="announcement_text",
                 language=language,
-                most=LONGEST,
+                most=MAX_LENGTH,
             )
-    return kept
+    return cleaned
 
 
-def texts(said: Announcement) -> dict[str, str]:
-    """By language: as people wrote it, or as the service says it in all that there are."""
-    if said.said is None:
-        return said.text
-    return {language: in_language(language).say(said.said.message) for language in LANGUAGES}
+def translate(announcement: Announcement) -> dict[str, str]:
+    """Return the text by language.
+
+    Announcements of organizers exist in the languages they wrote, those of the service in all languages.
+    """
+    if announcement.said is None:
+        return announcement.text
+    return {
+        language: load_translator(language).translate_message(announcement.said.message)
+        for language in LANGUAGES
+    }
 
 
-def tidy(text: str) -> str:
-    """As it is kept: line ends as line feeds, nothing around it."""
+def normalize_text(text: str) -> str:
+    """Convert line ends to line feeds and strip surrounding whitespace."""
     return "\n".join(text.split("\r\n")).strip()
 
 
-def readable(text: str, *, most: int) -> bool:
-    """Short enough, and nothing invisible in it that breaks a page."""
-    return len(text) <= most and not any(map(breaks, text))
+def is_valid_text(text: str, *, max_length: int) -> bool:
+    """Whether a text is short enough and free of control characters, which would break a page."""
+    return len(text) <= max_length and not any(map(_is_control_character, text))
 
 
-def breaks(character: str) -> bool:
+def _is_control_character(character: str) -> bool:
     return unicodedata.category(character) in {"Cc", "Cs"} and character not in "\n\t"
 
 
-def listed(
+def list_announcements(
     session: Session,
     principal: Principal | None,
     slug: str,
     *,
-    after: tuple[datetime, UUID] | None = None,
+    cursor: tuple[datetime, UUID] | None = None,
     limit: int | None = None,
 ) -> Sequence[Announcement]:
-    """For everybody, newest first."""
+    """Return the announcements of a competition, newest first."""
     contest = competitions.find(session, principal, slug)
     query = select(Announcement).where(Announcement.competition_id == contest.id)
-    if after is not None:
-        query = query.where(tuple_(Announcement.at, Announcement.id) < tuple_(*after))
+    if cursor is not None:
+        query = query.where(tuple_(Announcement.at, Announcement.id) < tuple_(*cursor))
     return session.scalars(query.order_by(Announcement.at.desc(), Announcement.id.desc()).limit(limit)).all()
 
 
 def withdraw(session: Session, principal: Principal, announcement_id: UUID) -> None:
-    said = session.get(Announcement, announcement_id, with_for_update=True)
-    if said is None or not competitions.is_known(session, principal, said.competition_id):
+    announcement = session.get(Announcement, announcement_id, with_for_update=True)
+    if announcement is None or not competitions.can_see_by_id(
+        session, principal, announcement.competition_id
+    ):
         raise NotFound("there is no such announcement", code="no_such_announcement")
-    competitions.require_organizer(session, said.competition_id, principal)
-    if said.user_id is None:
+    competitions.require_organizer(session, announcement.competition_id, principal)
+    if announcement.user_id is None:
         raise Conflict(
             "announcements made by the service itself cannot be withdrawn", code="service_announcement"
         )
-    principal.require_confirmed()
+    principal.require_reauthentication()
     audit.record(
         session,
         principal,
         "announcement.withdraw",
-        competition_id=said.competition_id,
-        subject=str(said.id),
-        before=said.text,
+        competition_id=announcement.competition_id,
+        subject=str(announcement.id),
+        old_values=announcement.text,
     )
-    session.delete(said)
+    session.delete(announcement)

@@ -1,4 +1,4 @@
-"""What teams ask the organizers about the contest, and the answers: to the team alone, or to everybody."""
+"""Questions of teams to the organizers, with answers that are private to the team or public."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,121 +9,141 @@ from sqlalchemy.orm import Session, joinedload
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from app.db.models import Clarification
-from app.db.now import clock
+from app.db.now import read_clock
 from app.services.accounts import audit, memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, visibility
-from app.services.contests.announcements import readable, tidy
-from app.services.contests.visibility import Audience
+from app.services.contests.announcements import is_valid_text, normalize_text
+from app.services.contests.visibility import Viewer
 
-WITH_TEAM = joinedload(Clarification.team, innerjoin=True)
-LONGEST = 2_000
-MOST_OPEN = 10
-"""Questions of a team that wait for an answer at a time."""
+_WITH_TEAM = joinedload(Clarification.team, innerjoin=True)
+MAX_LENGTH = 2_000
+MAX_UNANSWERED = 10
+"""Maximum number of unanswered questions per team."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A question as one person may read it; ``own``: their team's; ``team``: who asked, if they may know."""
+class VisibleClarification:
+    """A clarification as one person may see it.
 
-    one: Clarification
-    own: bool
-    team: str | None
+    ``is_own``: the person's team asked it. ``team_name``: None if the person may not know who asked.
+    """
+
+    clarification: Clarification
+    is_own: bool
+    team_name: str | None
 
 
-def ask(session: Session, principal: Principal, slug: str, question: str) -> Asked:
-    """In the team's name; a disqualified team may ask, too."""
+def ask(session: Session, principal: Principal, slug: str, question: str) -> VisibleClarification:
+    """Ask a question on behalf of the person's team; disqualified teams may ask, too."""
     principal.require("submit")
     contest = competitions.find(session, principal, slug)
-    team = memberships.require_team(session, contest.id, principal, locked=True)
-    waits = select(func.count()).where(Clarification.team_id == team.id, Clarification.answer.is_(None))
-    if session.scalars(waits).one() >= MOST_OPEN:
+    team = memberships.require_team(session, contest.id, principal, for_update=True)
+    open_query = select(func.count()).where(Clarification.team_id == team.id, Clarification.answer.is_(None))
+    if session.scalars(open_query).one() >= MAX_UNANSWERED:
         raise Conflict(
             "{most} questions of your team are waiting for an answer: ask again when they have been answered",
             code="questions_wait",
-            most=MOST_OPEN,
+            most=MAX_UNANSWERED,
         )
-    asked = Clarification(
-        competition_id=contest.id, team=team, user_id=principal.user_id, question=clean(question)
+    clarification = Clarification(
+        competition_id=contest.id, team=team, user_id=principal.user_id, question=_clean_text(question)
     )
-    session.add(asked)
+    session.add(clarification)
     session.flush()
-    return Asked(asked, own=True, team=team.name)
+    return VisibleClarification(clarification, is_own=True, team_name=team.name)
 
 
-def clean(text: str) -> str:
-    kept = tidy(text)
-    if not kept or not readable(kept, most=LONGEST):
+def _clean_text(text: str) -> str:
+    cleaned = normalize_text(text)
+    if not cleaned or not is_valid_text(cleaned, max_length=MAX_LENGTH):
         raise InvalidInput(
             "a text of 1 to {most} characters, without control characters, is needed",
             code="clarification_text",
-            most=LONGEST,
+            most=MAX_LENGTH,
         )
-    return kept
+    return cleaned
 
 
 def answer(
     session: Session, principal: Principal, clarification_id: UUID, text: str, *, public: bool
-) -> Asked:
-    """As an organizer; anew, if there is an answer. ``public``: everybody reads both, not who asked."""
-    found = session.get(
-        Clarification, clarification_id, with_for_update={"of": Clarification}, options=[WITH_TEAM]
+) -> VisibleClarification:
+    """Answer a question as an organizer, or replace its answer.
+
+    ``public``: everybody can read the question and the answer, but not who asked.
+    """
+    clarification = session.get(
+        Clarification, clarification_id, with_for_update={"of": Clarification}, options=[_WITH_TEAM]
     )
-    if found is None or not competitions.is_known(session, principal, found.competition_id):
+    if clarification is None or not competitions.can_see_by_id(
+        session, principal, clarification.competition_id
+    ):
         raise NotFound("there is no such question", code="no_such_clarification")
-    competitions.require_organizer(session, found.competition_id, principal)
-    before = {"answer": found.answer, "public": found.public}
-    found.answer, found.public = clean(text), public
-    found.answered_at = clock(session)
+    competitions.require_organizer(session, clarification.competition_id, principal)
+    previous = {"answer": clarification.answer, "public": clarification.public}
+    clarification.answer, clarification.public = _clean_text(text), public
+    clarification.answered_at = read_clock(session)
     audit.record(
         session,
         principal,
         "clarification.answer",
-        competition_id=found.competition_id,
-        subject=str(found.id),
-        before=before if before["answer"] is not None else None,
-        after={"answer": found.answer, "public": public},
+        competition_id=clarification.competition_id,
+        subject=str(clarification.id),
+        old_values=previous if previous["answer"] is not None else None,
+        new_values={"answer": clarification.answer, "public": public},
     )
     session.flush()
-    return Asked(found, own=False, team=found.team.name)
+    return VisibleClarification(clarification, is_own=False, team_name=clarification.team.name)
 
 
-def listed(
+def list_clarifications(
     session: Session,
     principal: Principal | None,
     slug: str,
     *,
-    after: tuple[datetime, UUID] | None = None,
+    cursor: tuple[datetime, UUID] | None = None,
     limit: int | None = None,
-) -> list[Asked]:
-    """What this person may read, newest first: organizers all, others their own team's and what is public."""
+) -> list[VisibleClarification]:
+    """Return the clarifications that this person may read, newest first.
+
+    Organizers see all of them, others those of their own team and the public ones.
+    """
     contest = competitions.find(session, principal, slug)
-    viewer = visibility.audience(session, contest.row, principal)
+    viewer = visibility.load_viewer(session, contest.row, principal)
     query = select(Clarification).where(Clarification.competition_id == contest.id)
-    if not viewer.organizer:
+    if not viewer.is_organizer:
         query = query.where(or_(Clarification.public, Clarification.team_id == viewer.team_id))
-    if after is not None:
-        query = query.where(tuple_(Clarification.asked_at, Clarification.id) < tuple_(*after))
-    newest = query.order_by(Clarification.asked_at.desc(), Clarification.id.desc())
-    found = session.scalars(newest.options(WITH_TEAM).limit(limit))
-    return [seen(one, viewer) for one in found]
+    if cursor is not None:
+        query = query.where(tuple_(Clarification.asked_at, Clarification.id) < tuple_(*cursor))
+    ordered_query = query.order_by(Clarification.asked_at.desc(), Clarification.id.desc())
+    rows = session.scalars(ordered_query.options(_WITH_TEAM).limit(limit))
+    return [_mask_clarification(clarification, viewer) for clarification in rows]
 
 
-def for_everybody(session: Session, principal: Principal | None, slug: str, *, limit: int) -> list[Asked]:
-    """What was answered to everybody as everybody reads it, the latest answer first."""
+def list_public_answers(
+    session: Session, principal: Principal | None, slug: str, *, limit: int
+) -> list[VisibleClarification]:
+    """Return the public answers as visitors see them, latest answer first."""
     contest = competitions.find(session, principal, slug)
-    open_ones = Clarification.competition_id == contest.id, Clarification.public
-    answered = select(Clarification).where(*open_ones, Clarification.answered_at.is_not(None))
-    newest = answered.order_by(Clarification.answered_at.desc(), Clarification.id.desc())
-    return [Asked(one, own=False, team=None) for one in session.scalars(newest.limit(limit))]
+    conditions = Clarification.competition_id == contest.id, Clarification.public
+    query = select(Clarification).where(*conditions, Clarification.answered_at.is_not(None))
+    ordered_query = query.order_by(Clarification.answered_at.desc(), Clarification.id.desc())
+    return [
+        VisibleClarification(clarification, is_own=False, team_name=None)
+        for clarification in session.scalars(ordered_query.limit(limit))
+    ]
 
 
-def seen(one: Clarification, viewer: Audience) -> Asked:
-    own = one.team_id == viewer.team_id
-    return Asked(one, own=own, team=one.team.name if own or viewer.organizer else None)
+def _mask_clarification(clarification: Clarification, viewer: Viewer) -> VisibleClarification:
+    is_own = clarification.team_id == viewer.team_id
+    return VisibleClarification(
+        clarification,
+        is_own=is_own,
+        team_name=clarification.team.name if is_own or viewer.is_organizer else None,
+    )
 
 
-def unanswered(session: Session, competition_id: UUID) -> int:
-    """How many wait for the organizers."""
-    open_ones = Clarification.competition_id == competition_id, Clarification.answer.is_(None)
-    return session.scalars(select(func.count()).where(*open_ones)).one()
+def count_unanswered(session: Session, competition_id: UUID) -> int:
+    """Count the questions that have no answer yet."""
+    conditions = Clarification.competition_id == competition_id, Clarification.answer.is_(None)
+    return session.scalars(select(func.count()).where(*conditions)).one()

@@ -1,4 +1,4 @@
-"""Competitions: their file, their original data, who organizes them."""
+"""Competitions: their files, original data and organizers."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,67 +10,66 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from anoncup.competition.parser import SLUG, parse_title, read_competition
-from anoncup.competition.scoring_versions import Versions, read_scored_by, what_counts
-from anoncup.competition.writer import with_scored_by
-from anoncup.errors import Conflict, InvalidCompetition, NotAllowed, NotFound
+from anoncup.competition.scoring_versions import Versions, collect_counted_versions, read_scored_by
+from anoncup.competition.writer import replace_scored_by
+from anoncup.errors import Conflict, Forbidden, InvalidCompetition, NotFound
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.rules.toml_text import loaded, with_scales
-from anoncup.rules.toml_values import Table
+from anoncup.rules.toml_text import parse_toml, replace_scales
+from anoncup.rules.toml_values import TomlTable
 from anoncup.schemas.roles import Role
 from anoncup.tracks.model import Tables
 from app.db.models import AuditEntry, Competition, Organizer, Submission
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
-from app.services.accounts.audit import Wanted
-from app.services.contests.contest import Contest, parsed, read_file
-from app.storage import digest_of, store
+from app.services.accounts.audit import AuditFilter
+from app.services.contests.contest import Contest, parse_rules, parse_stored_rules
+from app.storage import compute_digest, get_store
 
-Pairs = tuple[tuple[str, str], ...]
+_StringPairs = tuple[tuple[str, str], ...]
 
 REHEARSAL = "rehearsal"
-RESERVED = re.compile(rf".*-{REHEARSAL}(-[0-9]+)?")
-"""How the names of rehearsals end, and no others."""
+_RESERVED_SLUG = re.compile(rf".*-{REHEARSAL}(-[0-9]+)?")
+"""Slugs reserved for rehearsals."""
 
 
-def title_of(row: Competition) -> Mapping[str, str]:
-    """The title by language; of a file that cannot be read, what of it can, or the competition's name."""
+def get_title(row: Competition) -> Mapping[str, str]:
+    """Return the title by language, or the slug if the title cannot be read."""
     try:
         return parse_title(row.file)
     except InvalidCompetition:
         return {"en": row.slug}
 
 
-def listed(session: Session) -> list[Competition]:
-    """For everybody, oldest first; rehearsals are in no list."""
-    known = select(Competition).where(Competition.rehearses.is_(None))
-    return list(session.scalars(known.order_by(Competition.created_at)))
+def list_competitions(session: Session) -> list[Competition]:
+    """Return all competitions except rehearsals, oldest first."""
+    query = select(Competition).where(Competition.rehearses.is_(None))
+    return list(session.scalars(query.order_by(Competition.created_at)))
 
 
 def find(session: Session, principal: Principal | None, slug: str) -> Contest:
-    """The competition of that name, as far as this person may know that there is one."""
-    known = SLUG.fullmatch(slug) is not None
-    row = session.scalar(select(Competition).where(Competition.slug == slug)) if known else None
-    if row is None or not may_know(session, principal, row):
+    """Return the competition with this slug; raises NotFound if the person may not know of it."""
+    is_valid = SLUG.fullmatch(slug) is not None
+    row = session.scalar(select(Competition).where(Competition.slug == slug)) if is_valid else None
+    if row is None or not can_see(session, principal, row):
         raise NotFound("there is no competition {name!r}", code="no_such_competition", name=slug[:63])
     return Contest(row)
 
 
-def may_know(session: Session, principal: Principal | None, row: Competition) -> bool:
-    """Whether it exists for this person: of a rehearsal only its organizers know, and once it has been
-    removed nobody."""
+def can_see(session: Session, principal: Principal | None, row: Competition) -> bool:
+    """Whether the person may know of a competition: rehearsals are visible to organizers until removed."""
     if row.rehearses is None:
         return True
     return principal is not None and is_organizer(session, row.id, principal)
 
 
-def is_known(session: Session, principal: Principal | None, competition_id: UUID) -> bool:
-    """The same of what is found by another name than its competition's."""
-    return may_know(session, principal, session.get_one(Competition, competition_id))
+def can_see_by_id(session: Session, principal: Principal | None, competition_id: UUID) -> bool:
+    """Whether the person may know of the competition with this id."""
+    return can_see(session, principal, session.get_one(Competition, competition_id))
 
 
 def is_organizer(session: Session, competition_id: UUID, principal: Principal) -> bool:
-    """A rehearsal is organized by those who organize what it rehearses."""
+    """Whether the person organizes the competition; a rehearsal has the organizers of its competition."""
     row = session.get_one(Competition, competition_id)
     if row.removed_at is not None:
         return False
@@ -82,18 +81,18 @@ def is_organizer(session: Session, competition_id: UUID, principal: Principal) -
 def require_organizer(session: Session, competition_id: UUID, principal: Principal) -> None:
     principal.require("organize")
     if not is_organizer(session, competition_id, principal):
-        raise NotAllowed("only this competition's organizers may do that", code="not_organizer")
+        raise Forbidden("only this competition's organizers may do that", code="not_organizer")
 
 
-def for_organizer(session: Session, principal: Principal, slug: str) -> Contest:
-    """The competition as it stands, for one of its organizers; NotFound, NotAllowed."""
+def find_for_organizer(session: Session, principal: Principal, slug: str) -> Contest:
+    """Return the competition for one of its organizers; raises NotFound or NotAllowed."""
     contest = find(session, principal, slug)
     require_organizer(session, contest.id, principal)
     return contest
 
 
-def locked_for_organizer(session: Session, principal: Principal, slug: str) -> Contest:
-    """The same under the lock that keeps acceptance and the clock out."""
+def lock_for_organizer(session: Session, principal: Principal, slug: str) -> Contest:
+    """Return the competition locked against uploads and the clock, for one of its organizers."""
     contest = find(session, principal, slug)
     session.refresh(contest.row, with_for_update=True)
     require_organizer(session, contest.id, principal)
@@ -101,7 +100,7 @@ def locked_for_organizer(session: Session, principal: Principal, slug: str) -> C
 
 
 def require_no_rehearsal(row: Competition) -> None:
-    """Refuse to let anybody into a rehearsal."""
+    """Raise Conflict for a rehearsal, which nobody can join."""
     if row.rehearses is not None:
         raise Conflict(
             "nobody can join a rehearsal: its organizers are those of the rehearsed competition",
@@ -109,35 +108,35 @@ def require_no_rehearsal(row: Competition) -> None:
         )
 
 
-def history(
+def list_audit_entries(
     session: Session,
     principal: Principal,
     slug: str,
     *,
-    after: int | None,
+    before_number: int | None,
     limit: int,
-    wanted: Wanted = audit.EVERYTHING,
+    wanted: AuditFilter = audit.NO_FILTER,
 ) -> Sequence[AuditEntry]:
-    """A competition's audit entries, newest first, those below number ``after``; for its organizers."""
-    contest = for_organizer(session, principal, slug)
-    return audit.page(session, contest.id, after=after, limit=limit, wanted=wanted)
+    """Return audit entries with numbers below ``before_number``, newest first, for the organizers."""
+    contest = find_for_organizer(session, principal, slug)
+    return audit.list_entries(session, contest.id, cursor=before_number, limit=limit, entry_filter=wanted)
 
 
 def require_creator(principal: Principal) -> None:
     principal.require("organize")
     if principal.role == Role.PARTICIPANT:
-        raise NotAllowed("only organizers create competitions", code="not_organizer")
+        raise Forbidden("only organizers create competitions", code="not_organizer")
 
 
 def create(session: Session, principal: Principal, text: str) -> Contest:
-    """A new competition from its file; whoever creates it organizes it."""
+    """Create a competition from its file; its creator becomes its organizer."""
     require_creator(principal)
-    text = sent_file(text)
-    rules = hostable(text)
-    if RESERVED.fullmatch(rules.slug):
-        # To refuse those alone that are taken would tell of rehearsals.
+    text = normalize_uploaded_file(text)
+    rules = parse_hostable_rules(text)
+    if _RESERVED_SLUG.fullmatch(rules.slug):
+        # Refusing only the slugs in use would reveal that a rehearsal exists.
         raise Conflict("addresses that end in “-rehearsal” are reserved for rehearsals", code="slug_reserved")
-    row = Competition(slug=rules.slug, file=text, scales={}, original={}, drawing=drawing(rules))
+    row = Competition(slug=rules.slug, file=text, scales={}, original={}, drawing=describe_allocation(rules))
     session.add(row)
     try:
         session.flush()
@@ -152,93 +151,100 @@ def create(session: Session, principal: Principal, text: str) -> Contest:
         "competition.create",
         competition_id=row.id,
         subject=row.slug,
-        after={"sha256": sha256_of(text)},
+        new_values={"sha256": sha256_of(text)},
     )
     return Contest(row)
 
 
 def sha256_of(text: str) -> str:
-    return digest_of(text.encode())
+    return compute_digest(text.encode())
 
 
-def sent_file(text: str) -> str:
-    """A file as somebody sends it, without ``[scored_by]``: the service writes that and keeps it beside.
+def normalize_uploaded_file(text: str) -> str:
+    """Remove the ``[scored_by]`` table, which the service writes itself and stores separately.
 
-    InvalidCompetition if it has that table and is none: to rewrite one that was made for it takes hours.
+    A file with that table is validated first (raises InvalidCompetition), because rewriting a file crafted
+    for this purpose could take hours.
     """
-    tables = tables_of(text)
+    tables = parse_tables(text)
     if "scored_by" not in tables:
         return text
-    read_scored_by(Table(tables.pop("scored_by"), "scored_by"))
-    read_competition(Table(tables, ""))
-    return with_scored_by(text, {})
+    read_scored_by(TomlTable(tables.pop("scored_by"), "scored_by"))
+    read_competition(TomlTable(tables, ""))
+    return replace_scored_by(text, {})
 
 
-def tables_of(file: str) -> dict[str, object]:
-    """Its keys and tables; none of a text that is no TOML."""
+def parse_tables(file: str) -> dict[str, object]:
+    """Return the top-level keys and tables; an empty dict if the text is not TOML."""
     try:
-        return loaded(file)
+        return parse_toml(file)
     except InvalidCompetition:
         return {}
 
 
-def hostable(text: str) -> Rules:
-    """A competition file that also has what a contest on this service needs."""
-    rules = parsed(text)
+def parse_hostable_rules(text: str) -> Rules:
+    """Parse a competition file and check that the service can host it; raises InvalidCompetition."""
+    rules = parse_rules(text)
     if not rules.weights:
         raise InvalidCompetition("no measure has a weight, so nothing could be ranked", code="no_weights")
     return rules
 
 
-def published_file(row: Competition) -> str:
-    """competition.toml as everybody reads it and every worker scores by: with its scales and what counts."""
-    return completed(row.file, row.scales, row.scored_by)
+def build_published_file(row: Competition) -> str:
+    """Return the published competition.toml, with scales and scoring versions; workers score by it."""
+    return complete_file(row.file, row.scales, row.scored_by)
 
 
-def completed(file: str, scales: Mapping[str, float], scored_by: Versions) -> str:
-    """A stored file with what is kept beside it; as it stands if it is no TOML: its readers find out."""
-    return written_out(file, tuple(scales.items()), tuple(scored_by.items()))
+def complete_file(file: str, scales: Mapping[str, float], scored_by: Versions) -> str:
+    """Add the scales and scoring versions to a stored file.
+
+    A file that is not TOML is returned unchanged; whoever parses it will report the error.
+    """
+    return _complete_file_cached(file, tuple(scales.items()), tuple(scored_by.items()))
 
 
 @lru_cache(maxsize=64)
-def written_out(file: str, scales: tuple[tuple[str, float], ...], scored_by: Pairs) -> str:
-    """Once per text: every claim of a worker asks for it."""
+def _complete_file_cached(file: str, scales: tuple[tuple[str, float], ...], scored_by: _StringPairs) -> str:
+    """Cached version of ``complete_file``, which runs whenever a worker claims a job."""
     try:
-        file = with_scales(file, dict(scales)) if scales else file
-        return with_scored_by(file, dict(scored_by)) if scored_by else file
+        file = replace_scales(file, dict(scales)) if scales else file
+        return replace_scored_by(file, dict(scored_by)) if scored_by else file
     except InvalidCompetition:
         return file
 
 
-def fix_what_counts(row: Competition) -> None:
-    """At the first submission, under the exclusive lock; later it changes by a re-score set alone."""
+def pin_scoring_versions(row: Competition) -> None:
+    """Store the scoring versions at the first submission, under the exclusive lock.
+
+    Later they change only through a re-score set.
+    """
     if not row.scored_by:
-        row.scored_by = what_counts(read_file(row.file))
+        row.scored_by = collect_counted_versions(parse_stored_rules(row.file))
 
 
 def has_submissions(session: Session, competition_id: UUID) -> bool:
     return bool(session.scalar(select(exists().where(Submission.competition_id == competition_id))))
 
 
-def drawing(rules: Rules) -> dict[str, object]:
-    """What the service draws in a competition, for those who do not know its track; {}: nothing."""
-    draw = TRACKS[rules.track].draw
-    if draw is None:
+def describe_allocation(rules: Rules) -> dict[str, object]:
+    """Return what the service allocates in a competition, independent of the track; {}: nothing."""
+    allocation = TRACKS[rules.track].allocation
+    if allocation is None:
         return {}
     return {
-        "each_team": draw.each_team,
-        "files": [file.name for file in draw.files],
-        "truth": [file.name for file in draw.truth_of(rules)],
+        "each_team": allocation.per_team,
+        "files": [file.name for file in allocation.files],
+        "truth": [file.name for file in allocation.requested_organizer_files(rules)],
     }
 
 
-def contents_of(original: Mapping[str, str]) -> dict[str, bytes]:
-    """The files of an original, by the same names."""
-    return {name: store().get(digest) for name, digest in original.items()}
+def load_contents(original: Mapping[str, str]) -> dict[str, bytes]:
+    """Load the files of the original data by name."""
+    return {name: get_store().get(digest) for name, digest in original.items()}
 
 
 @lru_cache(maxsize=4)
-def original_tables(digests: Pairs, file: str) -> Tables:
-    """The original; a few are kept, for every upload is checked against one."""
-    rules = read_file(file)
-    return TRACKS[rules.track].parse_original(contents_of(dict(digests)), rules)[0]
+def load_original_tables(digests: _StringPairs, file: str) -> Tables:
+    """Load and parse the original data; cached because every upload is checked against them."""
+    rules = parse_stored_rules(file)
+    return TRACKS[rules.track].parse_original(load_contents(dict(digests)), rules)[0]

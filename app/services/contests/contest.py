@@ -1,4 +1,4 @@
-"""A contest: a competition's row, what its file says, and its track."""
+"""A contest: a competition's row together with its parsed rules and its track."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,22 +14,28 @@ from app.db.models import Competition
 
 
 @lru_cache(maxsize=1024)
-def parsed(text: str) -> Rules:
-    """What somebody sends; InvalidCompetition. Once per text: it is read far more often than it changes."""
+def parse_rules(text: str) -> Rules:
+    """Parse an uploaded competition file; raises InvalidCompetition.
+
+    The result is cached because a file is read far more often than it changes.
+    """
     return parse_competition(text)
 
 
-def read_file(text: str) -> Rules:
-    """What is stored. CompetitionUnavailable: this version cannot read it, though an earlier one could."""
+def parse_stored_rules(text: str) -> Rules:
+    """Parse a stored competition file.
+
+    Raises CompetitionUnavailable if this version cannot read a file that an earlier version accepted.
+    """
     try:
-        return parsed(text)
+        return parse_rules(text)
     except InvalidCompetition as problem:
         raise CompetitionUnavailable(problem.message) from None
 
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """Its file is read when it is asked for: one that this version cannot read still has a row."""
+    """A competition's row; its file is parsed on access, so that an unreadable file still has a row."""
 
     row: Competition
 
@@ -43,23 +49,25 @@ class Contest:
 
     @property
     def rules(self) -> Rules:
-        """Those in force, with what is kept beside the file, though what counts may not be installed.
+        """The rules in force, with the scales and scoring versions that are stored outside of the file.
 
-        CompetitionUnavailable if the file itself cannot be read.
+        The scoring versions may not be installed. Raises CompetitionUnavailable if the file cannot be read.
         """
-        return replace(read_file(self.row.file), scales=self.row.scales, scored_by=self.row.scored_by)
+        return replace(
+            parse_stored_rules(self.row.file), scales=self.row.scales, scored_by=self.row.scored_by
+        )
 
     @property
     def track(self) -> Track:
-        return TRACKS[read_file(self.row.file).track]
+        return TRACKS[parse_stored_rules(self.row.file).track]
 
     @property
     def is_over(self) -> bool:
-        """Whether no phase is left."""
+        """Whether the last phase has ended."""
         return self.over_at is not None
 
     @property
     def over_at(self) -> datetime | None:
-        """When it closed, or, without a second phase, when the finals were frozen and published."""
-        one_phase = self.rules.phase("reidentification") is None
-        return self.row.published_at if one_phase else self.row.closed_at
+        """The time at which it closed or, without a second phase, at which the finals were published."""
+        has_one_phase = self.rules.phase("reidentification") is None
+        return self.row.published_at if has_one_phase else self.row.closed_at

@@ -1,4 +1,4 @@
-"""All competitions as one person meets them, in a fixed number of queries however many there are."""
+"""The list of competitions as one person sees it, in a fixed number of queries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,93 +7,96 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from anoncup.errors import CompetitionUnavailable, NotAllowed
+from anoncup.errors import CompetitionUnavailable, Forbidden
 from anoncup.rules.model import Rules
 from app.db.models import Member, Organizer, Team
-from app.db.now import clock
+from app.db.now import read_clock
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases, visibility
 from app.services.contests.contest import Contest
-from app.services.contests.phases import Standing
-from app.services.contests.visibility import Audience
+from app.services.contests.phases import PhaseStatus
+from app.services.contests.visibility import Viewer
 
 
 @dataclass(frozen=True, slots=True)
-class Readable:
-    """``team``: the reader's own; ``organizer``: it is theirs; ``teams``: how many there are, None where the
-    boards, which name them, are not open to the reader."""
+class DirectoryEntry:
+    """A competition in the list.
+
+    ``team_name``: the person's own team. ``is_organizer``: the person was made an organizer.
+    ``team_count``: None if the person may not see the boards, which name the teams.
+    """
 
     rules: Rules
-    standing: Standing
-    team: str | None
-    organizer: bool
-    teams: int | None
+    status: PhaseStatus
+    team_name: str | None
+    is_organizer: bool
+    team_count: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
-    """A competition whose file this version cannot read, by its name and what of the title is known."""
+class UnreadableEntry:
+    """A competition whose file this version cannot read."""
 
     slug: str
     title: Mapping[str, str]
-    organizer: bool
+    is_organizer: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    readable: list[Readable]
-    unreadable: list[Unreadable]
+    readable: list[DirectoryEntry]
+    unreadable: list[UnreadableEntry]
 
 
-def competitions_for(session: Session, principal: Principal | None) -> Directory:
-    """Every competition, oldest first; one that cannot be read hides no other."""
-    now = clock(session)
-    own = own_teams(session, principal) if principal else {}
-    organized = organized_by(session, principal) if principal else set()
-    counted = team_counts(session)
-    found = Directory([], [])
-    for row in competitions.listed(session):
-        organizer = row.id in organized
+def load_directory(session: Session, principal: Principal | None) -> Directory:
+    """Return all competitions, oldest first, the unreadable ones separately."""
+    now = read_clock(session)
+    teams = _load_own_teams(session, principal) if principal else {}
+    organized_ids = _load_organized_ids(session, principal) if principal else set()
+    counts = _count_teams(session)
+    directory = Directory([], [])
+    for row in competitions.list_competitions(session):
+        is_organizer = row.id in organized_ids
         try:
-            standing = phases.standing_at(row, now)
-            found.readable.append(listed(Contest(row), standing, own.get(row.id), organizer, counted))
+            status = phases.get_status_at(row, now)
+            directory.readable.append(
+                _build_entry(Contest(row), status, teams.get(row.id), is_organizer, counts)
+            )
         except CompetitionUnavailable:
-            found.unreadable.append(Unreadable(row.slug, competitions.title_of(row), organizer))
-    return found
+            directory.unreadable.append(UnreadableEntry(row.slug, competitions.get_title(row), is_organizer))
+    return directory
 
 
-def listed(
-    contest: Contest, standing: Standing, team: Team | None, organizer: bool, counted: dict[UUID, int]
-) -> Readable:
+def _build_entry(
+    contest: Contest, status: PhaseStatus, team: Team | None, is_organizer: bool, counts: dict[UUID, int]
+) -> DirectoryEntry:
     rules = contest.rules
-    audience = Audience(team.id if team else None, organizer)
-    teams = counted.get(contest.id, 0) if sees_teams(rules, audience) else None
-    return Readable(rules, standing, team.name if team else None, organizer, teams)
+    viewer = Viewer(team.id if team else None, is_organizer)
+    team_count = counts.get(contest.id, 0) if _can_see_teams(rules, viewer) else None
+    return DirectoryEntry(rules, status, team.name if team else None, is_organizer, team_count)
 
 
-def sees_teams(rules: Rules, audience: Audience) -> bool:
+def _can_see_teams(rules: Rules, viewer: Viewer) -> bool:
     try:
-        visibility.require_board(rules.publication, audience)
-    except NotAllowed:
+        visibility.require_board(rules.publication, viewer)
+    except Forbidden:
         return False
     return True
 
 
-def own_teams(session: Session, principal: Principal) -> dict[UUID, Team]:
-    """The person's teams by competition."""
-    mine = select(Team).join(Member, Member.team_id == Team.id).where(Member.user_id == principal.user_id)
-    return {team.competition_id: team for team in session.scalars(mine)}
+def _load_own_teams(session: Session, principal: Principal) -> dict[UUID, Team]:
+    """Return the person's teams by competition."""
+    query = select(Team).join(Member, Member.team_id == Team.id).where(Member.user_id == principal.user_id)
+    return {team.competition_id: team for team in session.scalars(query)}
 
 
-def organized_by(session: Session, principal: Principal) -> set[UUID]:
-    """The competitions that the person was made an organizer of; an administrator's right is not meant."""
-    mine = select(Organizer.competition_id).where(Organizer.user_id == principal.user_id)
-    return set(session.scalars(mine))
+def _load_organized_ids(session: Session, principal: Principal) -> set[UUID]:
+    """Return the competitions that the person organizes, not counting the rights of administrators."""
+    query = select(Organizer.competition_id).where(Organizer.user_id == principal.user_id)
+    return set(session.scalars(query))
 
 
-def team_counts(session: Session) -> dict[UUID, int]:
-    """How many teams compete, by competition."""
-    competing = select(Team.competition_id, func.count()).where(
-        Team.disqualified_at.is_(None), ~Team.baseline
-    )
-    return dict(iter(session.execute(competing.group_by(Team.competition_id))))
+def _count_teams(session: Session) -> dict[UUID, int]:
+    """Count the teams by competition, without disqualified teams and baselines."""
+    query = select(Team.competition_id, func.count()).where(Team.disqualified_at.is_(None), ~Team.baseline)
+    return dict(iter(session.execute(query.group_by(Team.competition_id))))

@@ -1,4 +1,4 @@
-"""Whether other rules show more of a contest than those in force: what is shown once stays known."""
+"""Check whether new rules disclose more of a contest than the present ones; disclosure cannot be undone."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -6,53 +6,56 @@ from datetime import datetime
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Publication
 
-MORE_OPEN: Mapping[str, tuple[str, ...]] = {
+_DISCLOSURE_ORDER: Mapping[str, tuple[str, ...]] = {
     "board": ("organizers", "teams", "public"),
     "feedback": ("hidden", "daily", "immediate"),
     "owners": ("hidden", "shown"),
 }
-"""Of the choices in ``[publication]``: each shows more than the one before."""
+"""Choices of the settings in ``[publication]``, in order of increasing disclosure."""
 
 
-def discloses_more(before: Rules, after: Rules) -> bool:
-    """Whether ``after`` shows anything to more people, sooner or in more detail, or lets teams guess more
-    often, whatever else it hides.
+def discloses_more(current: Rules, proposed: Rules) -> bool:
+    """Whether ``proposed`` shows anything to more people, sooner or in more detail, or allows more guesses.
+
+    Settings that hide more do not compensate for this.
     """
     return (
-        shows_more(before.publication, after.publication)
-        or after.limits.guesses_per_target > before.limits.guesses_per_target
-        or after.ranking != before.ranking  # a second order of the same rows; other tables for all teams
-        or moves_midnight(before, after)
-        or opens_sooner(before, after)
+        _shows_more(current.publication, proposed.publication)
+        or proposed.limits.guesses_per_target > current.limits.guesses_per_target
+        or proposed.ranking != current.ranking  # discloses a second order of the rows, or other tables
+        or _moves_midnight(current, proposed)
+        or _opens_sooner(current, proposed)
     )
 
 
-def shows_more(before: Publication, after: Publication) -> bool:
-    opened = any(
-        order.index(getattr(after, name)) > order.index(getattr(before, name))
-        for name, order in MORE_OPEN.items()
+def _shows_more(current: Publication, proposed: Publication) -> bool:
+    is_more_open = any(
+        order.index(getattr(proposed, name)) > order.index(getattr(current, name))
+        for name, order in _DISCLOSURE_ORDER.items()
     )
     return (
-        opened
-        or thaws(before.frozen_from, after.frozen_from)
-        or after.digits > before.digits
-        or (before.shuffle_targets and not after.shuffle_targets)
+        is_more_open
+        or _freezes_later(current.frozen_from, proposed.frozen_from)
+        or proposed.digits > current.digits
+        or (current.shuffle_targets and not proposed.shuffle_targets)
     )
 
 
-def thaws(before: datetime | None, after: datetime | None) -> bool:
-    """Whether boards that were to stand still go on for longer."""
-    return before is not None and (after is None or after > before)
+def _freezes_later(current: datetime | None, proposed: datetime | None) -> bool:
+    """Whether boards freeze later, or not at all."""
+    return current is not None and (proposed is None or proposed > current)
 
 
-def moves_midnight(before: Rules, after: Rules) -> bool:
-    """Whether another zone shows the scores of guesses, which come at midnight, up to a day sooner."""
-    daily = {before.publication.feedback, after.publication.feedback} == {"daily"}
-    return daily and before.timezone != after.timezone
+def _moves_midnight(current: Rules, proposed: Rules) -> bool:
+    """Whether a changed time zone moves the midnight at which the scores of guesses are published."""
+    is_daily = {current.publication.feedback, proposed.publication.feedback} == {"daily"}
+    return is_daily and current.timezone != proposed.timezone
 
 
-def opens_sooner(before: Rules, after: Rules) -> bool:
-    """Whether the teams get the targets sooner, or at all."""
-    starts = [phase.start if (phase := one.phase("reidentification")) else None for one in (before, after)]
-    was, now = starts
-    return now is not None and (was is None or now < was)
+def _opens_sooner(current: Rules, proposed: Rules) -> bool:
+    """Whether the teams get the targets earlier, or get any where they had none."""
+    starts = [
+        phase.start if (phase := rules.phase("reidentification")) else None for rules in (current, proposed)
+    ]
+    current_start, proposed_start = starts
+    return proposed_start is not None and (current_start is None or proposed_start < current_start)

@@ -1,6 +1,6 @@
-"""What an act on the phases would do: it is done, looked at, and taken back.
+"""Dry run of a change to the phases: the change is made in a savepoint, read, and rolled back.
 
-So a preview cannot differ from the act, nor allow what the act would refuse.
+A preview therefore cannot differ from the real change, nor allow what the change would refuse.
 """
 
 from collections.abc import Callable
@@ -14,46 +14,46 @@ from anoncup.rules.settings import Phase
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
 from app.services.contests.contest import Contest
-from app.services.contests.phases import Standing
+from app.services.contests.phases import PhaseStatus
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """A competition's windows and where it stands, at one moment."""
+class PhaseSnapshot:
+    """The phases of a competition and their status at one moment."""
 
     phases: tuple[Phase, ...]
-    standing: Standing
+    status: PhaseStatus
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
-    before: Look
-    after: Look
+class PhasePreview:
+    current: PhaseSnapshot
+    proposed: PhaseSnapshot
 
 
-def previewed(session: Session, contest: Contest, act: Callable[[], object]) -> Preview:
-    """What ``act`` would make of the competition; nothing of it stays."""
-    before = look(session, contest)
-    with session.begin_nested() as trial:
-        act()
-        after = look(session, contest)
-        trial.rollback()
+def preview_phases(session: Session, contest: Contest, action: Callable[[], object]) -> PhasePreview:
+    """Return the phases before and after ``action``, then roll it back."""
+    current = _take_snapshot(session, contest)
+    with session.begin_nested() as savepoint:
+        action()
+        proposed = _take_snapshot(session, contest)
+        savepoint.rollback()
     session.refresh(contest.row)
-    return Preview(before, after)
+    return PhasePreview(current, proposed)
 
 
-def look(session: Session, contest: Contest) -> Look:
-    return Look(contest.rules.phases, phases.standing(session, contest.row))
+def _take_snapshot(session: Session, contest: Contest) -> PhaseSnapshot:
+    return PhaseSnapshot(contest.rules.phases, phases.get_status(session, contest.row))
 
 
-def require_unmoved(session: Session, principal: Principal, slug: str, seen: str) -> None:
-    """Refuse to act on windows that are not those a preview has shown; holds the competition's lock."""
-    contest = competitions.locked_for_organizer(session, principal, slug)
-    if mark(contest.rules.phases, contest.row.paused_at) != seen:
+def require_phases_as_previewed(session: Session, principal: Principal, slug: str, fingerprint: str) -> None:
+    """Lock the competition and raise Conflict if its phases have changed since the preview."""
+    contest = competitions.lock_for_organizer(session, principal, slug)
+    if fingerprint_phases(contest.rules.phases, contest.row.paused_at) != fingerprint:
         raise Conflict("the phases have changed since the preview; look again", code="changed_meanwhile")
 
 
-def mark(shown: tuple[Phase, ...], paused_at: datetime | None) -> str:
-    """Tells one state of the windows from another."""
-    moments = [moment for phase in shown for moment in (phase.start, phase.end)]
+def fingerprint_phases(windows: tuple[Phase, ...], paused_at: datetime | None) -> str:
+    """Return a text that differs whenever the phases or the pause differ."""
+    moments = [moment for phase in windows for moment in (phase.start, phase.end)]
     return " ".join(str(moment and moment.timestamp()) for moment in (*moments, paused_at))

@@ -1,7 +1,7 @@
-"""The ends of a competition's last phase as the clock has witnessed them, and when the reveal comes.
+"""Signed observations of the end of a competition's last phase, and the reveal time that follows from them.
 
-Whoever can write to the database can move an end, set ``closed_at``, or add a row here; none of that opens a
-secret before its time, for what counts is signed with a key that only the clock and the workers hold.
+Somebody who can write to the database can move an end, set ``closed_at``, or add an observation. None of that
+reveals a secret early, because only rows signed with the key of the clock and the workers count.
 """
 
 from collections import defaultdict
@@ -16,29 +16,29 @@ from sqlalchemy import Text, cast, exists, func, select
 from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable
-from anoncup.messages import N_, Message, Statement
+from anoncup.messages import N_, CodedMessage, Message
 from anoncup.rules.settings import Phase
 from app.config import get_settings
 from app.crypto import deadline_signing
-from app.crypto.deadline_signing import Ring
-from app.db.models import Announcement, AuditEntry, Competition, Submission, WitnessedEnd
-from app.db.now import clock
+from app.crypto.deadline_signing import SigningKeys
+from app.db.models import Announcement, AuditEntry, Competition, ObservedDeadline, Submission
+from app.db.now import read_clock
 from app.locale.language import ENGLISH
 from app.services.accounts import audit
 from app.services.contests import phases
-from app.services.contests.reveal_schedule import Witness, reveal_time
+from app.services.contests.reveal_schedule import DeadlineObservation, compute_reveal_time
 
 log = structlog.get_logger(__name__)
 
-UNSIGNED = "end.unsigned"
-"""The audit log's word for a row that somebody without the key has written."""
+UNSIGNED_ACTION = "end.unsigned"
+"""Audit action for an observation without a valid signature."""
 
 
-MOVED = N_(
+_END_MOVED = N_(
     "The end of the re-identification phase has moved from {before} to {end} ({zone}). "
     "The secrets of the targets are revealed at {reveal}."
 )
-MOVED_AND_WAITS = N_(
+_END_MOVED_REVEAL_LATER = N_(
     "The end of the re-identification phase has moved from {before} to {end} ({zone}). "
     "The secrets of the targets are revealed at {reveal}.\n\n"
     "That is later than the end because an earlier reveal must be announced in advance. "
@@ -47,152 +47,180 @@ MOVED_AND_WAITS = N_(
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
-    """What is noted of some competitions. ``signed``: all that counts, in the order of time; ``unsigned``:
-    what the organizers are told of."""
+class DeadlineRecords:
+    """Observed deadlines of some competitions.
 
-    signed: dict[UUID, list[WitnessedEnd]] = field(default_factory=lambda: defaultdict(list))
-    unsigned: list[WitnessedEnd] = field(default_factory=list)
+    ``signed``: valid observations by competition, oldest first; ``unsigned``: rows to report to organizers.
+    """
 
-    def of(self, competition_id: UUID) -> Sequence[WitnessedEnd]:
+    signed: dict[UUID, list[ObservedDeadline]] = field(default_factory=lambda: defaultdict(list))
+    unsigned: list[ObservedDeadline] = field(default_factory=list)
+
+    def get_signed(self, competition_id: UUID) -> Sequence[ObservedDeadline]:
         return self.signed.get(competition_id, ())
 
 
-def ring() -> Ring:
-    """The keys of this process; the web application has none."""
-    return deadline_signing.held(get_settings().opening_keys_dir)
+def load_keys() -> SigningKeys:
+    """Load the signing keys of this process; the web application has none."""
+    return deadline_signing.load_keyring(get_settings().opening_keys_dir)
 
 
-def book(session: Session, competition_ids: Iterable[UUID], keys: Ring) -> Book:
-    """All that is noted of these competitions, told apart by its signature."""
-    wanted = WitnessedEnd.competition_id.in_(list(competition_ids))
-    found = Book()
-    for one in session.scalars(select(WitnessedEnd).where(wanted).order_by(WitnessedEnd.witnessed_at)):
-        if keys.verifies(message_of(one), one.signature):
-            found.signed[one.competition_id].append(one)
+def load_records(session: Session, competition_ids: Iterable[UUID], keys: SigningKeys) -> DeadlineRecords:
+    """Load the observations of these competitions and separate them by valid signature."""
+    condition = ObservedDeadline.competition_id.in_(list(competition_ids))
+    records = DeadlineRecords()
+    for deadline in session.scalars(
+        select(ObservedDeadline).where(condition).order_by(ObservedDeadline.witnessed_at)
+    ):
+        if keys.verify(build_signed_message(deadline), deadline.signature):
+            records.signed[deadline.competition_id].append(deadline)
         else:
-            found.unsigned.append(one)
-    return found
+            records.unsigned.append(deadline)
+    return records
 
 
-def message_of(one: WitnessedEnd) -> bytes:
-    ends, at = (moment.astimezone(UTC).isoformat() for moment in (one.ends_at, one.witnessed_at))
-    return deadline_signing.message_of((one.competition_id, one.phase, ends, one.notice_hours, one.free, at))
+def build_signed_message(deadline: ObservedDeadline) -> bytes:
+    ends_at, observed_at = (
+        moment.astimezone(UTC).isoformat() for moment in (deadline.ends_at, deadline.witnessed_at)
+    )
+    return deadline_signing.build_message(
+        (deadline.competition_id, deadline.phase, ends_at, deadline.notice_hours, deadline.free, observed_at)
+    )
 
 
-def last_phase(row: Competition) -> Phase | None:
-    """The phase whose end is followed by the reveal; CompetitionUnavailable."""
-    return phases.timetable_of(row).phase(phases.REIDENTIFICATION)
+def _get_last_phase(row: Competition) -> Phase | None:
+    """Return the phase after which the secrets are revealed; raises CompetitionUnavailable."""
+    return phases.get_timetable(row).phase(phases.REIDENTIFICATION)
 
 
-def is_new(row: Competition, seen: Sequence[WitnessedEnd]) -> bool:
-    """Whether the end, or the notice, is not the one that was witnessed last."""
-    phase = last_phase(row)
-    return phase is not None and (not seen or standing(seen[-1]) != (phase.end, notice_of(row)))
+def has_new_deadline(row: Competition, deadlines: Sequence[ObservedDeadline]) -> bool:
+    """Whether the end or the notice period differs from the latest observation."""
+    phase = _get_last_phase(row)
+    return phase is not None and (
+        not deadlines or _deadline_and_notice(deadlines[-1]) != (phase.end, reveal_notice(row))
+    )
 
 
-def standing(one: WitnessedEnd) -> tuple[datetime, timedelta]:
-    return one.ends_at, timedelta(hours=one.notice_hours)
+def _deadline_and_notice(deadline: ObservedDeadline) -> tuple[datetime, timedelta]:
+    return deadline.ends_at, timedelta(hours=deadline.notice_hours)
 
 
-def notice_of(row: Competition) -> timedelta:
-    return phases.timetable_of(row).notice
+def reveal_notice(row: Competition) -> timedelta:
+    return phases.get_timetable(row).reveal_notice
 
 
-def witness(session: Session, competition_id: UUID) -> bool:
-    """Sign the end of the last phase as it stands now, once for each value; True if it was a new one.
+def observe_deadline(session: Session, competition_id: UUID) -> bool:
+    """Sign and store the present end of the last phase; return whether it was new.
 
-    It holds the competition's lock, so that what is submitted afterwards is not overlooked.
+    The competition is locked, so that no submission slips in between the check and the observation.
     """
     row = session.get_one(Competition, competition_id, with_for_update=True, populate_existing=True)
-    keys, phase = ring(), last_phase(row)
-    seen = book(session, [row.id], keys).of(row.id)
-    if phase is None or not is_new(row, seen):
+    keys, phase = load_keys(), _get_last_phase(row)
+    deadlines = load_records(session, [row.id], keys).get_signed(row.id)
+    if phase is None or not has_new_deadline(row, deadlines):
         return False
-    made = WitnessedEnd(
+    deadline = ObservedDeadline(
         competition_id=row.id,
         phase=phase.name,
         ends_at=phase.end,
-        notice_hours=notice_of(row) // timedelta(hours=1),
+        notice_hours=reveal_notice(row) // timedelta(hours=1),
         free=not session.scalar(select(exists().where(Submission.competition_id == row.id))),
-        witnessed_at=clock(session),
+        witnessed_at=read_clock(session),
     )
-    made.signature = keys.sign(message_of(made))
-    session.add(made)
+    deadline.signature = keys.sign(build_signed_message(deadline))
+    session.add(deadline)
     session.flush()
     log.info("end.witness", competition=row.slug, end=phase.end.isoformat())
-    if phases.has_begun(session, row) and seen and seen[-1].ends_at != phase.end:
-        tell(session, row, before=seen[-1].ends_at, reveal=reveal_at(row, [*seen, made]))
+    if phases.has_contest_begun(session, row) and deadlines and deadlines[-1].ends_at != phase.end:
+        _announce_moved_end(
+            session,
+            row,
+            previous_end=deadlines[-1].ends_at,
+            reveal=_get_reveal_time(row, [*deadlines, deadline]),
+        )
     return True
 
 
-def tell(session: Session, row: Competition, *, before: datetime, reveal: datetime | None) -> None:
-    """Announce an end that has moved, whoever moved it and however."""
-    phase, zone = last_phase(row), phases.timetable_of(row).zone
+def _announce_moved_end(
+    session: Session, row: Competition, *, previous_end: datetime, reveal: datetime | None
+) -> None:
+    """Announce a moved end, regardless of who moved it."""
+    phase, zone = _get_last_phase(row), phases.get_timetable(row).zone
     assert phase is not None  # noqa: S101  # its end is what has moved
     assert reveal is not None  # noqa: S101  # its end has just been witnessed
-    moments = {"before": before, "end": phase.end, "reveal": reveal}
-    times = {name: f"{at.astimezone(zone):%Y-%m-%d %H:%M}" for name, at in moments.items()}
-    moved = Message(MOVED_AND_WAITS if reveal > phase.end else MOVED, zone=zone.key, **times)
+    moments = {"before": previous_end, "end": phase.end, "reveal": reveal}
+    times = {name: f"{moment.astimezone(zone):%Y-%m-%d %H:%M}" for name, moment in moments.items()}
+    message = Message(_END_MOVED_REVEAL_LATER if reveal > phase.end else _END_MOVED, zone=zone.key, **times)
     session.add(
-        Announcement(competition_id=row.id, text={ENGLISH: str(moved)}, said=Statement("end_moved", moved))
+        Announcement(
+            competition_id=row.id, text={ENGLISH: str(message)}, said=CodedMessage("end_moved", message)
+        )
     )
 
 
-def reveal_at(row: Competition, seen: Iterable[WitnessedEnd]) -> datetime | None:
-    """When the secrets are revealed; None: there is no last phase, or its end is not witnessed yet."""
-    phase = last_phase(row)
-    return None if phase is None else reveal_time(phase.end, map(as_witness, seen))
+def _get_reveal_time(row: Competition, deadlines: Iterable[ObservedDeadline]) -> datetime | None:
+    """Return the reveal time; None without a last phase or before its end has been observed."""
+    phase = _get_last_phase(row)
+    return None if phase is None else compute_reveal_time(phase.end, map(_build_observation, deadlines))
 
 
-def as_witness(one: WitnessedEnd) -> Witness:
-    end, notice = standing(one)
-    return Witness(end, notice, one.witnessed_at, one.free)
+def _build_observation(deadline: ObservedDeadline) -> DeadlineObservation:
+    end, notice = _deadline_and_notice(deadline)
+    return DeadlineObservation(end, notice, deadline.witnessed_at, deadline.free)
 
 
-def is_time(row: Competition, seen: Iterable[WitnessedEnd], now: datetime) -> bool:
-    """Whether the last phase is over and its reveal may come; a pause holds back both."""
-    moment = reveal_at(row, seen)
-    ended = phases.had_ended(row, phases.REIDENTIFICATION, now)
-    return ended and moment is not None and moment <= now
+def is_reveal_due(row: Competition, deadlines: Iterable[ObservedDeadline], now: datetime) -> bool:
+    """Whether the last phase has ended and the reveal time has passed; a pause delays both."""
+    reveal = _get_reveal_time(row, deadlines)
+    has_ended = phases.had_phase_ended_at(row, phases.REIDENTIFICATION, now)
+    return has_ended and reveal is not None and reveal <= now
 
 
-def may_reveal(session: Session, row: Competition) -> bool:
-    """The same by what this process can verify: without the keys, never."""
-    return is_time(row, book(session, [row.id], ring()).of(row.id), clock(session))
+def can_reveal(session: Session, row: Competition) -> bool:
+    """Whether the reveal is due by the observations that this process can verify; never without keys."""
+    return is_reveal_due(
+        row, load_records(session, [row.id], load_keys()).get_signed(row.id), read_clock(session)
+    )
 
 
-def expected(session: Session, rows: Sequence[Competition]) -> dict[UUID, datetime]:
-    """When reveals are to be expected, for pages: all counts that the clock has not found unsigned.
+def load_reveal_times(session: Session, rows: Sequence[Competition]) -> dict[UUID, datetime]:
+    """Return the expected reveal times by competition, for display.
 
-    The web application has no key to verify with; the clock and the workers go by the signatures. Left out:
-    competitions without a last phase, or whose end is not witnessed yet, or whose file cannot be read.
+    The web application cannot verify signatures, so all observations count that the clock has not reported as
+    unsigned. Competitions are left out if they have no last phase, no observed end, or an unreadable file.
     """
-    mine = WitnessedEnd.competition_id.in_([row.id for row in rows])
-    noted = exists().where(AuditEntry.action == UNSIGNED, AuditEntry.subject == cast(WitnessedEnd.id, Text))
-    seen: dict[UUID, list[WitnessedEnd]] = defaultdict(list)
-    for one in session.scalars(select(WitnessedEnd).where(mine, ~noted)):
-        seen[one.competition_id].append(one)
-    found = {}
+    condition = ObservedDeadline.competition_id.in_([row.id for row in rows])
+    is_reported = exists().where(
+        AuditEntry.action == UNSIGNED_ACTION, AuditEntry.subject == cast(ObservedDeadline.id, Text)
+    )
+    deadlines: dict[UUID, list[ObservedDeadline]] = defaultdict(list)
+    for deadline in session.scalars(select(ObservedDeadline).where(condition, ~is_reported)):
+        deadlines[deadline.competition_id].append(deadline)
+    reveal_times = {}
     for row in rows:
         with suppress(CompetitionUnavailable):
-            found[row.id] = reveal_at(row, seen[row.id])
-    return {key: moment for key, moment in found.items() if moment is not None}
+            reveal_times[row.id] = _get_reveal_time(row, deadlines[row.id])
+    return {competition_id: reveal for competition_id, reveal in reveal_times.items() if reveal is not None}
 
 
-def unsigned(session: Session, competition_id: UUID) -> int:
-    """How many rows somebody without the key has written, as far as the clock has noted them."""
-    mine = AuditEntry.competition_id == competition_id, AuditEntry.action == UNSIGNED
-    return session.scalars(select(func.count()).select_from(AuditEntry).where(*mine)).one()
+def count_unsigned(session: Session, competition_id: UUID) -> int:
+    """Count the unsigned observations that the clock has reported."""
+    conditions = AuditEntry.competition_id == competition_id, AuditEntry.action == UNSIGNED_ACTION
+    return session.scalars(select(func.count()).select_from(AuditEntry).where(*conditions)).one()
 
 
-def note_unsigned(session: Session, found: Iterable[WitnessedEnd]) -> None:
-    """Tell the organizers, once, of rows that somebody without the key has written."""
-    for one in found:
-        entry = exists().where(AuditEntry.action == UNSIGNED, AuditEntry.subject == str(one.id))
+def audit_unsigned(session: Session, deadlines: Iterable[ObservedDeadline]) -> None:
+    """Report each unsigned observation once in the audit log."""
+    for deadline in deadlines:
+        entry = exists().where(AuditEntry.action == UNSIGNED_ACTION, AuditEntry.subject == str(deadline.id))
         if not session.scalar(select(entry)):
-            what = {"end": one.ends_at.isoformat(), "witnessed_at": one.witnessed_at.isoformat()}
+            details = {"end": deadline.ends_at.isoformat(), "witnessed_at": deadline.witnessed_at.isoformat()}
             audit.record(
-                session, None, UNSIGNED, competition_id=one.competition_id, subject=str(one.id), after=what
+                session,
+                None,
+                UNSIGNED_ACTION,
+                competition_id=deadline.competition_id,
+                subject=str(deadline.id),
+                new_values=details,
             )
-            log.error(UNSIGNED, competition=str(one.competition_id), **what)
+            log.error(UNSIGNED_ACTION, competition=str(deadline.competition_id), **details)

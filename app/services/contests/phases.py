@@ -1,6 +1,6 @@
-"""Which phase a competition is in.
+"""The phases of a competition and its present state.
 
-Windows are half-open and judged by the database's clock; while a competition is paused, that stands still.
+Phases are half-open intervals, compared with the database's clock, which stands still during a pause.
 """
 
 from dataclasses import dataclass
@@ -18,25 +18,25 @@ from anoncup.messages import Message
 from anoncup.rules.rounds import Timetable, parse_timetable
 from anoncup.rules.settings import Phase
 from app.db.models import Competition, Submission
-from app.db.now import clock
+from app.db.now import read_clock
 
 ANONYMIZATION: Literal["anonymization"] = "anonymization"
 REIDENTIFICATION: Literal["reidentification"] = "reidentification"
-State = schemas.State
+ContestState = schemas.State
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """Where a competition stands at ``now``.
+class PhaseStatus:
+    """The state of a competition at ``now``.
 
-    ``state``: draft (before the first phase), anonymization, settling (a deadline has passed and what came in
-    time is still being scored or prepared), between, reidentification, closed. ``open``: the phase that takes
-    uploads in; None in a pause.
+    ``state``: draft (before the first phase), anonymization, settling (after a deadline, while uploads that
+    came in time are still being scored or prepared), between, reidentification, or closed.
+    ``open_phase``: the phase that accepts uploads; None in a pause.
     """
 
     now: datetime
-    state: State
-    open: Phase | None
+    state: ContestState
+    open_phase: Phase | None
     paused: bool
 
     def require_open(self, name: str) -> None:
@@ -44,59 +44,59 @@ class Standing:
             raise Conflict(
                 "the {phase} phase is paused by the organizers", code="phase_paused", phase=Message(name)
             )
-        if self.open is None or self.open.name != name:
-            raise not_open(name)
+        if self.open_phase is None or self.open_phase.name != name:
+            raise _build_not_open_error(name)
 
 
-def not_open(name: str) -> Conflict:
+def _build_not_open_error(name: str) -> Conflict:
     return Conflict("the {phase} phase is not open", code="phase_closed", phase=Message(name))
 
 
-def standing(session: Session, row: Competition) -> Standing:
-    """Where the competition stands now; ask with its lock held if something is decided by it."""
-    return standing_at(row, clock(session))
+def get_status(session: Session, row: Competition) -> PhaseStatus:
+    """Return the present status; hold the competition's lock if a decision depends on it."""
+    return get_status_at(row, read_clock(session))
 
 
-def standing_at(row: Competition, now: datetime) -> Standing:
-    """Where the competition stands at ``now``."""
+def get_status_at(row: Competition, now: datetime) -> PhaseStatus:
+    """Return the status of the competition at ``now``."""
     moment = row.paused_at or now
-    timetable = timetable_of(row)
-    state = state_at(moment, timetable, row)
-    opened = next((phase for phase in timetable.phases if phase.name == state), None)
+    timetable = get_timetable(row)
+    state = _determine_state(moment, timetable, row)
+    open_phase = next((phase for phase in timetable.phases if phase.name == state), None)
     paused = row.paused_at is not None
-    return Standing(now, state, None if paused else opened, paused)
+    return PhaseStatus(now, state, None if paused else open_phase, paused)
 
 
 @lru_cache(maxsize=1024)
-def read_timetable(text: str) -> Timetable:
-    """Parsed once per text: it is asked for far more often than it changes."""
+def _read_timetable(text: str) -> Timetable:
+    """Parse the timetable of a file; cached because it is read far more often than it changes."""
     return parse_timetable(text)
 
 
-def timetable_of(row: Competition) -> Timetable:
-    """CompetitionUnavailable: its file says nothing to this version."""
+def get_timetable(row: Competition) -> Timetable:
+    """Return the timetable; raises CompetitionUnavailable if this version cannot read the file."""
     try:
-        return read_timetable(row.file)
+        return _read_timetable(row.file)
     except InvalidCompetition as problem:
         raise CompetitionUnavailable(problem.message) from None
 
 
-def first_has_begun(row: Competition, now: datetime) -> bool:
-    """Whether teams may have their own files: from the first phase's start on."""
-    first = timetable_of(row).phase(ANONYMIZATION)
+def has_first_phase_begun(row: Competition, now: datetime) -> bool:
+    """Whether the first phase has begun, from which on teams get their own files."""
+    first = get_timetable(row).phase(ANONYMIZATION)
     return first is not None and first.start <= (row.paused_at or now)
 
 
-def has_begun(session: Session, row: Competition) -> bool:
-    """Whether the contest is under way, or was: who moves a passed start ahead takes back no submission."""
-    submitted = exists().where(Submission.competition_id == row.id)
-    return standing(session, row).state != "draft" or bool(session.scalar(select(submitted)))
+def has_contest_begun(session: Session, row: Competition) -> bool:
+    """Whether the contest has begun; submissions count as a beginning even if the start is moved later."""
+    submission_exists = exists().where(Submission.competition_id == row.id)
+    return get_status(session, row).state != "draft" or bool(session.scalar(select(submission_exists)))
 
 
-def state_at(moment: datetime, timetable: Timetable, row: Competition) -> State:
+def _determine_state(moment: datetime, timetable: Timetable, row: Competition) -> ContestState:
     first, second = (timetable.phase(name) for name in (ANONYMIZATION, REIDENTIFICATION))
-    begun = [phase for phase in timetable.phases if phase.start <= moment]
-    if not begun:
+    started_phases = [phase for phase in timetable.phases if phase.start <= moment]
+    if not started_phases:
         return "draft"
     if first and moment < first.end:
         return ANONYMIZATION
@@ -107,25 +107,25 @@ def state_at(moment: datetime, timetable: Timetable, row: Competition) -> State:
     return "settling" if second and row.closed_at is None else "closed"
 
 
-def has_ended(session: Session, row: Competition, name: str) -> bool:
-    """Whether the phase is in the file and its deadline has passed."""
-    return had_ended(row, name, clock(session))
+def has_phase_ended(session: Session, row: Competition, name: str) -> bool:
+    """Whether the phase exists and its deadline has passed."""
+    return had_phase_ended_at(row, name, read_clock(session))
 
 
-def require_not_ended(session: Session, row: Competition, name: str) -> None:
-    """Conflict once the deadline of the phase has passed; before it begins, files may be checked already."""
-    if has_ended(session, row, name):
-        raise not_open(name)
+def require_phase_not_ended(session: Session, row: Competition, name: str) -> None:
+    """Raise Conflict after the deadline of the phase; before its start, files may already be checked."""
+    if has_phase_ended(session, row, name):
+        raise _build_not_open_error(name)
 
 
-def had_ended(row: Competition, name: str, now: datetime) -> bool:
-    """The same at ``now``, which a pause holds back."""
-    phase = timetable_of(row).phase(name)
+def had_phase_ended_at(row: Competition, name: str, now: datetime) -> bool:
+    """Whether the phase exists and its deadline has passed at ``now``; a pause stops the clock."""
+    phase = get_timetable(row).phase(name)
     return phase is not None and phase.end <= (row.paused_at or now)
 
 
-def midnights(now: datetime, timezone: str) -> tuple[datetime, datetime]:
-    """The last one and the next one, on the clocks of ``timezone``."""
+def find_midnights(now: datetime, timezone: str) -> tuple[datetime, datetime]:
+    """Return the last and the next midnight in ``timezone``."""
     zone = ZoneInfo(timezone)
     today = now.astimezone(zone).date()
     return datetime.combine(today, time(), zone), datetime.combine(today + timedelta(days=1), time(), zone)

@@ -1,4 +1,4 @@
-"""When the sample teams of a rehearsal make their moves: at a share of their phase, wherever that moves."""
+"""Due times of rehearsal moves: each move is due after a fixed share of its phase."""
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -8,14 +8,14 @@ from app.db.models import Competition, RehearsalMove, State
 from app.services.contests import phases
 
 
-def follow(session: Session, row: Competition) -> None:
-    """Move what waits along with the phases; of a competition that is no rehearsal nothing does."""
+def reschedule_moves(session: Session, row: Competition) -> None:
+    """Recompute the due times of queued moves after a change of phases; no effect outside rehearsals."""
     if row.rehearses is None:
         return
-    windows: dict[str, Phase] = {phase.name: phase for phase in phases.timetable_of(row).phases}
-    waiting = select(RehearsalMove).where(
+    windows: dict[str, Phase] = {phase.name: phase for phase in phases.get_timetable(row).phases}
+    queued_moves = select(RehearsalMove).where(
         RehearsalMove.competition_id == row.id, RehearsalMove.state == State.QUEUED
     )
-    for move in session.scalars(waiting.with_for_update()):
+    for move in session.scalars(queued_moves.with_for_update()):
         if (phase := windows.get(move.phase)) is not None:
             move.not_before = phase.start + move.share * (phase.end - phase.start)

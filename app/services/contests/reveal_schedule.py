@@ -1,7 +1,7 @@
-"""When the secrets of a contest may be revealed: never earlier than was said long enough before.
+"""Compute when the secrets of a contest may be revealed: never earlier than announced with enough notice.
 
-The clock of a service witnesses every end of the last phase that it sees. A rule over what was witnessed, and
-not over what stands in the competition's file now, is one that nobody who can write the file gets around.
+The clock process records every end of the last phase that it observes. The rule uses these observations and
+not the present competition file, so that nobody who can write the file can bring the reveal forward.
 """
 
 from collections.abc import Iterable
@@ -10,33 +10,36 @@ from datetime import datetime, timedelta
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
-    """An end of the last phase, with the notice that the file asked for, as the clock saw both ``at`` a time.
+class DeadlineObservation:
+    """An end of the last phase and the notice period of the file, as the clock observed them.
 
-    ``free``: nothing had been submitted by then, so that there was nothing to reveal.
+    ``before_submissions``: nothing had been submitted yet, so that there was nothing to reveal.
     """
 
     end: datetime
     notice: timedelta
-    at: datetime
-    free: bool = False
+    observed_at: datetime
+    before_submissions: bool = False
 
 
-def reveal_time(end: datetime, witnesses: Iterable[Witness]) -> datetime | None:
-    """When a contest whose last phase ends at ``end`` is revealed; None: nothing is witnessed yet.
+def compute_reveal_time(end: datetime, observations: Iterable[DeadlineObservation]) -> datetime | None:
+    """Return the reveal time of a contest whose last phase ends at ``end``; None before any observation.
 
-    It is the end, but never before an end that was witnessed early enough: while there was nothing to reveal,
-    or the notice ahead. So an end that moves later counts at once, and one that moves nearer once its notice
-    has run. The notice is the longest that was witnessed since there was something to reveal: a shorter one
-    must not be what makes an end count.
+    The reveal comes at the end, but never before an end that was observed early enough, that is before the
+    first submission or at least the notice period ahead. A later end therefore takes effect at once, and an
+    earlier end only after its notice period. The notice period is the longest one observed since the first
+    submission, so that shortening it cannot make an earlier end take effect.
     """
     reveal: datetime | None = None
     notice = timedelta(0)
-    for seen in sorted(witnesses, key=lambda one: (one.at, one.end)):
-        notice = seen.notice if seen.free else max(notice, seen.notice)
-        counts = max(seen.end, seen.at if seen.free else seen.at + notice)
-        if reveal is None or seen.free:
-            reveal = counts
+    for observation in sorted(observations, key=lambda item: (item.observed_at, item.end)):
+        notice = observation.notice if observation.before_submissions else max(notice, observation.notice)
+        effective_at = max(
+            observation.end,
+            observation.observed_at if observation.before_submissions else observation.observed_at + notice,
+        )
+        if reveal is None or observation.before_submissions:
+            reveal = effective_at
         else:
-            reveal = seen.end if seen.end >= reveal else min(reveal, counts)
+            reveal = observation.end if observation.end >= reveal else min(reveal, effective_at)
     return None if reveal is None else max(end, reveal)

@@ -1,4 +1,4 @@
-"""Revisions of a competition's file and data: computed, checked against what stands, put in force."""
+"""Revisions of a competition's file and data: compute them, check what may change, and apply them."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -8,34 +8,34 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from anoncup.errors import CompetitionUnavailable, Conflict, NotFound
-from anoncup.lazy import deferred
+from anoncup.lazy import lazy
 from anoncup.messages import N_, Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Phase
 from anoncup.tables.files import Remark
 from anoncup.tracks.files import FileSpec
-from app.db.models import Competition, Rescore, Truth
+from app.db.models import Competition, OrganizerFile, Rescore
 from app.processes import parser_process
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases, rehearsal_schedule
-from app.services.contests.contest import Contest, parsed, read_file
+from app.services.contests.contest import Contest, parse_rules, parse_stored_rules
 from app.services.contests.disclosure import discloses_more
-from app.storage import store
+from app.storage import get_store
 
 if TYPE_CHECKING:
     from anoncup.evaluation.scales import check_scales, scales
     from anoncup.tables.profile.header_guess import check_first_line
 else:
-    check_first_line = deferred("anoncup.tables.profile.header_guess.check_first_line")
-    check_scales = deferred("anoncup.evaluation.scales.check_scales")
-    scales = deferred("anoncup.evaluation.scales.scales")
+    check_first_line = lazy("anoncup.tables.profile.header_guess.check_first_line")
+    check_scales = lazy("anoncup.evaluation.scales.check_scales")
+    scales = lazy("anoncup.evaluation.scales.scales")
 
-DRAWN_ALREADY = N_("the teams' data have been drawn: their source can no longer be changed")
+ALREADY_ALLOCATED = N_("the teams' data have been drawn: their source can no longer be changed")
 
-State = tuple[str, dict[str, str]]
-"""A competition's file, and the digests of its original."""
+FileAndDigests = tuple[str, dict[str, str]]
+"""A competition's file and the digests of its original data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,81 +46,92 @@ class Revision:
     original: dict[str, str]
     original_rows: int | None
     scales: dict[str, float]
-    replaces: State
+    replaces: FileAndDigests
     remarks: tuple[Remark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedOriginal:
-    """What a parser finds in an original; ``individuals``: None while a file is missing."""
+    """The result of parsing the original data; ``individuals`` is None while a file is missing."""
 
     individuals: int | None
     scales: dict[str, float]
     remarks: tuple[Remark, ...]
 
 
-def revision_of_file(contest: Contest, file: str) -> Revision:
-    """The same data under a new file; data of other columns are dropped. Needs no session."""
-    file = competitions.sent_file(file)
-    after = competitions.hostable(file)
-    kept = contest.row.original if takes_same_data(contest, after) else {}
-    return revision(contest.row, file, competitions.contents_of(kept))
+def compute_file_revision(contest: Contest, file: str) -> Revision:
+    """Compute a revision with a new file and the same data, without a session.
+
+    The data are dropped if the new file reads them differently.
+    """
+    file = competitions.normalize_uploaded_file(file)
+    new_rules = competitions.parse_hostable_rules(file)
+    original = contest.row.original if _keeps_data(contest, new_rules) else {}
+    return compute_revision(contest.row, file, competitions.load_contents(original))
 
 
-def takes_same_data(contest: Contest, after: Rules) -> bool:
-    """Whether the data can stay; where the present file cannot be read, it has to fit into the new one."""
+def _keeps_data(contest: Contest, new_rules: Rules) -> bool:
+    """Whether the data can be kept under the new rules.
+
+    If the present file cannot be read, the names of the data files must exist in the new track.
+    """
     try:
-        before = contest.rules
+        current_rules = contest.rules
     except CompetitionUnavailable:
-        return set(contest.row.original) <= set(TRACKS[after.track].original_files)
-    return read_as(before) == read_as(after)
+        return set(contest.row.original) <= set(TRACKS[new_rules.track].original_file_names)
+    return _parsing_key(current_rules) == _parsing_key(new_rules)
 
 
-def read_as(rules: Rules) -> tuple[object, ...]:
-    """What the reading of the data depends on."""
+def _parsing_key(rules: Rules) -> tuple[object, ...]:
+    """Return the parts of the rules on which parsing the data depends."""
     return rules.track, rules.columns, rules.settings
 
 
-def revision_of_original(contest: Contest, name: str, content: bytes, file: str | None = None) -> Revision:
-    """The same competition file, or ``file``, with a new file of the original. Needs no session.
+def compute_original_revision(
+    contest: Contest, name: str, content: bytes, file: str | None = None
+) -> Revision:
+    """Compute a revision with a new file of the original data, without a session.
 
-    The others are read against the first: it has to be there, and a new one drops them.
+    ``file``: new competition file; None keeps the present one. The other files of the original are checked
+    against the first one, so it must be uploaded first, and replacing it drops the others.
     """
-    first = contest.track.original_files[0]
-    if name != first and first not in contest.row.original:
+    first_name = contest.track.original_file_names[0]
+    if name != first_name and first_name not in contest.row.original:
         raise Conflict(
             "upload {first}.csv first: {name}.csv is checked against it",
             code="first_file_missing",
-            first=first,
+            first=first_name,
             name=name,
         )
-    spec = next(each for each in contest.track.original if each.name == name)
-    parser_process.call(parser_process.ORIGINALS, check_header, content, name, names_in(spec, contest.rules))
-    kept = {} if name == first else contest.row.original
-    contents = competitions.contents_of(kept) | {name: content}
-    return revision(contest.row, contest.row.file if file is None else file, contents)
+    spec = next(candidate for candidate in contest.track.original_files if candidate.name == name)
+    parser_process.call(
+        parser_process.ORIGINALS, _check_header, content, name, _list_expected_columns(spec, contest.rules)
+    )
+    kept_digests = {} if name == first_name else contest.row.original
+    contents = competitions.load_contents(kept_digests) | {name: content}
+    return compute_revision(contest.row, contest.row.file if file is None else file, contents)
 
 
-def names_in(spec: FileSpec, rules: Rules) -> tuple[str, ...]:
-    """The columns that the file must have, or else those of the competition."""
+def _list_expected_columns(spec: FileSpec, rules: Rules) -> tuple[str, ...]:
+    """Return the column names required by the track or, if it requires none, those of the competition."""
     required = spec.header(rules)
     if required is not None or rules.columns is None:
         return required or ()
     return (*rules.columns.quasi_identifiers, *rules.columns.sensitive)
 
 
-def check_header(content: bytes, name: str, names: tuple[str, ...]) -> None:
+def _check_header(content: bytes, name: str, names: tuple[str, ...]) -> None:
     check_first_line(content, name, names)
 
 
-def revision(row: Competition, file: str, contents: dict[str, bytes]) -> Revision:
-    """Parse and store ``file`` with the original ``contents``; compute the scales once it is complete."""
+def compute_revision(row: Competition, file: str, contents: dict[str, bytes]) -> Revision:
+    """Parse and store the original ``contents``; compute the scales once all files are present."""
     parsed_original = parser_process.call(
         parser_process.ORIGINALS, parse_original, file, contents, in_use=bool(row.scored_by)
     )
     return Revision(
         file,
-        {name: store().put(content) for name, content in contents.items()},
+        {name: get_store().save(content) for name, content in contents.items()},
         parsed_original.individuals,
         parsed_original.scales,
         (row.file, dict(row.original)),
@@ -129,202 +140,226 @@ def revision(row: Competition, file: str, contents: dict[str, bytes]) -> Revisio
 
 
 def parse_original(file: str, contents: dict[str, bytes], *, in_use: bool) -> ParsedOriginal:
-    """Parse the files of an original by a competition's file; called in the parser.
+    """Parse the original data by a competition file; runs in the parser process.
 
-    ``in_use``: somebody has been scored by it.
+    ``in_use``: submissions have been scored, so the scales are no longer checked.
     """
-    rules = parsed(file)
+    rules = parse_rules(file)
     track = TRACKS[rules.track]
-    missing = [file.name for file in track.original if file.required and file.name not in contents]
+    missing = [file.name for file in track.original_files if file.required and file.name not in contents]
     if missing:
         if contents:
-            track.check_part(contents, rules)
-        return ParsedOriginal(None, {}, tuple(map(awaited, missing)) if contents else ())
+            track.check_first_file(contents, rules)
+        return ParsedOriginal(None, {}, tuple(map(build_missing_file_remark, missing)) if contents else ())
     tables, remarks = track.parse_original(contents, rules)
     original = track.prepare(tables, rules)
-    found = {**scales(track, original, rules.measures), **rules.scales}
+    all_scales = {**scales(track, original, rules.measures), **rules.scales}
     if not in_use:
-        check_scales(track, original, rules, found)
-    return ParsedOriginal(track.individuals(tables), found, tuple(remarks))
+        check_scales(track, original, rules, all_scales)
+    return ParsedOriginal(track.count_individuals(tables), all_scales, tuple(remarks))
 
 
-def part_of_original(contest: Contest, file: str) -> str:
-    """The part of the original that a file of this name holds."""
-    names = {f"{name}.csv": name for name in contest.track.original_files}
+def find_original_part(contest: Contest, file: str) -> str:
+    """Return the name of the original's part that is uploaded under this file name; raises NotFound."""
+    names = {f"{name}.csv": name for name in contest.track.original_file_names}
     if file not in names:
         raise NotFound("the original consists of {names}", code="no_such_file", names=tuple(names))
     return names[file]
 
 
-def awaited(name: str) -> Remark:
+def build_missing_file_remark(name: str) -> Remark:
     message = Message("{name}.csv is not uploaded yet; until then nobody sees the data", name=name)
     return Remark("file_missing", message)
 
 
-def revise(session: Session, principal: Principal, slug: str, new: Revision) -> Contest:
-    """Put a revision in force; once somebody has submitted, what is measured stands."""
-    contest = competitions.locked_for_organizer(session, principal, slug)
+def apply_revision(session: Session, principal: Principal, slug: str, revision: Revision) -> Contest:
+    """Apply a revision; after the first submission, data and scoring rules can no longer change."""
+    contest = competitions.lock_for_organizer(session, principal, slug)
     row = contest.row
-    require_unchanged(row, new)
-    check_fixed_parts(session, contest, new)
-    require_confirmed_ends(session, principal, row, parsed(new.file).phases)
-    require_confirmed_disclosure(session, principal, contest, parsed(new.file))
-    note_revision(session, principal, row, new)
-    let_go_of_truth(session, row, new)
-    row.drawn, row.drawing = drawn_after(row, new), competitions.drawing(parsed(new.file))
-    row.file, row.scales = new.file, new.scales
-    row.original, row.original_rows = new.original, new.original_rows
-    rehearsal_schedule.follow(session, row)
+    require_unchanged(row, revision)
+    _check_fixed_parts(session, contest, revision)
+    require_step_up_for_earlier_end(session, principal, row, parse_rules(revision.file).phases)
+    _require_step_up_for_disclosure(session, principal, contest, parse_rules(revision.file))
+    _audit_revision(session, principal, row, revision)
+    _discard_organizer_files(session, row, revision)
+    row.drawn, row.drawing = (
+        _retain_allocated_files(row, revision),
+        competitions.describe_allocation(parse_rules(revision.file)),
+    )
+    row.file, row.scales = revision.file, revision.scales
+    row.original, row.original_rows = revision.original, revision.original_rows
+    rehearsal_schedule.reschedule_moves(session, row)
     return contest
 
 
-def let_go_of_truth(session: Session, row: Competition, new: Revision) -> None:
-    """What organizers hold was found right for data and rules that are replaced."""
-    if row.drawing.get("truth") and not is_drawn_from_same(row, new):
-        session.execute(delete(Truth).where(Truth.competition_id == row.id))
+def _discard_organizer_files(session: Session, row: Competition, revision: Revision) -> None:
+    """Delete the organizers' sealed files, which were checked against the replaced data and rules."""
+    if row.drawing.get("truth") and not _keeps_allocation_inputs(row, revision):
+        session.execute(delete(OrganizerFile).where(OrganizerFile.competition_id == row.id))
 
 
-def is_drawn_from_same(row: Competition, new: Revision) -> bool:
+def _keeps_allocation_inputs(row: Competition, revision: Revision) -> bool:
     try:
-        same = drawn_by(read_file(row.file)) == drawn_by(parsed(new.file))
+        is_same_key = _allocation_key(parse_stored_rules(row.file)) == _allocation_key(
+            parse_rules(revision.file)
+        )
     except CompetitionUnavailable:
-        same = False
-    return same and row.original == new.original
+        is_same_key = False
+    return is_same_key and row.original == revision.original
 
 
-def drawn_after(row: Competition, new: Revision) -> dict[str, str]:
-    """What stays of what was drawn for all: everything, or nothing if it was drawn from something else."""
-    return row.drawn if is_drawn_from_same(row, new) else {}
+def _retain_allocated_files(row: Competition, revision: Revision) -> dict[str, str]:
+    """Return the files allocated to all teams: unchanged, or none if their inputs have changed."""
+    return row.drawn if _keeps_allocation_inputs(row, revision) else {}
 
 
-def drawn_by(rules: Rules) -> tuple[object, ...]:
-    """What a draw depends on beside the data and the seed."""
-    return *read_as(rules), rules.questions
+def _allocation_key(rules: Rules) -> tuple[object, ...]:
+    """Return the rules on which an allocation depends, besides the data and the seed."""
+    return *_parsing_key(rules), rules.questions
 
 
-def held_by(rules: Rules) -> tuple[object, ...]:
-    """What teams' own files are drawn from, whatever is measured or asked of them."""
-    return *read_as(rules), competitions.drawing(rules)
+def team_files_key(rules: Rules) -> tuple[object, ...]:
+    """Return the rules on which the teams' own files depend; measures and questions have no influence."""
+    return *_parsing_key(rules), competitions.describe_allocation(rules)
 
 
-def require_unchanged(row: Competition, new: Revision) -> None:
-    """The competition has to stand as it stood when the revision was computed."""
-    if (row.file, row.original) != new.replaces:
+def require_unchanged(row: Competition, revision: Revision) -> None:
+    """Raise Conflict if the competition has changed since the revision was computed."""
+    if (row.file, row.original) != revision.replaces:
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
 
 
-def note_revision(session: Session, principal: Principal, row: Competition, new: Revision) -> None:
-    """Put in the audit log what the revision exchanges: the file, the data, or both."""
-    if row.file != new.file:
+def _audit_revision(session: Session, principal: Principal, row: Competition, revision: Revision) -> None:
+    """Record a changed file and changed data in the audit log."""
+    if row.file != revision.file:
         audit.record(
             session,
             principal,
             "competition.revise",
             competition_id=row.id,
             subject=row.slug,
-            before={"sha256": competitions.sha256_of(row.file)},
-            after={"sha256": competitions.sha256_of(new.file), "changed": changed_parts(row.file, new.file)},
+            old_values={"sha256": competitions.sha256_of(row.file)},
+            new_values={
+                "sha256": competitions.sha256_of(revision.file),
+                "changed": find_changed_parts(row.file, revision.file),
+            },
         )
-    if row.original != new.original:
+    if row.original != revision.original:
         audit.record(
             session,
             principal,
-            "original.upload" if new.original else "original.drop",
+            "original.upload" if revision.original else "original.drop",
             competition_id=row.id,
             subject=row.slug,
-            before=dict(row.original),
-            after=dict(new.original),
+            old_values=dict(row.original),
+            new_values=dict(revision.original),
         )
 
 
-def changed_parts(before: str, after: str) -> list[str]:
-    """The top-level keys and tables of the file that say something else now."""
-    old, new = competitions.tables_of(before), competitions.tables_of(after)
-    return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+def find_changed_parts(old_file: str, new_file: str) -> list[str]:
+    """Return the sorted names of the top-level keys and tables that differ between two files."""
+    old_tables, new_tables = competitions.parse_tables(old_file), competitions.parse_tables(new_file)
+    return sorted(
+        name for name in old_tables.keys() | new_tables.keys() if old_tables.get(name) != new_tables.get(name)
+    )
 
 
-def require_confirmed_ends(
-    session: Session, principal: Principal, row: Competition, after: tuple[Phase, ...]
+def require_step_up_for_earlier_end(
+    session: Session, principal: Principal, row: Competition, new_phases: tuple[Phase, ...]
 ) -> None:
-    """An end that moves nearer, once the contest has begun, needs the password; so does one that is gone.
+    """Require the password for an earlier or removed end of a phase once the contest has begun.
 
-    Of a file that cannot be read nobody knows what was nearer: see ``require_confirmed_disclosure``.
+    The ends in an unreadable file are unknown; ``_require_step_up_for_disclosure`` handles its replacement.
     """
     try:
-        begun = phases.has_begun(session, row)
+        is_under_way = phases.has_contest_begun(session, row)
     except CompetitionUnavailable:
         return
-    ends = {phase.name: phase.end for phase in after}
-    before = phases.timetable_of(row).phases
-    if begun and any(phase.name not in ends or ends[phase.name] < phase.end for phase in before):
-        principal.require_confirmed()
+    new_ends = {phase.name: phase.end for phase in new_phases}
+    current_phases = phases.get_timetable(row).phases
+    if is_under_way and any(
+        phase.name not in new_ends or new_ends[phase.name] < phase.end for phase in current_phases
+    ):
+        principal.require_reauthentication()
 
 
-def require_confirmed_disclosure(
-    session: Session, principal: Principal, contest: Contest, after: Rules
+def _require_step_up_for_disclosure(
+    session: Session, principal: Principal, contest: Contest, new_rules: Rules
 ) -> None:
-    """Once somebody has submitted, to show others more, or to let teams guess more often, needs the password.
+    """Require the password if, after the first submission, others see more or teams may guess more often.
 
-    So does a longer notice, which never becomes shorter again, and what replaces a file that cannot be read:
-    nobody knows what it kept back, nor until when.
+    A longer notice needs it, too, because it can never be shortened again. So does replacing an unreadable
+    file, because nobody knows what it kept hidden, and until when.
     """
     try:
-        before = contest.rules
-        more = discloses_more(before, after) or notice_of(after) > notice_of(before)
+        current_rules = contest.rules
+        shows_more = discloses_more(current_rules, new_rules) or notice_hours(new_rules) > notice_hours(
+            current_rules
+        )
     except CompetitionUnavailable:
-        more = True
-    if more and competitions.has_submissions(session, contest.id):
-        principal.require_confirmed()
+        shows_more = True
+    if shows_more and competitions.has_submissions(session, contest.id):
+        principal.require_reauthentication()
 
 
-def check_fixed_parts(session: Session, contest: Contest, new: Revision) -> None:
-    row, after = contest.row, parsed(new.file)
+def _check_fixed_parts(session: Session, contest: Contest, revision: Revision) -> None:
+    row, new_rules = contest.row, parse_rules(revision.file)
     try:
-        before = contest.rules
+        current_rules = contest.rules
     except CompetitionUnavailable:
-        check_repair(session, row, new, after)
+        _check_unreadable_replacement(session, row, revision, new_rules)
         return
-    if (before.slug, before.track) != (after.slug, after.track):
+    if (current_rules.slug, current_rules.track) != (new_rules.slug, new_rules.track):
         raise Conflict("address and track of a competition are fixed", code="fixed")
     for name, turned_at in (("anonymization", row.frozen_at), ("reidentification", row.closed_at)):
-        if turned_at is not None and before.phase(name) != after.phase(name):
+        if turned_at is not None and current_rules.phase(name) != new_rules.phase(name):
             raise Conflict(
                 "the {phase} phase has ended and can no longer be changed",
                 code="phase_turned",
                 phase=Message(name),
             )
-    if row.drawn_at is not None and (row.original != new.original or drawn_by(before) != drawn_by(after)):
-        raise Conflict(DRAWN_ALREADY, code="drawn_already")
-    if row.paused_at is not None and before.phases != after.phases:
+    if row.drawn_at is not None and (
+        row.original != revision.original or _allocation_key(current_rules) != _allocation_key(new_rules)
+    ):
+        raise Conflict(ALREADY_ALLOCATED, code="drawn_already")
+    if row.paused_at is not None and current_rules.phases != new_rules.phases:
         raise Conflict("a phase is paused: resume it before changing the schedule", code="phase_paused")
     require_no_open_rescore(session, row.id)
-    require_notice(session, row, before, after)
-    same = row.original == new.original and rules_of(before, row.scales) == rules_of(after, new.scales)
-    if not same and competitions.has_submissions(session, row.id):
+    require_no_shorter_notice(session, row, current_rules, new_rules)
+    is_same_scoring = row.original == revision.original and scoring_key(
+        current_rules, row.scales
+    ) == scoring_key(new_rules, revision.scales)
+    if not is_same_scoring and competitions.has_submissions(session, row.id):
         raise Conflict(
             "there are submissions: data and columns are fixed, the rules change only by a re-score set",
             code="fixed",
         )
 
 
-def notice_of(rules: Rules) -> int:
+def notice_hours(rules: Rules) -> int:
     return rules.publication.reveal_notice_hours
 
 
-def require_notice(session: Session, row: Competition, before: Rules, after: Rules) -> None:
-    if notice_of(after) < notice_of(before) and competitions.has_submissions(session, row.id):
+def require_no_shorter_notice(
+    session: Session, row: Competition, current_rules: Rules, new_rules: Rules
+) -> None:
+    if notice_hours(new_rules) < notice_hours(current_rules) and competitions.has_submissions(
+        session, row.id
+    ):
         raise Conflict(
             "there are submissions: the notice before an early reveal can only become longer",
             code="notice_fixed",
         )
 
 
-def check_repair(session: Session, row: Competition, new: Revision, after: Rules) -> None:
-    """What replaces a file that cannot be read keeps to what stands beside the file."""
-    if after.slug != row.slug:
+def _check_unreadable_replacement(
+    session: Session, row: Competition, revision: Revision, new_rules: Rules
+) -> None:
+    """Check the replacement of an unreadable file against the facts stored outside of it."""
+    if new_rules.slug != row.slug:
         raise Conflict("the address of a competition is fixed", code="fixed")
     for name, turned_at in (("anonymization", row.frozen_at), ("reidentification", row.closed_at)):
-        phase = after.phase(name)
+        phase = new_rules.phase(name)
         if turned_at is not None and (phase is None or phase.end > turned_at):
             raise Conflict(
                 "the {phase} phase has ended and can no longer be changed",
@@ -332,14 +367,14 @@ def check_repair(session: Session, row: Competition, new: Revision, after: Rules
                 phase=Message(name),
             )
     require_no_open_rescore(session, row.id)
-    if row.original != new.original and row.drawn_at is not None:
-        raise Conflict(DRAWN_ALREADY, code="drawn_already")
-    if row.original != new.original and competitions.has_submissions(session, row.id):
+    if row.original != revision.original and row.drawn_at is not None:
+        raise Conflict(ALREADY_ALLOCATED, code="drawn_already")
+    if row.original != revision.original and competitions.has_submissions(session, row.id):
         raise Conflict("there are submissions: the data are fixed", code="fixed")
 
 
-def open_rescore(session: Session, competition_id: UUID) -> Rescore | None:
-    """The re-score set that is neither applied nor cancelled."""
+def find_open_rescore(session: Session, competition_id: UUID) -> Rescore | None:
+    """Return the re-score set that is neither applied nor cancelled, or None."""
     return session.scalar(
         select(Rescore).where(
             Rescore.competition_id == competition_id,
@@ -350,18 +385,21 @@ def open_rescore(session: Session, competition_id: UUID) -> Rescore | None:
 
 
 def require_no_open_rescore(session: Session, competition_id: UUID) -> None:
-    if open_rescore(session, competition_id) is not None:
+    if find_open_rescore(session, competition_id) is not None:
         raise Conflict("there is an open re-score set: apply or cancel it first", code="rescore_open")
 
 
-def rules_of(rules: Rules, in_force: dict[str, float]) -> tuple[object, ...]:
-    """All that a verdict depends on; of the scales, those in force, whoever wrote them into the file."""
+def scoring_key(rules: Rules, effective_scales: dict[str, float]) -> tuple[object, ...]:
+    """Return everything on which a verdict depends.
+
+    ``effective_scales`` are the stored scales, which may differ from scales written in the file.
+    """
     return (
-        *read_as(rules),
+        *_parsing_key(rules),
         rules.measures,
         rules.attackers,
         rules.questions,
-        in_force,
+        effective_scales,
         rules.excessive,
         rules.limits.min_rows_kept,
     )

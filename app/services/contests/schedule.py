@@ -1,4 +1,4 @@
-"""What organizers do to phases: extend, pause, resume."""
+"""Changes to phases by organizers: extend, pause, resume."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -10,104 +10,108 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.messages import Message
-from anoncup.rules.rounds import with_phases
+from anoncup.rules.rounds import replace_phases
 from anoncup.rules.settings import Phase
 from app.db.models import AuditEntry, Competition
-from app.db.now import clock
+from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, rehearsal_schedule, revisions
-from app.services.contests.contest import Contest, parsed
-from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION, standing, timetable_of
+from app.services.contests.contest import Contest, parse_rules
+from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION, get_status, get_timetable
 
-TOO_FAR = 3000
-SHOWN_IN_CALENDARS = ("phases", "title")
-"""The parts of a competition's file that its calendar shows."""
+_END_YEAR_LIMIT = 3000
+_CALENDAR_PARTS = ("phases", "title")
+"""The parts of a competition's file that appear in its calendar."""
 
 
 @dataclass(frozen=True, slots=True)
-class Moves:
-    """How often what a calendar shows has changed, and when it did last."""
+class CalendarVersion:
+    """The number of changes to a competition's calendar, and the time of the last one."""
 
-    times: int
-    last: datetime
+    sequence: int
+    changed_at: datetime
 
 
-def moves(session: Session, row: Competition) -> Moves:
-    """As the record of acts knows it; never less than before."""
-    changed = cast(AuditEntry.after["changed"], JSONB)
-    acts = or_(
+def load_calendar_version(session: Session, row: Competition) -> CalendarVersion:
+    """Count the calendar changes in the audit log; the number never decreases."""
+    changed_parts = cast(AuditEntry.after["changed"], JSONB)
+    calendar_actions = or_(
         AuditEntry.action.startswith("phase."),
         and_(
             AuditEntry.action == "competition.revise",
-            or_(*(changed.contains([part]) for part in SHOWN_IN_CALENDARS)),
+            or_(*(changed_parts.contains([part]) for part in _CALENDAR_PARTS)),
         ),
     )
-    found = select(func.count(), func.max(AuditEntry.at)).where(AuditEntry.competition_id == row.id, acts)
-    times, last = session.execute(found).one()
-    return Moves(times, last or row.created_at)
+    query = select(func.count(), func.max(AuditEntry.at)).where(
+        AuditEntry.competition_id == row.id, calendar_actions
+    )
+    sequence, changed_at = session.execute(query).one()
+    return CalendarVersion(sequence, changed_at or row.created_at)
 
 
 def extend(
     session: Session, principal: Principal, slug: str, name: str, end: datetime, *, move_following: bool
 ) -> Contest:
-    """Move the end of a phase that has not turned yet; also earlier, but not into the past.
+    """Move the end of a phase that can still be changed, later or earlier, but not into the past.
 
-    ``move_following``: later phases move by as much; else they must not be run into.
+    ``move_following``: later phases move by the same amount; otherwise the phase must not overlap them.
     """
-    row = competitions.locked_for_organizer(session, principal, slug).row
-    phase = turnable(row, name)
-    if end.year >= TOO_FAR:
-        raise InvalidInput("a phase ends before the year {year}", code="end_too_far", year=str(TOO_FAR))
-    if end <= max(phase.start, clock(session)):
+    row = competitions.lock_for_organizer(session, principal, slug).row
+    phase = _find_changeable_phase(row, name)
+    if end.year >= _END_YEAR_LIMIT:
+        raise InvalidInput(
+            "a phase ends before the year {year}", code="end_too_far", year=str(_END_YEAR_LIMIT)
+        )
+    if end <= max(phase.start, read_clock(session)):
         raise InvalidInput("the new end must lie ahead, after the phase's start", code="end_passed")
-    moved = shifted(row, phase, end - phase.end, move_following=move_following)
-    put_phases(session, principal, row, moved, action="phase.extend", subject=name)
+    new_phases = _shift_phases(row, phase, end - phase.end, move_following=move_following)
+    _save_phases(session, principal, row, new_phases, action="phase.extend", subject=name)
     return Contest(row)
 
 
 def pause(session: Session, principal: Principal, slug: str, name: str) -> Contest:
-    """Stop the competition's clock: the open phase takes nothing in until it is resumed."""
-    row = competitions.locked_for_organizer(session, principal, slug).row
-    now = standing(session, row)
-    if now.paused:
+    """Pause the open phase: uploads are refused until it is resumed."""
+    row = competitions.lock_for_organizer(session, principal, slug).row
+    status = get_status(session, row)
+    if status.paused:
         raise Conflict("the phase is paused already", code="phase_paused")
-    now.require_open(known(name))
-    row.paused_at = now.now
+    status.require_open(_require_phase_name(name))
+    row.paused_at = status.now
     audit.record(session, principal, "phase.pause", competition_id=row.id, subject=name)
     return Contest(row)
 
 
 def resume(session: Session, principal: Principal, slug: str, name: str) -> Contest:
-    """Let the clock go on: the end of the phase and all that follows move by the length of the pause."""
-    row = competitions.locked_for_organizer(session, principal, slug).row
-    if row.paused_at is None or standing(session, row).state != known(name):
+    """Resume a paused phase; its end and all later phases move by the length of the pause."""
+    row = competitions.lock_for_organizer(session, principal, slug).row
+    if row.paused_at is None or get_status(session, row).state != _require_phase_name(name):
         raise Conflict("the phase is not paused", code="phase_not_paused")
-    pause_lasted = clock(session) - row.paused_at
-    moved = shifted(row, turnable(row, name), pause_lasted, move_following=True)
+    pause_length = read_clock(session) - row.paused_at
+    new_phases = _shift_phases(row, _find_changeable_phase(row, name), pause_length, move_following=True)
     row.paused_at = None
-    put_phases(session, principal, row, moved, action="phase.resume", subject=name)
+    _save_phases(session, principal, row, new_phases, action="phase.resume", subject=name)
     return Contest(row)
 
 
-def known(name: str) -> str:
+def _require_phase_name(name: str) -> str:
     if name not in (ANONYMIZATION, REIDENTIFICATION):
         raise NotFound("phases are anonymization and reidentification", code="no_such_phase")
     return name
 
 
-def turnable(row: Competition, name: str) -> Phase:
-    """The phase, if it has not turned: what was frozen stays frozen."""
-    phase = timetable_of(row).phase(known(name))
+def _find_changeable_phase(row: Competition, name: str) -> Phase:
+    """Return a phase whose results have not been frozen yet; raises NotFound or Conflict."""
+    phase = get_timetable(row).phase(_require_phase_name(name))
     if phase is None:
         raise NotFound("the competition has no {phase} phase", code="no_such_phase", phase=Message(name))
-    require_not_turned(row, name)
+    _require_changeable(row, name)
     return phase
 
 
-def require_not_turned(row: Competition, name: str) -> None:
-    turned_at = row.frozen_at if name == ANONYMIZATION else row.closed_at
-    if turned_at is not None:
+def _require_changeable(row: Competition, name: str) -> None:
+    ended_at = row.frozen_at if name == ANONYMIZATION else row.closed_at
+    if ended_at is not None:
         raise Conflict(
             "the {phase} phase has ended and can no longer be changed",
             code="phase_turned",
@@ -115,23 +119,25 @@ def require_not_turned(row: Competition, name: str) -> None:
         )
 
 
-def shifted(row: Competition, phase: Phase, by: timedelta, *, move_following: bool) -> tuple[Phase, ...]:
-    """The phases with this one's end moved, and later ones moved whole."""
+def _shift_phases(
+    row: Competition, phase: Phase, offset: timedelta, *, move_following: bool
+) -> tuple[Phase, ...]:
+    """Move the end of ``phase`` by ``offset`` and, with ``move_following``, all later phases."""
 
-    def moved(one: Phase) -> Phase:
-        if one.name == phase.name:
-            return replace(one, end=one.end + by)
-        if move_following and one.start >= phase.end:
-            return replace(one, start=one.start + by, end=one.end + by)
-        return one
+    def shift_phase(scheduled: Phase) -> Phase:
+        if scheduled.name == phase.name:
+            return replace(scheduled, end=scheduled.end + offset)
+        if move_following and scheduled.start >= phase.end:
+            return replace(scheduled, start=scheduled.start + offset, end=scheduled.end + offset)
+        return scheduled
 
     try:
-        return tuple(moved(one) for one in timetable_of(row).phases)
+        return tuple(shift_phase(scheduled) for scheduled in get_timetable(row).phases)
     except OverflowError:
         raise InvalidInput("a later phase would move too far into the future", code="end_too_far") from None
 
 
-def put_phases(
+def _save_phases(
     session: Session,
     principal: Principal,
     row: Competition,
@@ -140,25 +146,25 @@ def put_phases(
     action: str,
     subject: str,
 ) -> None:
-    """Write the windows into the competition's file, which is where they stand."""
-    before = windows(timetable_of(row).phases)
+    """Write the phases into the competition's file and into the audit log."""
+    previous_windows = _format_windows(get_timetable(row).phases)
     if any(later.start < earlier.end for earlier, later in pairwise(phases)):
         raise Conflict("the phase would overlap with the next one: move that as well", code="phases_overlap")
-    file = with_phases(row.file, phases)
-    parsed(file)  # what cannot be read is refused here, not by whoever reads it next
-    revisions.require_confirmed_ends(session, principal, row, phases)
+    file = replace_phases(row.file, phases)
+    parse_rules(file)  # refuse an unreadable file here, before it is stored
+    revisions.require_step_up_for_earlier_end(session, principal, row, phases)
     row.file = file
-    rehearsal_schedule.follow(session, row)
+    rehearsal_schedule.reschedule_moves(session, row)
     audit.record(
         session,
         principal,
         action,
         competition_id=row.id,
         subject=subject,
-        before=before,
-        after=windows(phases),
+        old_values=previous_windows,
+        new_values=_format_windows(phases),
     )
 
 
-def windows(phases: tuple[Phase, ...]) -> dict[str, list[str]]:
+def _format_windows(phases: tuple[Phase, ...]) -> dict[str, list[str]]:
     return {phase.name: [phase.start.isoformat(), phase.end.isoformat()] for phase in phases}

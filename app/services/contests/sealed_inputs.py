@@ -1,4 +1,4 @@
-"""What is sealed of a competition to the workers: the seed of what is drawn, and what its organizers hold."""
+"""Inputs of allocations that only workers can open: the seed and the organizers' own files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,15 +7,15 @@ from uuid import UUID, uuid5
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition, Drawn, Seed, Submission, Truth
+from app.db.models import AllocatedFiles, Competition, OrganizerFile, Seed, Submission
 
-NOBODY = ""
-"""The name that is drawn for where no team is meant: for all, or for the baselines."""
+NO_TEAM = ""
+"""Team name of allocations for all teams together or for the baselines."""
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """Something sealed to the workers' key, and what it is bound to."""
+class SealedBox:
+    """A value sealed with the workers' public key; it opens only together with ``bound_to``."""
 
     bound_to: UUID
     key_id: str
@@ -24,66 +24,74 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
-    """What draws for one team follow from."""
+class DrawInputs:
+    """The inputs that determine an allocation for one team."""
 
-    seed: Box | None
-    truth: Mapping[str, Box]
+    seed: SealedBox | None
+    organizer_files: Mapping[str, SealedBox]
     team: str
     attempt: int
 
 
-def means(session: Session, competition_id: UUID, team_id: UUID | None) -> Means:
-    """Those of a team's own draw; where teams have none, those of what is drawn for all."""
-    owner = select(Drawn.team, Drawn.attempt).where(Drawn.competition_id == competition_id)
-    found = session.execute(owner.where(Drawn.team_id == team_id)).one_or_none() if team_id else None
-    team, attempt = found or (NOBODY, 0)
-    return Means(seed_of(session, competition_id), truth_of(session, competition_id), team, attempt)
+def load_draw_inputs(session: Session, competition_id: UUID, team_id: UUID | None) -> DrawInputs:
+    """Load the inputs of a team's own allocation, or of the common one if the team has none."""
+    query = select(AllocatedFiles.team, AllocatedFiles.attempt).where(
+        AllocatedFiles.competition_id == competition_id
+    )
+    owner = session.execute(query.where(AllocatedFiles.team_id == team_id)).one_or_none() if team_id else None
+    team, attempt = owner or (NO_TEAM, 0)
+    return DrawInputs(
+        load_seed(session, competition_id), load_organizer_files(session, competition_id), team, attempt
+    )
 
 
-def means_for(session: Session, row: Competition, submission_id: UUID) -> Means | None:
-    """Those of the team that a submission is of, if the service draws in this track."""
+def load_inputs_for_submission(session: Session, row: Competition, submission_id: UUID) -> DrawInputs | None:
+    """Load the inputs for the team of a submission; None if the track has no allocation."""
     if not row.drawing:
         return None
-    owner = select(Submission.team_id).where(Submission.id == submission_id)
-    return means(session, row.id, session.scalar(owner))
+    team_query = select(Submission.team_id).where(Submission.id == submission_id)
+    return load_draw_inputs(session, row.id, session.scalar(team_query))
 
 
-def seed_of(session: Session, competition_id: UUID) -> Box | None:
-    # By column: a worker may not read all of a row.
+def load_seed(session: Session, competition_id: UUID) -> SealedBox | None:
+    # Workers may read only some columns of the table.
     query = select(Seed.key_id, Seed.sealed, Seed.commitment)
-    found = session.execute(query.where(Seed.competition_id == competition_id)).one_or_none()
-    return Box(competition_id, *found) if found else None
+    row = session.execute(query.where(Seed.competition_id == competition_id)).one_or_none()
+    return SealedBox(competition_id, *row) if row else None
 
 
-def truth_of(session: Session, competition_id: UUID) -> dict[str, Box]:
-    """What the organizers hold, by the names of the files."""
-    query = select(Truth.name, Truth.key_id, Truth.sealed, Truth.commitment)
-    rows = session.execute(query.where(Truth.competition_id == competition_id).order_by(Truth.name))
+def load_organizer_files(session: Session, competition_id: UUID) -> dict[str, SealedBox]:
+    """Load the organizers' sealed files by name."""
+    query = select(OrganizerFile.name, OrganizerFile.key_id, OrganizerFile.sealed, OrganizerFile.commitment)
+    rows = session.execute(
+        query.where(OrganizerFile.competition_id == competition_id).order_by(OrganizerFile.name)
+    )
     return {
-        name: Box(bound_to(competition_id, name), key_id, sealed, commitment)
+        name: SealedBox(binding_id(competition_id, name), key_id, sealed, commitment)
         for name, key_id, sealed, commitment in rows
     }
 
 
-def bound_to(competition_id: UUID, name: str) -> UUID:
-    """What a file of truth is sealed with, so that it opens in its own place only."""
+def binding_id(competition_id: UUID, name: str) -> UUID:
+    """Return the id that binds a sealed organizer file to its competition and name."""
     return uuid5(competition_id, name)
 
 
-def commitments(session: Session, competition_id: UUID) -> dict[str, str]:
-    """The commitment to each file of truth that is there, by name."""
-    query = select(Truth.name, Truth.commitment).where(Truth.competition_id == competition_id)
-    return dict(iter(session.execute(query.order_by(Truth.name))))
+def load_commitments(session: Session, competition_id: UUID) -> dict[str, str]:
+    """Load the commitments of the uploaded organizer files by name."""
+    query = select(OrganizerFile.name, OrganizerFile.commitment).where(
+        OrganizerFile.competition_id == competition_id
+    )
+    return dict(iter(session.execute(query.order_by(OrganizerFile.name))))
 
 
-def lacking(session: Session, row: Competition) -> tuple[str, ...]:
-    """The files that the organizers have still to give; without them nothing is drawn for teams."""
-    wanted = row.drawing.get("truth", ())
-    there = commitments(session, row.id) if wanted else {}
-    return tuple(name for name in wanted if name not in there)
+def list_missing_files(session: Session, row: Competition) -> tuple[str, ...]:
+    """Return the names of missing organizer files, without which nothing is allocated to teams."""
+    required = row.drawing.get("truth", ())
+    available = load_commitments(session, row.id) if required else {}
+    return tuple(name for name in required if name not in available)
 
 
-def commitment_of(session: Session, competition_id: UUID) -> str | None:
-    """SHA-256 of the seed; None until the clock has made it."""
+def load_seed_commitment(session: Session, competition_id: UUID) -> str | None:
+    """Return the SHA-256 commitment to the seed; None until the clock has created it."""
     return session.scalar(select(Seed.commitment).where(Seed.competition_id == competition_id))

@@ -1,11 +1,13 @@
-"""Who may see what of a competition, and when: every output, count and stream asks here.
+"""Visibility rules: who may see which parts of a competition at which time.
 
-What depends on a secret is an answer about it. Until the reveal others see of a release its rank, ``overall``
-and, coarser, U and E; its team and the organizers see all of it (docs/publication.md).
+Every output, count and stream uses this module. A value that depends on a secret leaks information about it.
+Until the reveal, other teams see the rank and ``overall`` of a release, and rounded U and E. Its own team and
+the organizers see everything (docs/publication.md).
 
-Guesses and their scores hide together: what a hidden score would change (a victim's security, a rank, a
-count) is computed only from guesses accepted before the horizon of the one who looks. Not
-entered: what enters before midnight and ends after it could still be written by what others have told.
+Guesses and their scores are hidden together: everything that a hidden score would change (the security of an
+attacked team, a rank, a count) is computed only from guesses accepted before the viewer's horizon. The time
+of acceptance decides, not the time of entry: an upload that begins before midnight and ends after it could
+still be changed after others have told its sender their scores.
 """
 
 from dataclasses import dataclass, replace
@@ -16,42 +18,44 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from anoncup.errors import NotAllowed, NotFound
+from anoncup.errors import Forbidden, NotFound
 from anoncup.rules.settings import OVERALL_DIGITS, Publication
 from anoncup.schemas import BoardRow
 from app.db.models import AuditEntry, Competition, Rescore
-from app.db.now import clock
+from app.db.now import read_clock
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
-from app.services.contests.contest import Contest, read_file
+from app.services.contests.contest import Contest, parse_stored_rules
 
-A_DAY, AN_HOUR = timedelta(days=1), timedelta(hours=1)
-SHOWING = {"publication", "timezone"}
-"""The parts of a competition's file by which boards show more or less, and when."""
-ALWAYS = datetime.max.replace(tzinfo=UTC)
-"""Later than anything: all of it is visible, as it stands."""
+ONE_DAY, ONE_HOUR = timedelta(days=1), timedelta(hours=1)
+_VISIBILITY_SETTINGS = {"publication", "timezone"}
+"""The parts of a competition's file that decide what boards show, and when."""
+UNFROZEN = datetime.max.replace(tzinfo=UTC)
+"""A moment later than any other: the boards are shown as they are now."""
 
 
 @dataclass(frozen=True, slots=True)
-class Audience:
-    """The one who looks: a visitor, a member of ``team_id``, or an organizer (administrators are)."""
+class Viewer:
+    """A visitor, a member of ``team_id``, or an organizer; administrators count as organizers."""
 
     team_id: UUID | None = None
-    organizer: bool = False
+    is_organizer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """What one audience may see now.
+class BoardScope:
+    """The part of the boards that one viewer may see.
 
-    ``as_of``: the boards as they stood then (frozen), or, ``ALWAYS``, as they stand. ``guesses_before``: of
-    guesses those accepted earlier; None: of none. ``finals_only``: the board compares the frozen finals.
-    ``owners_known``: targets show their teams. ``digits``: the decimals of U and E of others; None:
-    everything is shown in full. ``compared_with``: the moment whose ranks stand beside those of now.
+    ``as_of``: moment at which the boards are frozen, or ``UNFROZEN``.
+    ``guesses_before``: guesses accepted before this moment count; with None, no guess counts.
+    ``finals_only``: the board compares the frozen finals.
+    ``owners_known``: targets show their teams.
+    ``digits``: decimals of U and E of other teams; with None, nothing is rounded or hidden.
+    ``compared_with``: moment whose ranks are shown next to the current ones.
     """
 
-    audience: Audience
+    viewer: Viewer
     as_of: datetime
     guesses_before: datetime | None
     finals_only: bool
@@ -59,19 +63,19 @@ class View:
     digits: int | None = None
     compared_with: datetime | None = None
 
-    def losses(self, utility: float, security: float) -> tuple[float, float]:
-        """U and E as they are compared in what everybody sees."""
-        return rounded(utility, self.digits), rounded(security, self.digits)
+    def round_losses(self, utility: float, security: float) -> tuple[float, float]:
+        """Round U and E to the precision that this viewer may see."""
+        return round_score(utility, self.digits), round_score(security, self.digits)
 
-    def row(self, row: BoardRow, *, own: bool) -> BoardRow:
-        """A row of the anonymization board as this audience sees it."""
-        if own or self.digits is None:
+    def mask_row(self, row: BoardRow, *, is_own: bool) -> BoardRow:
+        """Return a row of the anonymization board without the values that this viewer may not see."""
+        if is_own or self.digits is None:
             return row
         return row.model_copy(
             update={
-                "overall": rounded(row.overall, OVERALL_DIGITS),
-                "utility": rounded(row.utility, self.digits),
-                "security": rounded(row.security, self.digits),
+                "overall": round_score(row.overall, OVERALL_DIGITS),
+                "utility": round_score(row.utility, self.digits),
+                "security": round_score(row.security, self.digits),
                 "rivals": None,
                 "rank_sum": None,
                 "measures": {},
@@ -81,164 +85,181 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
-    """A competition's boards, and what one audience may see of them."""
+class BoardAccess:
+    """A contest and the part of its boards that one viewer may see."""
 
     contest: Contest
-    view: View
+    scope: BoardScope
 
-    def lasts_until(self, now: datetime) -> bool:
-        """Whether the same rows are seen in the same way at a later moment."""
-        return view_at(self.contest, self.view.audience, now) == self.view
+    def is_same_at(self, now: datetime) -> bool:
+        """Whether the viewer may see the same rows with the same values at ``now``."""
+        return compute_scope(self.contest, self.scope.viewer, now) == self.scope
 
 
 Score = TypeVar("Score", float, float | None)
 
 
-def rounded(score: Score, digits: int | None) -> Score:
+def round_score(score: Score, digits: int | None) -> Score:
     return score if score is None or digits is None else round(score, digits)
 
 
-def audience(session: Session, row: Competition, principal: Principal | None) -> Audience:
+def load_viewer(session: Session, row: Competition, principal: Principal | None) -> Viewer:
     if principal is None:
-        return Audience()
+        return Viewer()
     principal.require("read")
-    team = memberships.team_of(session, row.id, principal)
-    return Audience(team.id if team else None, competitions.is_organizer(session, row.id, principal))
+    team = memberships.find_team(session, row.id, principal)
+    return Viewer(team.id if team else None, competitions.is_organizer(session, row.id, principal))
 
 
-def boards(session: Session, principal: Principal | None, slug: str) -> Sight:
-    """The boards as this person may see them now; NotFound, NotAllowed."""
+def authorize_boards(session: Session, principal: Principal | None, slug: str) -> BoardAccess:
+    """Return this person's access to the boards; raises NotFound or NotAllowed."""
     contest = competitions.find(session, principal, slug)
-    viewer = audience(session, contest.row, principal)
-    sight = Sight(contest, view_at(contest, viewer, clock(session)))
+    viewer = load_viewer(session, contest.row, principal)
+    access = BoardAccess(contest, compute_scope(contest, viewer, read_clock(session)))
     require_board(contest.rules.publication, viewer)
-    return sight
+    return access
 
 
-def view_at(contest: Contest, viewer: Audience, now: datetime) -> View:
-    """What an audience may see of the competition's boards at a moment: nothing else depends on the clock."""
+def compute_scope(contest: Contest, viewer: Viewer, now: datetime) -> BoardScope:
+    """Compute what a viewer may see of the boards at ``now``; nothing else depends on the clock."""
     row, publication = contest.row, contest.rules.publication
-    cut = frozen_since(contest, viewer, now)
-    horizon = guess_horizon(contest, viewer, min(now, cut))
-    return View(
-        audience=viewer,
-        as_of=cut,
-        guesses_before=None if horizon is None else min(horizon, cut),
-        finals_only=row.published_at is not None and row.published_at < cut,
-        owners_known=owners_are_known(contest, viewer),
-        digits=None if is_exact(row, viewer) else publication.digits,
-        compared_with=hour_of(min(now, cut) - A_DAY),
+    as_of = compute_freeze_time(contest, viewer, now)
+    horizon = compute_guess_horizon(contest, viewer, min(now, as_of))
+    return BoardScope(
+        viewer=viewer,
+        as_of=as_of,
+        guesses_before=None if horizon is None else min(horizon, as_of),
+        finals_only=row.published_at is not None and row.published_at < as_of,
+        owners_known=can_see_owners(contest, viewer),
+        digits=None if can_see_exact_scores(row, viewer) else publication.digits,
+        compared_with=floor_to_hour(min(now, as_of) - ONE_DAY),
     )
 
 
-def view_then(contest: Contest, viewer: Audience, moment: datetime) -> View:
-    """What the boards of an earlier moment showed this audience; who may see everything sees how it stood.
+def compute_past_scope(contest: Contest, viewer: Viewer, moment: datetime) -> BoardScope:
+    """Compute what the boards showed this viewer at an earlier moment.
 
-    ``as_of`` is never ``ALWAYS``: what has come since is not shown.
+    Viewers with full access see the full state of that moment. ``as_of`` is never ``UNFROZEN``, so that
+    nothing newer is shown.
     """
     row = contest.row
-    looking = replace(viewer, organizer=True) if is_exact(row, viewer) else viewer
-    view = view_at(contest, looking, moment)
-    cut, horizon = min(view.as_of, moment), view.guesses_before
+    effective_viewer = replace(viewer, is_organizer=True) if can_see_exact_scores(row, viewer) else viewer
+    scope = compute_scope(contest, effective_viewer, moment)
+    as_of, horizon = min(scope.as_of, moment), scope.guesses_before
     return replace(
-        view,
-        audience=viewer,
-        as_of=cut,
-        guesses_before=None if horizon is None else min(horizon, cut),
-        finals_only=row.published_at is not None and row.published_at < cut,
+        scope,
+        viewer=viewer,
+        as_of=as_of,
+        guesses_before=None if horizon is None else min(horizon, as_of),
+        finals_only=row.published_at is not None and row.published_at < as_of,
     )
 
 
-def alike_since(session: Session, contest: Contest, viewer: Audience) -> datetime | None:
-    """When the competition began to show this audience what it shows; None: it always did.
+def stable_since(session: Session, contest: Contest, viewer: Viewer) -> datetime | None:
+    """Return the time since which the visibility rules for this viewer are unchanged; None: from the start.
 
-    What it showed before is written down nowhere: maybe less, or to fewer.
+    Earlier rules are not stored: they may have shown less, or to fewer people.
     """
-    if is_exact(contest.row, viewer):
+    if can_see_exact_scores(contest.row, viewer):
         return None
-    revised = select(AuditEntry.at, AuditEntry.after).where(
+    revision_query = select(AuditEntry.at, AuditEntry.after).where(
         AuditEntry.competition_id == contest.id, AuditEntry.action == "competition.revise"
     )
-    times = [at for at, after in session.execute(revised) if SHOWING & set((after or {}).get("changed", ()))]
-    applied = select(Rescore.applied_at, Rescore.replaced_file).where(
+    times = [
+        changed_at
+        for changed_at, changes in session.execute(revision_query)
+        if _VISIBILITY_SETTINGS & set((changes or {}).get("changed", ()))
+    ]
+    rescore_query = select(Rescore.applied_at, Rescore.replaced_file).where(
         Rescore.competition_id == contest.id, Rescore.replaced_file.is_not(None)
     )
     publication = contest.rules.publication
-    times += [at for at, file in session.execute(applied) if shown_by(file) != publication]
+    times += [
+        changed_at
+        for changed_at, file in session.execute(rescore_query)
+        if _parse_publication(file) != publication
+    ]
     return max(times, default=None)
 
 
-def shown_by(file: str | None) -> Publication | None:
-    """What a file that was replaced said of it."""
-    return read_file(file).publication if file else None
+def _parse_publication(file: str | None) -> Publication | None:
+    """Return the publication settings of a replaced competition file."""
+    return parse_stored_rules(file).publication if file else None
 
 
-def hour_of(moment: datetime) -> datetime:
-    """The last full hour: what is compared with it is made anew no more often."""
+def floor_to_hour(moment: datetime) -> datetime:
+    """Round down to the hour, so that comparisons with this moment can be cached for an hour."""
     return moment.replace(minute=0, second=0, microsecond=0)
 
 
-def everything(row: Competition) -> View:
-    """What organizers see."""
-    return View(Audience(organizer=True), ALWAYS, ALWAYS, row.published_at is not None, owners_known=True)
+def build_organizer_scope(row: Competition) -> BoardScope:
+    """Return the unrestricted scope of an organizer."""
+    return BoardScope(
+        Viewer(is_organizer=True), UNFROZEN, UNFROZEN, row.published_at is not None, owners_known=True
+    )
 
 
-def require_board(publication: Publication, audience: Audience) -> None:
-    if not may_see_boards(publication, audience):
-        raise NotAllowed("this board is not open to you", code="board_not_open")
+def require_board(publication: Publication, viewer: Viewer) -> None:
+    if not _can_see_boards(publication, viewer):
+        raise Forbidden("this board is not open to you", code="board_not_open")
 
 
-def may_see_boards(publication: Publication, audience: Audience) -> bool:
-    """The competition file says whether visitors and teams see the boards."""
+def _can_see_boards(publication: Publication, viewer: Viewer) -> bool:
+    """Whether the competition file opens the boards to this viewer."""
     open_to = publication.board
-    return audience.organizer or open_to == "public" or (open_to == "teams" and audience.team_id is not None)
+    return viewer.is_organizer or open_to == "public" or (open_to == "teams" and viewer.team_id is not None)
 
 
-def frozen_since(contest: Contest, audience: Audience, now: datetime) -> datetime:
-    """From ``frozen_from`` to the close, everybody but the organizers sees the boards as they stood then."""
+def compute_freeze_time(contest: Contest, viewer: Viewer, now: datetime) -> datetime:
+    """Return the moment at which the boards are frozen for this viewer, or ``UNFROZEN``.
+
+    From ``frozen_from`` until the close, everybody except the organizers sees the boards of ``frozen_from``.
+    """
     frozen_from = contest.rules.publication.frozen_from
-    over = contest.over_at is not None and contest.over_at <= now
-    applies = frozen_from is not None and frozen_from <= now and not over
-    return frozen_from if frozen_from and applies and not audience.organizer else ALWAYS
+    is_over = contest.over_at is not None and contest.over_at <= now
+    is_frozen = frozen_from is not None and frozen_from <= now and not is_over
+    return frozen_from if frozen_from and is_frozen and not viewer.is_organizer else UNFROZEN
 
 
-def guess_horizon(contest: Contest, audience: Audience, now: datetime) -> datetime | None:
-    """Guesses accepted before it are scored in public; None: of no guess is anything said."""
+def compute_guess_horizon(contest: Contest, viewer: Viewer, now: datetime) -> datetime | None:
+    """Return the moment before which accepted guesses are visible; None if no guess is visible."""
     feedback = contest.rules.publication.feedback
-    closed = contest.row.closed_at is not None and contest.row.closed_at <= now
-    if audience.organizer or closed or feedback == "immediate":
-        return ALWAYS
-    return phases.midnights(now, contest.rules.timezone)[0] if feedback == "daily" else None
+    is_closed = contest.row.closed_at is not None and contest.row.closed_at <= now
+    if viewer.is_organizer or is_closed or feedback == "immediate":
+        return UNFROZEN
+    return phases.find_midnights(now, contest.rules.timezone)[0] if feedback == "daily" else None
 
 
-def is_exact(row: Competition, audience: Audience) -> bool:
-    """Whether what depends on others' secrets is shown in full."""
-    return audience.organizer or row.revealed_at is not None
+def can_see_exact_scores(row: Competition, viewer: Viewer) -> bool:
+    """Whether values that depend on the secrets of other teams are shown in full."""
+    return viewer.is_organizer or row.revealed_at is not None
 
 
-def owners_are_known(contest: Contest, audience: Audience) -> bool:
-    """Whether targets show their teams to this audience; to visitors only where the boards show teams."""
+def can_see_owners(contest: Contest, viewer: Viewer) -> bool:
+    """Whether targets show their teams to this viewer; visitors see them only where boards show teams."""
     publication = contest.rules.publication
-    may_know = audience.team_id is not None or may_see_boards(publication, audience)
-    return is_exact(contest.row, audience) or (publication.owners == "shown" and may_know)
+    is_eligible = viewer.team_id is not None or _can_see_boards(publication, viewer)
+    return can_see_exact_scores(contest.row, viewer) or (publication.owners == "shown" and is_eligible)
 
 
-def require_targets(session: Session, contest: Contest, audience: Audience) -> None:
-    """Targets are for the teams, all at the same moment; organizers may look as soon as they are written."""
-    if not (audience.organizer or audience.team_id):
-        raise NotAllowed("targets are for the teams of this competition", code="not_in_a_team")
-    published = contest.row.published_at is not None
-    if not published or not (audience.organizer or second_phase_has_begun(session, contest)):
+def require_targets(session: Session, contest: Contest, viewer: Viewer) -> None:
+    """Raise unless the viewer may see the targets.
+
+    All teams get them at the start of the second phase; organizers see them as soon as they are published.
+    """
+    if not (viewer.is_organizer or viewer.team_id):
+        raise Forbidden("targets are for the teams of this competition", code="not_in_a_team")
+    is_published = contest.row.published_at is not None
+    if not is_published or not (viewer.is_organizer or _has_second_phase_begun(session, contest)):
         raise NotFound("the targets are not published yet", code="no_targets_yet")
 
 
-def second_phase_has_begun(session: Session, contest: Contest) -> bool:
+def _has_second_phase_begun(session: Session, contest: Contest) -> bool:
     phase = contest.rules.phase(phases.REIDENTIFICATION)
-    return phase is not None and phase.start <= (contest.row.paused_at or clock(session))
+    return phase is not None and phase.start <= (contest.row.paused_at or read_clock(session))
 
 
 def require_reveal(row: Competition) -> None:
-    """Secrets are published when the competition has closed, and never before."""
+    """Raise NotFound until the secrets have been revealed."""
     if row.revealed_at is None:
         raise NotFound("the secrets are not revealed yet", code="not_revealed_yet")

@@ -1,1 +1,1 @@
-"""Work and who does it: whose is next, under which lease, and whether it gets done."""
+"""Background jobs: fair order, leases, the queue and its health."""

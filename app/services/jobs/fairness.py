@@ -1,7 +1,8 @@
-"""Whose work is next: competitions in turn, within one its parties in turn; the least recently served first.
+"""Fair order of jobs: round-robin over competitions, then over the parties within a competition.
 
-A party is a team; of re-scoring, the set as a whole; of threshold reports, the organizer who asks. Within a
-party the oldest is first. So fifty uploads of one team delay another team's by the piece that runs.
+The least recently served is first. A party is a team, a whole re-score set, or the organizer who requested a
+threshold report. Within a party the oldest job is first. Fifty uploads of one team therefore delay an upload
+of another team only by the job that is running.
 """
 
 from collections.abc import Sequence
@@ -12,102 +13,123 @@ from sqlalchemy import CTE, BindParameter, ColumnElement, Subquery, and_, bindpa
 from sqlalchemy.orm import aliased
 
 from app.db.models import Competition, Evaluation, Guess, RehearsalMove, State, ThresholdReport
-from app.db.models.declarations import Work
+from app.db.models.declarations import LeasedJob
 
-Kind = type[Evaluation] | type[Guess] | type[ThresholdReport] | type[RehearsalMove]
+JobKind = type[Evaluation] | type[Guess] | type[ThresholdReport] | type[RehearsalMove]
 
 UNFINISHED = (State.QUEUED, State.SCORING)
-PARTIES: dict[type[Work], Any] = {
+PARTY_COLUMNS: dict[type[LeasedJob], Any] = {
     Evaluation: Evaluation.party_id,
     Guess: Guess.team_id,
     ThresholdReport: ThresholdReport.user_id,
     RehearsalMove: RehearsalMove.team_id,
 }
-"""The column that tells whom each kind of work is done for."""
-ONE_AT_A_TIME = (ThresholdReport, RehearsalMove)
-"""Kinds of which a competition has one piece under way."""
+"""Column that identifies the party of each kind of job."""
+_EXCLUSIVE_KINDS = (ThresholdReport, RehearsalMove)
+"""Kinds of which at most one job per competition runs at a time."""
 
 
-def lease_has_run_out(kind: type[Work]) -> ColumnElement[bool]:
+def _is_lease_expired(kind: type[LeasedJob]) -> ColumnElement[bool]:
     return and_(kind.state == State.SCORING, kind.leased_until < func.clock_timestamp())
 
 
-def is_waiting(kind: type[Work]) -> ColumnElement[bool]:
-    """Queued, and not at rest after it was given back."""
-    rested = or_(kind.not_before.is_(None), kind.not_before <= func.clock_timestamp())
-    return and_(kind.state == State.QUEUED, rested)
+def _is_waiting(kind: type[LeasedJob]) -> ColumnElement[bool]:
+    """Build the condition that a job is queued and its backoff is over."""
+    is_backoff_over = or_(kind.not_before.is_(None), kind.not_before <= func.clock_timestamp())
+    return and_(kind.state == State.QUEUED, is_backoff_over)
 
 
-def claimable(kind: Kind) -> ColumnElement[bool]:
-    """Nobody works on it, and somebody may."""
-    # Spelled out in the statement, so that the index of the unfinished is seen to fit.
+def is_claimable(kind: JobKind) -> ColumnElement[bool]:
+    """Build the condition that a job is unclaimed and may be claimed."""
+    # Literal values let the planner use the partial index of unfinished jobs.
     states: BindParameter[Sequence[State]] = bindparam(
         "unfinished", UNFINISHED, expanding=True, literal_execute=True, unique=True
     )
-    free = and_(kind.state.in_(states), or_(is_waiting(kind), lease_has_run_out(kind)))
-    if kind not in ONE_AT_A_TIME:
-        return free
-    other: Any = aliased(kind)
-    running = exists().where(
-        other.competition_id == kind.competition_id, other.state == State.SCORING, other.id != kind.id
+    is_free = and_(kind.state.in_(states), or_(_is_waiting(kind), _is_lease_expired(kind)))
+    if kind not in _EXCLUSIVE_KINDS:
+        return is_free
+    other_job: Any = aliased(kind)
+    has_running_job = exists().where(
+        other_job.competition_id == kind.competition_id,
+        other_job.state == State.SCORING,
+        other_job.id != kind.id,
     )
-    return and_(free, ~running)
+    return and_(is_free, ~has_running_job)
 
 
-@lru_cache(maxsize=len(PARTIES))
-def order(kind: Kind) -> Subquery:
-    """``id`` and ``place`` of all that may be claimed: the order in which it is begun if nothing is added.
+@lru_cache(maxsize=len(PARTY_COLUMNS))
+def build_claim_order(kind: JobKind) -> Subquery:
+    """Build a subquery of ``id`` and ``place`` of all claimable jobs, in the order in which they will start.
 
-    A lap serves every party of a competition once, in the order in which they were served last. Built once:
-    that takes longer than to ask.
+    Each round serves every party of a competition once, the least recently served first. The statement is
+    cached because building it takes longer than running it.
     """
-    party = PARTIES[kind]
-    lap = func.row_number().over(
+    party = PARTY_COLUMNS[kind]
+    party_round = func.row_number().over(
         partition_by=(kind.competition_id, party), order_by=(kind.created_at, kind.id)
     )
     waiting = (
-        select(kind.id, kind.competition_id, party.label("party_id"), kind.created_at, lap.label("lap"))
-        .where(claimable(kind))
+        select(
+            kind.id, kind.competition_id, party.label("party_id"), kind.created_at, party_round.label("lap")
+        )
+        .where(is_claimable(kind))
         .cte("waiting")
     )
-    by_party, by_contest = served(kind, waiting, party=True), served(kind, waiting, party=False)
+    last_served_by_party, last_served_by_contest = (
+        _select_last_served(kind, waiting, per_party=True),
+        _select_last_served(kind, waiting, per_party=False),
+    )
     age = (waiting.c.created_at, waiting.c.id)
-    turn = func.row_number().over(
+    contest_position = func.row_number().over(
         partition_by=waiting.c.competition_id,
-        order_by=(waiting.c.lap, by_party.c.served.nulls_first(), by_party.c.oldest, *age),
+        order_by=(
+            waiting.c.lap,
+            last_served_by_party.c.served.nulls_first(),
+            last_served_by_party.c.oldest,
+            *age,
+        ),
     )
     same_party = and_(
-        by_party.c.competition_id == waiting.c.competition_id, by_party.c.party_id == waiting.c.party_id
+        last_served_by_party.c.competition_id == waiting.c.competition_id,
+        last_served_by_party.c.party_id == waiting.c.party_id,
     )
-    turns = select(waiting, turn.label("turn")).join(by_party, same_party).cte("turns")
-    place = func.row_number().over(
-        order_by=(turns.c.turn, by_contest.c.served.nulls_first(), by_contest.c.oldest, turns.c.id)
+    contest_order = (
+        select(waiting, contest_position.label("turn")).join(last_served_by_party, same_party).cte("turns")
     )
-    placed = select(turns.c.id, (place - 1).label("place"))
-    return placed.join(by_contest, by_contest.c.competition_id == turns.c.competition_id).subquery()
+    claim_position = func.row_number().over(
+        order_by=(
+            contest_order.c.turn,
+            last_served_by_contest.c.served.nulls_first(),
+            last_served_by_contest.c.oldest,
+            contest_order.c.id,
+        )
+    )
+    claim_order = select(contest_order.c.id, (claim_position - 1).label("place"))
+    return claim_order.join(
+        last_served_by_contest, last_served_by_contest.c.competition_id == contest_order.c.competition_id
+    ).subquery()
 
 
-@lru_cache(maxsize=len(PARTIES))
-def shown_order(kind: Kind) -> Subquery:
-    """The same as teams read it: what stands before theirs in a rehearsal, of which they may not know, is
-    not counted."""
-    whole = order(kind)
-    public = func.count().filter(Competition.rehearses.is_(None))
-    place = public.over(order_by=whole.c.place, rows=(None, -1))
+@lru_cache(maxsize=len(PARTY_COLUMNS))
+def build_public_order(kind: JobKind) -> Subquery:
+    """Build the order as teams see it: jobs of rehearsals, which are hidden from them, are not counted."""
+    claim_order = build_claim_order(kind)
+    public_count = func.count().filter(Competition.rehearses.is_(None))
+    public_position = public_count.over(order_by=claim_order.c.place, rows=(None, -1))
     return (
-        select(whole.c.id, place.label("place"))
-        .join(kind, kind.id == whole.c.id)
+        select(claim_order.c.id, public_position.label("place"))
+        .join(kind, kind.id == claim_order.c.id)
         .join(Competition, Competition.id == kind.competition_id)
         .subquery()
     )
 
 
-def served(kind: Kind, waiting: CTE, *, party: bool) -> CTE:
-    """When work of each competition, or of each of its parties, was begun last; and since when it waits."""
-    key = [waiting.c.competition_id, waiting.c.party_id][: 2 if party else 1]
+def _select_last_served(kind: JobKind, waiting: CTE, *, per_party: bool) -> CTE:
+    """Select the last start and the oldest waiting job, by competition or by party of a competition."""
+    key = [waiting.c.competition_id, waiting.c.party_id][: 2 if per_party else 1]
     groups = select(*key, func.min(waiting.c.created_at).label("oldest")).group_by(*key).cte()
     earlier = aliased(kind)
-    last = select(func.max(earlier.started_at)).where(earlier.competition_id == groups.c.competition_id)
-    if party:
-        last = last.where(getattr(earlier, PARTIES[kind].key) == groups.c.party_id)
-    return select(groups, last.scalar_subquery().label("served")).cte()
+    last_start = select(func.max(earlier.started_at)).where(earlier.competition_id == groups.c.competition_id)
+    if per_party:
+        last_start = last_start.where(getattr(earlier, PARTY_COLUMNS[kind].key) == groups.c.party_id)
+    return select(groups, last_start.scalar_subquery().label("served")).cte()

@@ -1,4 +1,4 @@
-"""What tells an operator whether the work gets done: numbers only."""
+"""Figures that tell an operator whether jobs are being processed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,50 +11,50 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Unavailable
 from app.db.models import Evaluation, Guess, Heartbeat, State
 
-TURN, SWEEP = "turn", "sweep"
-"""What the clock does: turn phases, about every second, and ask again for lost work."""
+TRANSITION_TASK, SWEEP_TASK = "turn", "sweep"
+"""Regular tasks of the clock: take lifecycle steps, about every second, and requeue lost jobs."""
 
-WRITE_TEST = "write_test"
-"""The row that web processes write to test whether the database takes changes."""
+WRITE_TEST_TASK = "write_test"
+"""Row that web processes write to test whether the database accepts changes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """How much work stands where, and how long the first has waited."""
+class JobCounts:
+    """Number of jobs by state."""
 
     evaluations: Mapping[State, int]
     guesses: Mapping[State, int]
     oldest_queued_s: float
-    """Since the evaluation that has waited longest was asked for; 0 if none waits."""
+    """Age in seconds of the oldest queued evaluation; 0 if none is queued."""
 
 
-def beat(session: Session, task: str) -> None:
-    """Note that a regular task has just run to its end."""
+def record_heartbeat(session: Session, task: str) -> None:
+    """Record that a regular task has just completed."""
     now = func.clock_timestamp()
     row = insert(Heartbeat).values(task=task, at=now)
     session.execute(row.on_conflict_do_update(index_elements=[Heartbeat.task], set_={"at": now}))
 
 
-def heartbeats(session: Session) -> dict[str, float]:
-    """Seconds since each regular task last ran to its end."""
+def load_heartbeat_ages(session: Session) -> dict[str, float]:
+    """Return the seconds since each regular task last completed."""
     age = func.extract("epoch", func.clock_timestamp() - Heartbeat.at)
-    regular = select(Heartbeat.task, age).where(Heartbeat.task.in_((TURN, SWEEP)))
-    return {task: float(seconds) for task, seconds in session.execute(regular)}
+    ages_by_task = select(Heartbeat.task, age).where(Heartbeat.task.in_((TRANSITION_TASK, SWEEP_TASK)))
+    return {task: float(seconds) for task, seconds in session.execute(ages_by_task)}
 
 
-def write_for_test(session: Session) -> None:
-    """Write a row, and about a megabyte to the database's disk that is given back at once.
+def write_test_rows(session: Session) -> None:
+    """Write a row, and about a megabyte of temporary data, to test whether the database accepts changes.
 
     The row alone would fit into space that the database already has, and so succeed on a full disk.
     """
     session.execute(text("SET LOCAL work_mem = '64kB'"))
     session.execute(text("SELECT count(*) FROM generate_series(1, 60000)"))
-    beat(session, WRITE_TEST)
+    record_heartbeat(session, WRITE_TEST_TASK)
 
 
 def require_clock(beats: Mapping[str, float], *, stale_after_s: float) -> float:
-    """Seconds since the clock last went round; Unavailable if that is too long ago, or never was."""
-    age = beats.get(TURN)
+    """Return the seconds since the clock last ran. Raise Unavailable if that is too long ago or never."""
+    age = beats.get(TRANSITION_TASK)
     if age is None:
         raise Unavailable("the clock has never run: phases do not change", code="clock_stale")
     if age > stale_after_s:
@@ -64,14 +64,16 @@ def require_clock(beats: Mapping[str, float], *, stale_after_s: float) -> float:
     return age
 
 
-def work(session: Session) -> Work:
-    waiting = func.min(Evaluation.created_at).filter(Evaluation.state == State.QUEUED)
-    oldest = session.scalar(select(func.extract("epoch", func.clock_timestamp() - waiting)))
-    return Work(by_state(session, Evaluation), by_state(session, Guess), max(0.0, float(oldest or 0)))
+def count_jobs(session: Session) -> JobCounts:
+    oldest_created_at = func.min(Evaluation.created_at).filter(Evaluation.state == State.QUEUED)
+    oldest = session.scalar(select(func.extract("epoch", func.clock_timestamp() - oldest_created_at)))
+    return JobCounts(
+        _count_by_state(session, Evaluation), _count_by_state(session, Guess), max(0.0, float(oldest or 0))
+    )
 
 
-def by_state(session: Session, kind: type[Any]) -> dict[State, int]:
-    counted: dict[State, int] = {}
-    for state, number in session.execute(select(kind.state, func.count()).group_by(kind.state)):
-        counted[state] = number
-    return {state: counted.get(state, 0) for state in State}
+def _count_by_state(session: Session, kind: type[Any]) -> dict[State, int]:
+    counts: dict[State, int] = {}
+    for state, count in session.execute(select(kind.state, func.count()).group_by(kind.state)):
+        counts[state] = count
+    return {state: counts.get(state, 0) for state in State}

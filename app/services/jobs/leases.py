@@ -1,4 +1,4 @@
-"""Work under a lease: queued, claimed by one worker at a time, finished once, tried a few times at most."""
+"""Leases on jobs: one worker claims a job at a time, it is finished once, and attempts are limited."""
 
 from datetime import timedelta
 from functools import lru_cache
@@ -10,53 +10,53 @@ from sqlalchemy import Select, func, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from anoncup.messages import Counted, Message, Statement
+from anoncup.messages import CodedMessage, Message, PluralMessage
 from app.db.models import Evaluation, Guess, RehearsalMove, State, ThresholdReport
-from app.db.models.declarations import Work
-from app.db.now import clock
+from app.db.models.declarations import LeasedJob
+from app.db.now import read_clock
 from app.services.jobs import fairness
 
 log = structlog.get_logger(__name__)
 
-W = TypeVar("W", bound=Work)
+W = TypeVar("W", bound=LeasedJob)
 K = TypeVar("K", Evaluation, Guess, ThresholdReport, RehearsalMove)
 
 UNFINISHED = fairness.UNFINISHED
-USED_UP = "attempts_used_up"
-MESSAGE_TRAVELS = timedelta(seconds=5)
-"""How long the message of a piece of work may be under way before it counts as lost."""
+ATTEMPTS_EXHAUSTED = "attempts_used_up"
+_MESSAGE_GRACE = timedelta(seconds=5)
+"""Time that the message of a job may take before it counts as lost."""
 
-FIRST_REST, LONGEST_REST = timedelta(seconds=5), timedelta(minutes=1)
-"""How long work that was given back uncounted is left alone."""
-MOST_DOUBLED = 10
-"""What is given back all day must not be left alone for longer than can be said."""
+MIN_BACKOFF, MAX_BACKOFF = timedelta(seconds=5), timedelta(minutes=1)
+"""Bounds of the time before a job that was released uncounted can be claimed again."""
+_MAX_DOUBLINGS = 10
+"""Maximum number of doublings of the backoff, so that the product does not overflow."""
 
 
 def claim_next(session: Session, kind: type[K], *, lease: timedelta, attempts: int) -> K | None:
-    """Take the piece of work that is fairly next for this worker, or None if there is none.
+    """Claim the job that is next in the fair order; None if there is none.
 
-    What has been tried ``attempts`` times ends in ERROR instead, because it kills its workers.
+    A job that has been tried ``attempts`` times ends in ERROR instead, because it kills its workers.
     """
-    while (work := next_free(session, kind)) is not None:
-        if not gave_up(session, work, attempts) and take(session, work, lease=lease):
-            return work
+    while (job := _lock_next(session, kind)) is not None:
+        if not _mark_abandoned(session, job, attempts) and begin_attempt(session, job, lease=lease):
+            return job
     return None
 
 
-def next_free(session: Session, kind: type[K]) -> K | None:
-    """The first in the fair order that no other worker is just taking, locked."""
-    found: K | None = session.scalar(in_order(kind))
-    return found
+def _lock_next(session: Session, kind: type[K]) -> K | None:
+    """Lock the first job in the fair order that no other worker has locked."""
+    job: K | None = session.scalar(_select_next(kind))
+    return job
 
 
-@lru_cache(maxsize=len(fairness.PARTIES))
-def in_order(kind: fairness.Kind) -> Select[Any]:
-    """Built once, for that takes longer than to ask."""
-    order = fairness.order(kind)
+@lru_cache(maxsize=len(fairness.PARTY_COLUMNS))
+def _select_next(kind: fairness.JobKind) -> Select[Any]:
+    """Build the statement. It is cached because building it takes longer than running it."""
+    order = fairness.build_claim_order(kind)
     return (
         select(kind)
         .join(order, order.c.id == kind.id)
-        .where(fairness.claimable(kind))
+        .where(fairness.is_claimable(kind))
         .order_by(order.c.place)
         .limit(1)
         .with_for_update(of=kind, skip_locked=True)
@@ -64,129 +64,146 @@ def in_order(kind: fairness.Kind) -> Select[Any]:
     )
 
 
-def take(session: Session, work: Work, *, lease: timedelta) -> bool:
-    """Begin an attempt; False if another piece that excludes it has been begun at the same moment."""
-    now = clock(session)
+def begin_attempt(session: Session, job: LeasedJob, *, lease: timedelta) -> bool:
+    """Begin an attempt; return False if a job that excludes this one has begun at the same moment."""
+    now = read_clock(session)
     try:
         with session.begin_nested():
-            work.state = State.SCORING
-            work.attempt += 1
-            work.started_at, work.leased_until = now, now + lease
+            job.state = State.SCORING
+            job.attempt += 1
+            job.started_at, job.leased_until = now, now + lease
     except IntegrityError:
         return False
     return True
 
 
-def gave_up(session: Session, work: Work, attempts: int) -> bool:
-    tried = work.attempt - work.excused
-    if tried < attempts:
+def _mark_abandoned(session: Session, job: LeasedJob, attempts: int) -> bool:
+    attempts_made = job.attempt - job.excused
+    if attempts_made < attempts:
         return False
-    finish(session, work, State.ERROR)
-    last = work.failure.message if work.failure else Message("its worker was lost")
-    work.failure = Statement(
-        USED_UP,
-        Counted(
+    finish(session, job, State.ERROR)
+    last_failure = job.failure.message if job.failure else Message("its worker was lost")
+    job.failure = CodedMessage(
+        ATTEMPTS_EXHAUSTED,
+        PluralMessage(
             "scoring was tried {times} time and never finished; last: {last}",
             "scoring was tried {times} times and never finished; last: {last}",
             "times",
-            times=tried,
-            last=last,
+            times=attempts_made,
+            last=last_failure,
         ),
     )
     return True
 
 
 def renew(
-    session: Session, kind: type[Work], identifier: UUID, attempt: int, *, lease: timedelta, **progress: Any
+    session: Session,
+    kind: type[LeasedJob],
+    identifier: UUID,
+    attempt: int,
+    *,
+    lease: timedelta,
+    **progress: Any,
 ) -> bool:
-    """Keep the claim, and say how far the work is; False if another worker has taken over."""
-    renewed = session.execute(
+    """Extend the lease and record progress; return False if another worker has taken over."""
+    renewed_rows = session.execute(
         update(kind)
         .where(kind.id == identifier, kind.state == State.SCORING, kind.attempt == attempt)
         .values(leased_until=func.clock_timestamp() + lease, **progress)
         .returning(kind.id)
-        .execution_options(synchronize_session=False)  # nothing of it has been read
+        .execution_options(synchronize_session=False)  # the session has not loaded the row
     )
-    return renewed.first() is not None
+    return renewed_rows.first() is not None
 
 
-def held(session: Session, kind: type[W], identifier: UUID, attempt: int) -> W | None:
-    """The work, locked, if this attempt still has the right to finish it."""
-    work = session.get_one(kind, identifier, with_for_update=True)
-    return work if (work.state, work.attempt) == (State.SCORING, attempt) else None
+def lock_lease(session: Session, kind: type[W], identifier: UUID, attempt: int) -> W | None:
+    """Lock and return the job; None if this attempt no longer holds the lease."""
+    job = session.get_one(kind, identifier, with_for_update=True)
+    return job if (job.state, job.attempt) == (State.SCORING, attempt) else None
 
 
-def finish(session: Session, work: Work, state: State) -> None:
-    work.finished_at = clock(session)
-    work.state = state
-    work.leased_until = None
-    log.info("work_finished", work=type(work).__name__, id=str(work.id), state=state, attempt=work.attempt)
+def finish(session: Session, job: LeasedJob, state: State) -> None:
+    job.finished_at = read_clock(session)
+    job.state = state
+    job.leased_until = None
+    log.info("work_finished", work=type(job).__name__, id=str(job.id), state=state, attempt=job.attempt)
 
 
-def fail(session: Session, kind: type[Work], identifier: UUID, attempt: int, reason: Statement) -> bool:
-    """End in ERROR: our fault, with a reason that a team may read."""
-    work = held(session, kind, identifier, attempt)
-    if work is None:
+def fail(
+    session: Session, kind: type[LeasedJob], identifier: UUID, attempt: int, reason: CodedMessage
+) -> bool:
+    """End the job in ERROR, which is a fault of the service. Teams may read the reason."""
+    job = lock_lease(session, kind, identifier, attempt)
+    if job is None:
         return False
-    finish(session, work, State.ERROR)
-    work.failure = reason
+    finish(session, job, State.ERROR)
+    job.failure = reason
     return True
 
 
-def give_back(session: Session, kind: type[Work], identifier: UUID, attempt: int, reason: Statement) -> None:
-    """Give the claim back after a passing fault; the sweep asks for it again."""
-    work = held(session, kind, identifier, attempt)
-    if work is not None:
-        work.failure = reason
-        work.state = State.QUEUED
-        work.leased_until = None
+def release(
+    session: Session, kind: type[LeasedJob], identifier: UUID, attempt: int, reason: CodedMessage
+) -> None:
+    """Release the job after a transient fault; the sweep requeues it."""
+    job = lock_lease(session, kind, identifier, attempt)
+    if job is not None:
+        job.failure = reason
+        job.state = State.QUEUED
+        job.leased_until = None
 
 
-def excuse(session: Session, kind: type[Work], identifier: UUID, attempt: int, reason: Statement) -> None:
-    """Give the claim back uncounted: what was wanting is this worker's, and another one may have it.
+def release_uncounted(
+    session: Session, kind: type[LeasedJob], identifier: UUID, attempt: int, reason: CodedMessage
+) -> None:
+    """Release the job without counting the attempt, because only this worker lacks what it needs.
 
-    It rests a while, longer each time, so that who can do it finds it when who cannot has turned away.
+    The job backs off, longer each time, so that a capable worker finds it after this one has moved on.
     """
-    work = held(session, kind, identifier, attempt)
-    if work is not None:
-        put_back(session, work, reason)
+    job = lock_lease(session, kind, identifier, attempt)
+    if job is not None:
+        requeue_with_backoff(session, job, reason)
 
 
-def miss(
+def release_for_missing_file(
     session: Session,
-    kind: type[Work],
+    kind: type[LeasedJob],
     identifier: UUID,
     attempt: int,
-    reason: Statement,
+    reason: CodedMessage,
     *,
-    patience: timedelta,
+    max_wait: timedelta,
 ) -> None:
-    """As ``excuse``, for a file that is not whole in a store that answers; once it has been missed for
-    ``patience``, nobody seems to have it, and the work ends in ERROR."""
-    work = held(session, kind, identifier, attempt)
-    if work is None:
+    """Release the job uncounted because a file is missing or incomplete in a store that responds.
+
+    Once the file has been missing for ``max_wait``, no worker seems to have it, and the job ends in ERROR.
+    """
+    job = lock_lease(session, kind, identifier, attempt)
+    if job is None:
         return
-    now = clock(session)
-    work.missing_since = work.missing_since or now
-    if work.missing_since + patience > now:
-        put_back(session, work, reason)
+    now = read_clock(session)
+    job.missing_since = job.missing_since or now
+    if job.missing_since + max_wait > now:
+        requeue_with_backoff(session, job, reason)
     else:
-        finish(session, work, State.ERROR)
-        work.failure = reason
+        finish(session, job, State.ERROR)
+        job.failure = reason
 
 
-def put_back(session: Session, work: Work, reason: Statement) -> None:
-    work.not_before = clock(session) + min(FIRST_REST * 2 ** min(work.excused, MOST_DOUBLED), LONGEST_REST)
-    work.excused += 1
-    work.failure = reason
-    work.state = State.QUEUED
-    work.leased_until = None
+def requeue_with_backoff(session: Session, job: LeasedJob, reason: CodedMessage) -> None:
+    job.not_before = read_clock(session) + min(
+        MIN_BACKOFF * 2 ** min(job.excused, _MAX_DOUBLINGS), MAX_BACKOFF
+    )
+    job.excused += 1
+    job.failure = reason
+    job.state = State.QUEUED
+    job.leased_until = None
 
 
-def unattended(session: Session, kind: fairness.Kind) -> int:
-    """How much work waits that a message should have been rung for: what lost its worker, and what is not
-    just queued."""
-    waits = kind.created_at < func.clock_timestamp() - MESSAGE_TRAVELS
-    lost = or_(kind.state == State.SCORING, waits)
-    counted = select(func.count()).select_from(kind).where(fairness.claimable(kind), lost)
-    return session.scalars(counted).one()
+def count_unattended(session: Session, kind: fairness.JobKind) -> int:
+    """Return the number of claimable jobs without a message: their worker or their message was lost."""
+    is_overdue = kind.created_at < func.clock_timestamp() - _MESSAGE_GRACE
+    is_unattended = or_(kind.state == State.SCORING, is_overdue)
+    unattended_count = (
+        select(func.count()).select_from(kind).where(fairness.is_claimable(kind), is_unattended)
+    )
+    return session.scalars(unattended_count).one()

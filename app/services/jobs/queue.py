@@ -1,8 +1,7 @@
-"""The one Celery application, and how the rest of ``app`` asks for work.
+"""The Celery application and the functions that send messages to it.
 
-Services call :func:`defer`; only :mod:`app.db.transaction` calls :func:`publish`, after COMMIT.
-A message says that there is work of a kind, not which: the queue is a doorbell, and the database says what
-is next.
+Services call :func:`enqueue_after_commit`; only :mod:`app.db.transaction` calls :func:`publish`, after
+COMMIT. A message says that there are jobs of a kind, not which job: the database determines what is next.
 """
 
 from collections.abc import Sequence
@@ -23,49 +22,49 @@ from app.db.transaction import AFTER_COMMIT
 log = structlog.get_logger(__name__)
 
 SCORE, JUDGE, ADVISE = "score", "guesses.judge", "threshold_reports.advise"
-"""The tasks: score an evaluation, judge a guess, make a threshold report."""
+"""Task names: score an evaluation, judge a guess, compute a threshold report."""
 
 QUEUES = {SCORE: "celery", JUDGE: "guesses", ADVISE: "reports"}
-"""Where each task's messages wait, so that none stands before another kind."""
+"""Queue of each task. Separate queues keep one kind of job from delaying another."""
 
-SANDBOX = "sandbox"
-"""What a worker is asked: how its scoring processes are sandboxed."""
-DUTIES = "duties"
-"""What a worker is asked: which kinds of work it does, and what it lacks for them."""
-LISTENED_S = 0.5
-"""How long its answer is waited for; who looks for a worker that is slower looks again."""
-IMPATIENT = {"socket_timeout": 1}
-"""For whoever rings or looks: a queue that hangs must not hold up requests. Workers may wait."""
-AWAY = (OperationalError, OSError, RedisError)
+SANDBOX_QUERY = "sandbox"
+"""Query to workers: how their scoring processes are sandboxed."""
+DUTIES_QUERY = "duties"
+"""Query to workers: which kinds of jobs they do, and what they lack for them."""
+_REPLY_TIMEOUT_S = 0.5
+"""Seconds to wait for replies. A slower worker is missing from the answer; callers can ask again."""
+_SHORT_TIMEOUT_OPTIONS = {"socket_timeout": 1}
+"""Options for sending and inspecting: a queue that hangs must not block requests. Workers may wait."""
+_CONNECTION_ERRORS = (OperationalError, OSError, RedisError)
 
 
-def configuration() -> dict[str, object]:
-    """Read when Celery first needs it, so that importing this module needs no environment."""
+def _build_configuration() -> dict[str, object]:
+    """Return the Celery settings. Celery calls this lazily, so importing this module needs no environment."""
     settings = get_settings()
     hard_limit_s = settings.scoring_time_limit_s + 120
     return {
         "broker_url": settings.redis_url,
-        # A worker that dies gives its message back …
+        # The message of a worker that dies is delivered again,
         "task_acks_late": True,
         "task_reject_on_worker_lost": True,
-        # … but a message that kills its worker is not tried for ever.
+        # but a message that kills its workers is not retried for ever.
         "task_retry_on_worker_lost": True,
         "worker_prefetch_multiplier": 1,
         "task_ignore_result": True,
         "task_routes": {task: {"queue": name} for task, name in QUEUES.items()},
         "task_serializer": "json",
         "accept_content": ["json"],
-        # The scoring child has its own, shorter limit; this one catches a task that hangs around it.
+        # The scoring child has its own, shorter limit; this one ends a task that hangs outside of the child.
         "task_time_limit": hard_limit_s,
         "task_soft_time_limit": hard_limit_s - 30,
         "broker_connection_retry_on_startup": True,
         "worker_hijack_root_logger": False,
         "broker_transport_options": {
-            # Redis delivers again after this long, so it exceeds the hard limit.
+            # Redis redelivers after this time, so it must exceed the hard limit.
             "visibility_timeout": int(hard_limit_s * 1.1),
             "unacked_restore_interval": 2,
             "unacked_restore_throttle": 1,
-            # A dead broker fails within a moment: an upload never waits for it.
+            # A dead broker must fail quickly, so that an upload does not wait for it.
             "max_retries": 1,
             "interval_start": 0.1,
             "interval_step": 0.1,
@@ -75,97 +74,99 @@ def configuration() -> dict[str, object]:
 
 
 celery = Celery("anoncup")
-celery.add_defaults(configuration)
+celery.add_defaults(_build_configuration)
 
 
-def defer(session: Session, task: str) -> None:
-    """Ring for ``task`` once ``session`` has committed."""
+def enqueue_after_commit(session: Session, task: str) -> None:
+    """Send a message for ``task`` once ``session`` has committed."""
     session.info.setdefault(AFTER_COMMIT, {}).setdefault(publish, []).append(task)
 
 
 def publish(tasks: Sequence[str]) -> None:
-    """Ring the bell for each; if nobody can hear it, the sweep asks again."""
+    """Send a message for each task; if the queue is unreachable, the sweep sends it later."""
     if not tasks:
         return
     try:
-        with ringers().acquire(block=True) as producer:  # type: ignore[no-untyped-call]  # kombu's
+        with _get_producers().acquire(block=True) as producer:  # type: ignore[no-untyped-call]  # kombu is untyped
             for task in tasks:
                 celery.send_task(task, retry=False, producer=producer)
-    except AWAY:
+    except _CONNECTION_ERRORS:
         log.warning("queue_unreachable", tasks=sorted(set(tasks)))
 
 
-def ringers() -> ProducerPool:
-    """Connections that are kept: to open one costs many times what it costs to ring."""
-    found: ProducerPool = pools.producers[celery.connection_for_write(transport_options=IMPATIENT)]
-    return found
+def _get_producers() -> ProducerPool:
+    """Return the pool of producers. Opening a connection costs many times as much as sending a message."""
+    producers: ProducerPool = pools.producers[
+        celery.connection_for_write(transport_options=_SHORT_TIMEOUT_OPTIONS)
+    ]
+    return producers
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedSandbox:
-    """What a process says of the sandbox of its children."""
+    """A process's report on the sandbox of its children."""
 
     process: str
-    standing: str
+    status: str
     is_complete: bool
 
 
 def list_sandboxes() -> list[ReportedSandbox] | None:
-    """Return what every worker that answers says, by name; None if the queue cannot be reached."""
-    replies = ask_workers(SANDBOX)
+    """Return the report of every worker that replies, by name; None if the queue cannot be reached."""
+    replies = _ask_workers(SANDBOX_QUERY)
     if replies is None:
         return None
     return [
         ReportedSandbox(worker, str(report["standing"]), bool(report["complete"]))
         for worker, report in replies.items()
-        if "standing" in report  # otherwise it says which error kept it from answering
+        if "standing" in report  # otherwise the report is an error
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class Duties:
-    """Kinds of work that a worker does, and what it lacks for them."""
+class WorkerDuties:
+    """Kinds of jobs that a worker does, and what it lacks for them."""
 
     worker: str
     kinds: list[str]
-    lacks: str | None
+    missing: str | None
 
 
-def list_workers() -> list[Duties] | None:
-    """Return every worker that answers, by name; None if the queue cannot be reached."""
-    replies = ask_workers(DUTIES)
+def list_workers() -> list[WorkerDuties] | None:
+    """Return the duties of every worker that replies, by name; None if the queue cannot be reached."""
+    replies = _ask_workers(DUTIES_QUERY)
     if replies is None:
         return None
     return [
-        Duties(worker, list(reply["kinds"]), reply["lacks"])
+        WorkerDuties(worker, list(reply["kinds"]), reply["lacks"])
         for worker, reply in replies.items()
-        if "kinds" in reply  # otherwise it says which error kept it from answering
+        if "kinds" in reply  # otherwise the reply is an error
     ]
 
 
-def ask_workers(question: str) -> dict[str, Any] | None:
-    """Return the reply of every worker that answers, by name; None if the queue cannot be reached."""
+def _ask_workers(question: str) -> dict[str, Any] | None:
+    """Return the replies of the workers by their name; None if the queue cannot be reached."""
     try:
-        with celery.connection_for_write(transport_options=IMPATIENT) as connection:
-            asked = {"connection": connection, "reply": True, "timeout": LISTENED_S}
-            answers = celery.control.broadcast(question, **asked) or []
-    except AWAY:
+        with celery.connection_for_write(transport_options=_SHORT_TIMEOUT_OPTIONS) as connection:
+            options = {"connection": connection, "reply": True, "timeout": _REPLY_TIMEOUT_S}
+            answers = celery.control.broadcast(question, **options) or []
+    except _CONNECTION_ERRORS:
         return None
     return dict(sorted(pair for answer in answers for pair in answer.items()))
 
 
-def depths() -> dict[str, int] | None:
-    """How many messages wait for each task; None if the queue cannot be reached."""
+def count_messages_by_task() -> dict[str, int] | None:
+    """Return the number of waiting messages by task; None if the queue cannot be reached."""
     try:
-        with celery.connection_for_read(transport_options=IMPATIENT) as connection:
+        with celery.connection_for_read(transport_options=_SHORT_TIMEOUT_OPTIONS) as connection:
             connection.ensure_connection(max_retries=1, timeout=1)
-            ask = connection.default_channel.client.llen
-            return {task: int(ask(name)) for task, name in QUEUES.items()}
-    except AWAY:
+            measure_length = connection.default_channel.client.llen
+            return {task: int(measure_length(name)) for task, name in QUEUES.items()}
+    except _CONNECTION_ERRORS:
         return None
 
 
-def depth() -> int | None:
-    """How many messages wait; None if the queue cannot be reached."""
-    found = depths()
-    return None if found is None else sum(found.values())
+def count_messages() -> int | None:
+    """Return the number of waiting messages; None if the queue cannot be reached."""
+    counts = count_messages_by_task()
+    return None if counts is None else sum(counts.values())

@@ -1,4 +1,4 @@
-"""What keeps promises when processes die: work that nobody does is asked for again."""
+"""Recovery of lost jobs: sends messages again for jobs that no worker processes."""
 
 from collections.abc import Mapping
 
@@ -6,30 +6,30 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, Guess, RehearsalMove, ThresholdReport
 from app.services.jobs import leases, queue
-from app.services.jobs.fairness import Kind
+from app.services.jobs.fairness import JobKind
 
-KINDS: dict[str, tuple[Kind, ...]] = {
+_KINDS_BY_TASK: dict[str, tuple[JobKind, ...]] = {
     queue.SCORE: (Evaluation,),
     queue.JUDGE: (Guess,),
     queue.ADVISE: (ThresholdReport, RehearsalMove),
 }
-"""What each task does."""
+"""Kinds of jobs that each task processes."""
 
-MOST = 100
-"""Rings for one kind of work at a time: a worker that answers them all is busy until the next."""
+MAX_MESSAGES = 100
+"""Messages sent per task and sweep: enough to keep a worker busy until the next sweep."""
 
 
-def ask_again(session: Session, *, waiting: Mapping[str, int]) -> dict[str, int]:
-    """Ring as often as there is work without a message; how often, by task. Safe to do twice at once.
+def requeue_unattended(session: Session, *, waiting_messages: Mapping[str, int]) -> dict[str, int]:
+    """Send messages for jobs without one and return their number by task. Safe to run concurrently.
 
-    ``waiting``: the messages in each task's queue.
+    ``waiting_messages`` is the number of messages in the queue of each task.
     """
-    found = {}
-    for task, kinds in KINDS.items():
-        waits = sum(leases.unattended(session, kind) for kind in kinds)
-        rings = min(waits - waiting[task], MOST)
-        for _ in range(rings):
-            queue.defer(session, task)
-        if rings > 0:
-            found[task] = rings
-    return found
+    sent_by_task = {}
+    for task, kinds in _KINDS_BY_TASK.items():
+        unattended = sum(leases.count_unattended(session, kind) for kind in kinds)
+        message_count = min(unattended - waiting_messages[task], MAX_MESSAGES)
+        for _ in range(message_count):
+            queue.enqueue_after_commit(session, task)
+        if message_count > 0:
+            sent_by_task[task] = message_count
+    return sent_by_task

@@ -1,4 +1,4 @@
-"""Files that every process must find in its store, if it is the store of this service."""
+"""Check that a process uses the store of this service, by looking for files that the database lists."""
 
 from sqlalchemy import select, true
 from sqlalchemy.orm import Session
@@ -6,37 +6,41 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Unavailable
 from app.db.models import Competition, Submission
 from app.db.transaction import transaction
-from app.storage import store
+from app.storage import get_store
 
-NEWEST = 3
-"""Competitions and submissions that are asked about: one lost file must not make a store look foreign."""
+_SAMPLE_SIZE = 3
+"""Number of competitions and submissions checked. One lost file must not make a store look foreign."""
 
 
 def check_store() -> None:
-    """The store can be read, and it is the one that the others write to: it has a file that the rows name.
+    """Check that the store is readable and has a file that the database lists. Raise Unavailable otherwise.
 
-    Unavailable if not: an empty folder where another was to be mounted would lose what is put into it.
+    An empty folder in place of a missing mount would lose every file written to it.
     """
     with transaction() as session:
-        named = known_files(session)
-    if not named:
-        store().check()
-    elif not any(store().holds(digest) for digest in named):
+        digests = sample_digests(session)
+    if not digests:
+        get_store().check_writable()
+    elif not any(get_store().contains(digest) for digest in digests):
         raise Unavailable(
             "none of the files that the database lists are in the store: is it the right store?",
             code="storage_unavailable",
         )
 
 
-def known_files(session: Session) -> list[str]:
-    """SHA-256 of some files that the rows name, the newest of each kind; empty while none is named."""
+def sample_digests(session: Session) -> list[str]:
+    """Return the SHA-256 of the newest original and release files that the database lists."""
     originals = select(Competition.original).where(Competition.original_rows.is_not(None))
-    # Of each competition first, which an index finds: this is asked before every upload.
-    each = select(Submission.files, Submission.received_at).where(Submission.competition_id == Competition.id)
-    last = each.order_by(Submission.received_at.desc()).limit(NEWEST).lateral()
-    releases = select(last.c.files).select_from(Competition).join(last, true())
+    # Select the latest per competition first, which uses an index: this runs before every upload.
+    submissions_of_contest = select(Submission.files, Submission.received_at).where(
+        Submission.competition_id == Competition.id
+    )
+    latest_submissions = (
+        submissions_of_contest.order_by(Submission.received_at.desc()).limit(_SAMPLE_SIZE).lateral()
+    )
+    releases = select(latest_submissions.c.files).select_from(Competition).join(latest_submissions, true())
     newest = [
-        *session.scalars(originals.order_by(Competition.created_at.desc()).limit(NEWEST)),
-        *session.scalars(releases.order_by(last.c.received_at.desc()).limit(NEWEST)),
+        *session.scalars(originals.order_by(Competition.created_at.desc()).limit(_SAMPLE_SIZE)),
+        *session.scalars(releases.order_by(latest_submissions.c.received_at.desc()).limit(_SAMPLE_SIZE)),
     ]
     return [digest for files in newest for digest in files.values()]

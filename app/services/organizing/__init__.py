@@ -1,1 +1,1 @@
-"""What organizers alone do and see."""
+"""Functions reserved for organizers: dashboard, exports, disqualification, re-scoring, rehearsals."""

@@ -1,4 +1,4 @@
-"""Baselines: releases of sample methods that organizers put on the board for comparison."""
+"""Baselines: releases made by sample methods, which organizers put on the board for comparison."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,120 +8,132 @@ from sqlalchemy.orm import Session
 
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.evaluation.samples import sample_release
-from anoncup.lazy import deferred
+from anoncup.lazy import lazy
 from anoncup.plugins import TRACKS
 from anoncup.tracks.files import SECRET
-from anoncup.tracks.model import About
+from anoncup.tracks.model import ReleaseContext
 from app.db import now
 from app.db.models import Competition
 from app.processes import parser_process
 from app.services.accounts import audit, memberships, names
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
-from app.services.contests.contest import read_file
+from app.services.contests.contest import parse_stored_rules
 from app.services.organizing import disqualification
 from app.services.originals import allocations
 from app.services.submissions import submissions, uploads
-from app.services.submissions.submissions import Receipt
-from app.services.submissions.uploads import Entrance, Upload
-from app.storage import store
+from app.services.submissions.submissions import SubmissionReceipt
+from app.services.submissions.uploads import PendingRelease, UploadContext
+from app.storage import get_store
 
 if TYPE_CHECKING:
     from numpy.random import default_rng
 
 else:
-    default_rng = deferred("numpy.random.default_rng")
+    default_rng = lazy("numpy.random.default_rng")
 
 SEED = 2015
-"""Of what a sample method draws; a baseline is no target, so nothing is to be guessed of it."""
+"""Seed of the sample methods; it can be public because a baseline is not a target."""
 
 
-def entrance(session: Session, principal: Principal, slug: str) -> Entrance:
-    """What a baseline's release is read against; for the competition's organizers."""
-    row = competitions.for_organizer(session, principal, slug).row
+def enter(session: Session, principal: Principal, slug: str) -> UploadContext:
+    """Return the context for reading a baseline's release, for one of the organizers."""
+    row = competitions.find_for_organizer(session, principal, slug).row
     if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    own = allocations.require_drawn(session, row, None)
-    return Entrance(
-        row.id, row.file, uploads.digests(row), key=None, attempt=None, first=not row.scored_by, own=own
+    own = allocations.require_allocated(session, row, None)
+    return UploadContext(
+        row.id,
+        row.file,
+        uploads.list_original_digests(row),
+        key=None,
+        attempt=None,
+        is_first=not row.scored_by,
+        own_files=own,
     )
 
 
-def sample(at: Entrance, method: str) -> tuple[dict[str, bytes], bytes | None]:
-    """The work of a sample method on the competition's data, in a new order, and its secret, if one is sent.
+def run_sample_method(context: UploadContext, method: str) -> tuple[dict[str, bytes], bytes | None]:
+    """Run a sample method on the competition's data and return the shuffled release and its secret.
 
-    Needs no session. The same method gives the same release again.
+    The secret is None where the service allocates the answers. The result is reproducible. Needs no session.
     """
-    track = at.track
+    track = context.track
     if method not in track.methods:
         raise InvalidInput("methods: {methods}", code="unknown_method", methods=tuple(track.methods))
-    answer = at.own[track.answers.file.name] if track.draws_answer else None
-    readable = [*dict(at.original).values(), *filter(None, [answer])]
-    files = parser_process.call_reading(
-        parser_process.ORIGINALS, readable, make_sample, at.file, at.original, method, answer
+    answer = context.own_files[track.answer_spec.file.name] if track.allocates_answer else None
+    readable_digests = [*dict(context.original).values(), *filter(None, [answer])]
+    files = parser_process.call_with_files(
+        parser_process.ORIGINALS,
+        readable_digests,
+        _make_sample_files,
+        context.file,
+        context.original,
+        method,
+        answer,
     )
     secret = files.pop(SECRET, None)
     return files, secret
 
 
-def make_sample(
+def _make_sample_files(
     file: str, digests: tuple[tuple[str, str], ...], method: str, answer: str | None
 ) -> dict[str, bytes]:
-    """Make the release of a sample method, and its secret; called in the parser.
+    """Make the release of a sample method and its secret; runs in the parser process.
 
-    ``answer``: the digest of what the service has drawn for all baselines, where it draws. What is compared
-    is their methods.
+    ``answer``: digest of the answer allocated to all baselines, or None where teams send their own. Baselines
+    share one answer, so that only their methods differ.
     """
-    rules = read_file(file)
+    rules = parse_stored_rules(file)
     track = TRACKS[rules.track]
-    original = competitions.original_tables(digests, file)
+    original = competitions.load_original_tables(digests, file)
     own = {}
     if answer is not None:
-        count = track.individuals(original)
-        about = About(rules, {"originals": count, "rows": count}, lambda: original)
-        own["answer"] = track.answers.read(store().get(answer), about)
+        count = track.count_individuals(original)
+        answer_context = ReleaseContext(rules, {"originals": count, "rows": count}, lambda: original)
+        own["answer"] = track.answer_spec.read(get_store().get(answer), answer_context)
     return sample_release(track, method, original, rules, default_rng(SEED), **own)
 
 
 def add(
     session: Session,
     principal: Principal,
-    upload: Upload,
+    upload: PendingRelease,
     *,
     name: str,
     sealing_key: Path | None,
-) -> Receipt:
-    """Put a release on the board under ``name``: scored like any other, without rank, quota or target."""
-    at = upload.entrance
-    row = session.get_one(Competition, at.competition_id, with_for_update=True)
+) -> SubmissionReceipt:
+    """Put a release on the board under ``name``; it is scored, but has no rank, quota or target."""
+    context = upload.context
+    row = session.get_one(Competition, context.competition_id, with_for_update=True)
     competitions.require_organizer(session, row.id, principal)
-    if not uploads.stands(row, at):
+    if not uploads.is_still_valid(row, context):
         raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
     if row.closed_at is not None:
         raise Conflict("the competition has closed", code="phase_closed")
     team = memberships.create_team(session, row.id, name, baseline=True)
-    made = submissions.keep(
+    receipt = submissions.store_submission(
         session,
         principal.user_id,
         upload,
         row=row,
         team=team,
-        received_at=now.clock(session),
-        seal=submissions.to_key_in(sealing_key),
+        received_at=now.read_clock(session),
+        seal=submissions.make_seal(sealing_key),
     )
     audit.record(session, principal, "baseline.add", competition_id=row.id, subject=team.name)
-    return made
+    return receipt
 
 
 def remove(session: Session, principal: Principal, slug: str, team_id: UUID) -> None:
-    """Take a baseline off the board for good; what was scored stays in the record, out of sight."""
-    row = competitions.locked_for_organizer(session, principal, slug).row
-    team = disqualification.team_in(session, row, team_id)
+    """Remove a baseline from the board permanently; its scores stay in the database but are not shown."""
+    row = competitions.lock_for_organizer(session, principal, slug).row
+    team = disqualification.lock_team(session, row, team_id)
     if not team.baseline:
         raise NotFound("the competition has no such baseline", code="no_such_baseline")
-    principal.require_confirmed()
+    principal.require_reauthentication()
     audit.record(session, principal, "baseline.remove", competition_id=row.id, subject=team.name)
-    team.disqualified_at = now.clock(session)
-    # Its name becomes free for a team.
-    for column in names.columns(team.name):
+    team.disqualified_at = now.read_clock(session)
+    # A suffix frees the name for a team.
+    for column in names.build_key_columns(team.name):
         setattr(team, column, f"{getattr(team, column)} {team.id}")

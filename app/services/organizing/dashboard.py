@@ -1,4 +1,4 @@
-"""Where a competition stands, for its organizers: what there is, and what waits for them."""
+"""The organizers' dashboard: counts of a competition's contents, and tasks that need attention."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -8,44 +8,44 @@ from uuid import UUID
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
-from anoncup.competition.scoring_versions import lacks
+from anoncup.competition.scoring_versions import is_unsupported
 from anoncup.rules.model import Rules
 from app.db.models import Competition, Evaluation, Guess, State, Submission, Target, Team
 from app.services.accounts.accounts import Principal
 from app.services.boards import effective_evaluations, verdicts
-from app.services.boards.version_filter import by_rules
+from app.services.boards.version_filter import limit_to_eligible
 from app.services.contests import clarifications, competitions, phases, revisions, sealed_inputs
-from app.services.contests.phases import Standing
-from app.services.contests.visibility import ALWAYS
+from app.services.contests.phases import PhaseStatus
+from app.services.contests.visibility import UNFROZEN
 from app.services.jobs.leases import UNFINISHED
-from app.services.organizing import load, rejudgings
-from app.services.organizing.load import Load
-from app.services.organizing.rejudgings import Preview
+from app.services.organizing import rejudgings, workload
+from app.services.organizing.rejudgings import RescorePreview
+from app.services.organizing.workload import Workload
 from app.services.originals import allocations
 
-STALLED = timedelta(minutes=1)
-"""Work that has waited so long while nothing of it runs: no worker is there."""
-UNSWEPT_S = 60.0
-"""So long without a sweep: the regular tasks do not run."""
-SOON = timedelta(hours=24)
+_STALLED_AFTER = timedelta(minutes=1)
+"""Jobs that wait for longer while none is running indicate that there is no worker."""
+_SWEEP_OVERDUE_S = 60.0
+"""A longer time without a sweep indicates that the periodic tasks are not running."""
+_ENDING_SOON = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """What a competition holds; ``idle``: teams without an accepted or waiting submission."""
+class ContestCounts:
+    """Counts of a competition's contents; ``idle_teams`` have no accepted or waiting submission."""
 
     teams: int
     disqualified: int
     baselines: int
-    idle: int
+    idle_teams: int
     submissions: dict[State, int]
     guesses: dict[State, int]
     targets: int
 
 
 @dataclass(frozen=True, slots=True)
-class Duty:
-    """Something for the organizers to do or to know; ``urgent``: the contest suffers until it is done."""
+class OrganizerTask:
+    """Something that organizers should do or know; urgent if the contest is impaired until it is done."""
 
     code: Literal[
         "no_original",
@@ -73,50 +73,60 @@ class Duty:
 
 @dataclass(frozen=True, slots=True)
 class Dashboard:
-    """``unfinished``: submissions and guesses whose scoring a deadline waits for. ``mixed``: submissions that
-    were scored by something else than what counts. ``lacking``: files that only organizers hold and have
-    still to give. ``questions``: those of teams that nobody has answered. ``unallocated``: teams for
-    which no data are left."""
+    """Everything that the dashboard shows.
 
-    counts: Counts
-    load: Load
-    open_set: Preview | None
+    ``unfinished``: submissions and guesses whose scoring delays a deadline.
+    ``mixed_versions``: submissions scored by other versions than the current ones.
+    ``missing_files``: organizer files still to be uploaded.
+    ``unanswered_questions``: questions of teams without an answer.
+    ``unallocated_teams``: teams for which no data are left.
+    """
+
+    counts: ContestCounts
+    load: Workload
+    open_rescore: RescorePreview | None
     unfinished: int
-    mixed: int
-    lacking: tuple[str, ...]
-    questions: int
-    unallocated: int
+    mixed_versions: int
+    missing_files: tuple[str, ...]
+    unanswered_questions: int
+    unallocated_teams: int
 
 
-def of_competition(session: Session, principal: Principal, slug: str) -> Dashboard:
-    """For the competition's organizers."""
-    found = load.of_competition(session, principal, slug)
+def load_dashboard(session: Session, principal: Principal, slug: str) -> Dashboard:
+    """Load the dashboard for an organizer; raises NotFound or NotAllowed."""
+    current_load = workload.measure(session, principal, slug)
     contest = competitions.find(session, principal, slug)
-    rescore = revisions.open_rescore(session, contest.id)
-    counts = counted(session, contest.id)
+    rescore = revisions.find_open_rescore(session, contest.id)
+    counts = count_contents(session, contest.id)
     return Dashboard(
         counts,
-        found,
-        None if rescore is None else rejudgings.progress_of(session, rescore),
-        sum(each[state] for each in (counts.submissions, counts.guesses) for state in UNFINISHED),
-        mixed(session, contest.row),
-        sealed_inputs.lacking(session, contest.row),
-        clarifications.unanswered(session, contest.id),
-        allocations.teams_without(session, contest.id),
+        current_load,
+        None if rescore is None else rejudgings.load_progress(session, rescore),
+        sum(
+            state_counts[state]
+            for state_counts in (counts.submissions, counts.guesses)
+            for state in UNFINISHED
+        ),
+        _count_mixed_versions(session, contest.row),
+        sealed_inputs.list_missing_files(session, contest.row),
+        clarifications.count_unanswered(session, contest.id),
+        allocations.count_teams_without_data(session, contest.id),
     )
 
 
-def mixed(session: Session, row: Competition) -> int:
-    endings = (
-        [one.ending for one in effective_evaluations.finished(session, row, ALWAYS)] if row.scored_by else []
+def _count_mixed_versions(session: Session, row: Competition) -> int:
+    finish_times = (
+        [evaluation.key for evaluation in effective_evaluations.list_finished(session, row, UNFROZEN)]
+        if row.scored_by
+        else []
     )
-    found = verdicts.numbers_of(session, endings)
-    return sum(by_rules(one, row.scored_by) != one for one in found.values())
+    numbers = verdicts.load_numbers(session, finish_times)
+    return sum(limit_to_eligible(evaluation, row.scored_by) != evaluation for evaluation in numbers.values())
 
 
-def counted(session: Session, competition_id: UUID) -> Counts:
-    mine = Team.competition_id == competition_id
-    live = exists().where(
+def count_contents(session: Session, competition_id: UUID) -> ContestCounts:
+    in_competition = Team.competition_id == competition_id
+    has_live_submission = exists().where(
         Submission.team_id == Team.id,
         Evaluation.submission_id == Submission.id,
         Evaluation.current,
@@ -129,103 +139,129 @@ def counted(session: Session, competition_id: UUID) -> Counts:
             func.count().filter(~Team.baseline),
             func.count().filter(~Team.baseline, ~qualified),
             func.count().filter(Team.baseline, qualified),
-            func.count().filter(~Team.baseline, qualified, ~live),
+            func.count().filter(~Team.baseline, qualified, ~has_live_submission),
         )
         .select_from(Team)
-        .where(mine)
+        .where(in_competition)
     ).one()
     evaluations = select(Evaluation.state, func.count()).join(Evaluation.submission).where(Evaluation.current)
     guesses = select(Guess.state, func.count()).where(Guess.competition_id == competition_id)
     targets = select(func.count()).where(Target.competition_id == competition_id)
-    return Counts(
+    return ContestCounts(
         *teams,
-        by_state(session, evaluations.where(Submission.competition_id == competition_id), Evaluation.state),
-        by_state(session, guesses, Guess.state),
+        _count_by_state(
+            session, evaluations.where(Submission.competition_id == competition_id), Evaluation.state
+        ),
+        _count_by_state(session, guesses, Guess.state),
         session.scalars(targets).one(),
     )
 
 
-def by_state(session: Session, query: Any, state: Any) -> dict[State, int]:
-    found: dict[State, int] = dict(session.execute(query.group_by(state)).all())
-    return {each: found.get(each, 0) for each in State}
+def _count_by_state(session: Session, query: Any, state: Any) -> dict[State, int]:
+    counts: dict[State, int] = dict(session.execute(query.group_by(state)).all())
+    return {known_state: counts.get(known_state, 0) for known_state in State}
 
 
-def duties(rules: Rules, row: Competition, now: Standing, found: Dashboard) -> list[Duty]:
-    """What waits for the organizers, the urgent first."""
-    listed = [
-        *([Duty("no_truth", len(found.lacking), urgent=True)] if found.lacking else []),
-        *([Duty("questions", found.questions, urgent=True)] if found.questions else []),
-        *([Duty("unallocated", found.unallocated, urgent=True)] if found.unallocated else []),
-        *set_up(rules, row, found.counts),
-        *(each for each in at_work(now, found) if each.code != "stalled" or not lacks(rules)),
-        *contest(rules, now, found.counts),
-        *re_scoring(found.open_set),
-        *what_counts(rules, found),
+def list_tasks(
+    rules: Rules, row: Competition, status: PhaseStatus, dashboard: Dashboard
+) -> list[OrganizerTask]:
+    """Return the tasks of the organizers, urgent ones first."""
+    tasks = [
+        *(
+            [OrganizerTask("no_truth", len(dashboard.missing_files), urgent=True)]
+            if dashboard.missing_files
+            else []
+        ),
+        *(
+            [OrganizerTask("questions", dashboard.unanswered_questions, urgent=True)]
+            if dashboard.unanswered_questions
+            else []
+        ),
+        *(
+            [OrganizerTask("unallocated", dashboard.unallocated_teams, urgent=True)]
+            if dashboard.unallocated_teams
+            else []
+        ),
+        *_list_setup_tasks(rules, row, dashboard.counts),
+        *(
+            task
+            for task in _list_work_tasks(status, dashboard)
+            if task.code != "stalled" or not is_unsupported(rules)
+        ),
+        *_list_phase_tasks(rules, status, dashboard.counts),
+        *_list_rescore_tasks(dashboard.open_rescore),
+        *_list_version_tasks(rules, dashboard),
     ]
-    return sorted(listed, key=lambda duty: not duty.urgent)
+    return sorted(tasks, key=lambda item: not item.urgent)
 
 
-def set_up(rules: Rules, row: Competition, counts: Counts) -> list[Duty]:
-    missing = []
+def _list_setup_tasks(rules: Rules, row: Competition, counts: ContestCounts) -> list[OrganizerTask]:
+    tasks = []
     if row.original_rows is None:
-        missing.append(Duty("no_original", urgent=True))
+        tasks.append(OrganizerTask("no_original", urgent=True))
     if rules.excessive is not None and rules.threshold is None:
-        missing.append(Duty("no_threshold", urgent=True))
+        tasks.append(OrganizerTask("no_threshold", urgent=True))
     if not rules.phases:
-        missing.append(Duty("no_phases", urgent=True))
+        tasks.append(OrganizerTask("no_phases", urgent=True))
     if not counts.teams:
-        missing.append(Duty("no_teams"))
-    return missing
+        tasks.append(OrganizerTask("no_teams"))
+    return tasks
 
 
-def at_work(now: Standing, found: Dashboard) -> list[Duty]:
-    listed = []
-    failed = found.counts.submissions[State.ERROR]
-    if failed:
-        listed.append(Duty("errors", failed, urgent=True))
-    if is_stalled(found.load):
-        listed.append(Duty("stalled", sum(found.load.waiting.values()), urgent=True))
-    if is_unswept(found.load):
-        listed.append(Duty("unswept", urgent=True))
-    if now.state == "settling":
-        listed.append(Duty("settling", found.unfinished))
-    return listed
+def _list_work_tasks(status: PhaseStatus, dashboard: Dashboard) -> list[OrganizerTask]:
+    tasks = []
+    failed_count = dashboard.counts.submissions[State.ERROR]
+    if failed_count:
+        tasks.append(OrganizerTask("errors", failed_count, urgent=True))
+    if is_stalled(dashboard.load):
+        tasks.append(OrganizerTask("stalled", sum(dashboard.load.waiting.values()), urgent=True))
+    if is_sweep_overdue(dashboard.load):
+        tasks.append(OrganizerTask("unswept", urgent=True))
+    if status.state == "settling":
+        tasks.append(OrganizerTask("settling", dashboard.unfinished))
+    return tasks
 
 
-def contest(rules: Rules, now: Standing, counts: Counts) -> list[Duty]:
-    listed = [Duty("paused", urgent=True)] if now.paused else []
-    first = rules.phase(phases.ANONYMIZATION)
-    ends_soon = now.open is not None and now.open == first and first.end - now.now <= SOON
-    if ends_soon and counts.idle:
-        listed.append(Duty("idle_teams", counts.idle))
-    return listed
+def _list_phase_tasks(rules: Rules, status: PhaseStatus, counts: ContestCounts) -> list[OrganizerTask]:
+    tasks = [OrganizerTask("paused", urgent=True)] if status.paused else []
+    first_phase = rules.phase(phases.ANONYMIZATION)
+    ends_soon = (
+        status.open_phase is not None
+        and status.open_phase == first_phase
+        and first_phase.end - status.now <= _ENDING_SOON
+    )
+    if ends_soon and counts.idle_teams:
+        tasks.append(OrganizerTask("idle_teams", counts.idle_teams))
+    return tasks
 
 
-def what_counts(rules: Rules, found: Dashboard) -> list[Duty]:
-    """Only a re-score set puts other versions in force."""
-    listed = []
-    if lacks(rules):
-        listed.append(Duty("newer_scorer", found.counts.submissions[State.QUEUED], urgent=True))
-    if found.mixed:
-        listed.append(Duty("mixed_versions", found.mixed, urgent=True))
-    return listed
+def _list_version_tasks(rules: Rules, dashboard: Dashboard) -> list[OrganizerTask]:
+    """Return tasks about scoring versions, which change only through a re-score set."""
+    tasks = []
+    if is_unsupported(rules):
+        tasks.append(OrganizerTask("newer_scorer", dashboard.counts.submissions[State.QUEUED], urgent=True))
+    if dashboard.mixed_versions:
+        tasks.append(OrganizerTask("mixed_versions", dashboard.mixed_versions, urgent=True))
+    return tasks
 
 
-def re_scoring(open_set: Preview | None) -> list[Duty]:
-    if open_set is None:
+def _list_rescore_tasks(open_rescore: RescorePreview | None) -> list[OrganizerTask]:
+    if open_rescore is None:
         return []
     code: Literal["rescore_ready", "rescore_scoring"] = (
-        "rescore_ready" if open_set.stage == "ready" else "rescore_scoring"
+        "rescore_ready" if open_rescore.stage == "ready" else "rescore_scoring"
     )
-    left = open_set.total - open_set.finished
-    return [Duty(code, left, urgent=code == "rescore_ready", rescore_id=open_set.rescore.id)]
+    remaining = open_rescore.total - open_rescore.finished
+    return [
+        OrganizerTask(code, remaining, urgent=code == "rescore_ready", rescore_id=open_rescore.rescore.id)
+    ]
 
 
-def is_stalled(found: Load) -> bool:
-    """Work waits and waits, and nobody is at any, nor at that of another competition."""
-    waits = found.oldest_waiting is not None and found.oldest_waiting > STALLED
-    return waits and not found.busy
+def is_stalled(workload: Workload) -> bool:
+    """Whether jobs wait for too long while no worker is busy, not even with another competition."""
+    is_overdue = workload.oldest_waiting is not None and workload.oldest_waiting > _STALLED_AFTER
+    return is_overdue and not workload.is_busy
 
 
-def is_unswept(found: Load) -> bool:
-    return found.last_sweep_s is None or found.last_sweep_s > UNSWEPT_S
+def is_sweep_overdue(workload: Workload) -> bool:
+    return workload.last_sweep_s is None or workload.last_sweep_s > _SWEEP_OVERDUE_S

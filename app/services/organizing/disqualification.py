@@ -1,4 +1,4 @@
-"""What organizers decide about teams and submissions: grants, disqualification, scoring once more."""
+"""Decisions of organizers about teams and submissions: grants, disqualification, re-evaluation."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -10,14 +10,14 @@ from anoncup import schemas
 from anoncup.errors import Conflict, InvalidInput, NotFound
 from anoncup.messages import N_
 from app.db.models import Competition, Evaluation, Grant, State, Submission, Team
-from app.db.now import clock
+from app.db.now import read_clock
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
 from app.services.submissions import evaluations, quota, submissions, uploads
 
-MOST_GRANTED = schemas.MOST_GRANTED
-LONGEST_REASON = 500
+MAX_GRANT = schemas.MAX_GRANT
+MAX_REASON_LENGTH = 500
 
 
 def grant(
@@ -30,41 +30,41 @@ def grant(
     amount: int,
     reason: str = "",
 ) -> Grant:
-    """Give a team more of a cap. More of a daily cap is for today, in the competition's zone.
+    """Raise a cap of a team; a daily cap is raised for today, in the competition's time zone.
 
-    More guesses on a target need the password: organizers read the exact score of each, an oracle.
-    ``reason``: for the audit log only.
+    More guesses on a target need the password: organizers see the exact score of each guess, which turns
+    additional guesses into an oracle. ``reason`` appears only in the audit log.
     """
-    row = competitions.locked_for_organizer(session, principal, slug).row
-    team = team_in(session, row, team_id)
+    row = competitions.lock_for_organizer(session, principal, slug).row
+    team = lock_team(session, row, team_id)
     if cap not in quota.CAPS:
         raise InvalidInput("caps are {names}", code="invalid_grant", names=tuple(quota.CAPS))
-    if not 1 <= amount <= MOST_GRANTED:
-        raise InvalidInput("grant 1 to {most:,} more", code="invalid_grant", most=MOST_GRANTED)
+    if not 1 <= amount <= MAX_GRANT:
+        raise InvalidInput("grant 1 to {most:,} more", code="invalid_grant", most=MAX_GRANT)
     if cap == quota.GUESSES_PER_TARGET:
-        principal.require_confirmed()
-    made = Grant(team_id=team.id, cap=cap, amount=amount)
-    session.add(made)
+        principal.require_reauthentication()
+    new_grant = Grant(team_id=team.id, cap=cap, amount=amount)
+    session.add(new_grant)
     session.flush()
-    noted(session, principal, row, "quota.grant", team.name, reason=reason, cap=cap, amount=amount)
-    return made
+    _record_audit(session, principal, row, "quota.grant", team.name, reason=reason, cap=cap, amount=amount)
+    return new_grant
 
 
-def team_in(session: Session, row: Competition, team_id: UUID) -> Team:
+def lock_team(session: Session, row: Competition, team_id: UUID) -> Team:
     team = session.get(Team, team_id, with_for_update=True, populate_existing=True)
     if team is None or team.competition_id != row.id:
         raise NotFound("the competition has no such team", code="no_such_team")
     return team
 
 
-def granted(session: Session, principal: Principal, slug: str, team_id: UUID) -> Sequence[Grant]:
-    """What a team was given, newest first; for the organizers."""
-    contest = competitions.for_organizer(session, principal, slug)
-    mine = select(Grant).join(Team, Team.id == Grant.team_id).where(Team.competition_id == contest.id)
-    return session.scalars(mine.where(Grant.team_id == team_id).order_by(Grant.at.desc())).all()
+def list_grants(session: Session, principal: Principal, slug: str, team_id: UUID) -> Sequence[Grant]:
+    """Return the grants of a team, newest first, for the organizers."""
+    contest = competitions.find_for_organizer(session, principal, slug)
+    query = select(Grant).join(Team, Team.id == Grant.team_id).where(Team.competition_id == contest.id)
+    return session.scalars(query.where(Grant.team_id == team_id).order_by(Grant.at.desc())).all()
 
 
-def judge_team(
+def set_team_disqualified(
     session: Session,
     principal: Principal,
     slug: str,
@@ -73,91 +73,102 @@ def judge_team(
     disqualified: bool,
     reason: str = "",
 ) -> Team:
-    """Take a team out of the contest, its targets and its guesses with it, or back in with all of them.
+    """Disqualify or reinstate a team together with its targets and guesses.
 
-    ``reason``, here and below: for the audit log; of a disqualification, for the team, too.
+    ``reason`` appears in the audit log; the team sees the reason of a disqualification.
     """
-    contest = competitions.locked_for_organizer(session, principal, slug)
-    team = team_in(session, contest.row, team_id)
-    require_change(principal, contest.row, team.disqualified_at is not None, disqualified)
-    team.disqualified_at = clock(session) if disqualified else None
-    team.disqualified_for = clean_reason(reason) or None if disqualified else None
-    noted(session, principal, contest.row, f"team.{word(disqualified)}", team.name, reason=reason)
-    return team
-
-
-def silence(session: Session, principal: Principal, slug: str, team_id: UUID) -> Team:
-    """Take away what a team tells of how it did it; the audit log keeps it."""
-    contest = competitions.locked_for_organizer(session, principal, slug)
-    team = team_in(session, contest.row, team_id)
-    if team.approach is None:
-        raise Conflict("the team has not described its method", code="nothing_to_change")
-    before = {"approach": team.approach}
-    team.approach = None
-    audit.record(
-        session, principal, "team.silence", competition_id=contest.id, subject=team.name, before=before
+    contest = competitions.lock_for_organizer(session, principal, slug)
+    team = lock_team(session, contest.row, team_id)
+    _require_change(principal, contest.row, team.disqualified_at is not None, disqualified)
+    team.disqualified_at = read_clock(session) if disqualified else None
+    team.disqualified_for = _clean_reason(reason) or None if disqualified else None
+    _record_audit(
+        session, principal, contest.row, f"team.{_choose_verb(disqualified)}", team.name, reason=reason
     )
     return team
 
 
-def judge_submission(
+def remove_method_description(session: Session, principal: Principal, slug: str, team_id: UUID) -> Team:
+    """Remove a team's description of its method; the audit log keeps the text."""
+    contest = competitions.lock_for_organizer(session, principal, slug)
+    team = lock_team(session, contest.row, team_id)
+    if team.approach is None:
+        raise Conflict("the team has not described its method", code="nothing_to_change")
+    previous = {"approach": team.approach}
+    team.approach = None
+    audit.record(
+        session, principal, "team.silence", competition_id=contest.id, subject=team.name, old_values=previous
+    )
+    return team
+
+
+def set_submission_disqualified(
     session: Session, principal: Principal, submission_id: UUID, *, disqualified: bool, reason: str = ""
 ) -> Submission:
-    """Take a submission out of the boards and withdraw its target, or put both back."""
-    row, found = organizers_submission(session, principal, submission_id)
-    require_change(principal, row, found.disqualified_at is not None, disqualified)
-    found.disqualified_at = clock(session) if disqualified else None
-    found.disqualified_for = clean_reason(reason) or None if disqualified else None
-    noted(session, principal, row, f"submission.{word(disqualified)}", str(found.id), reason=reason)
-    return found
+    """Disqualify a submission, which removes it from the boards and withdraws its target, or reinstate it.
+
+    ``reason`` appears in the audit log; the team sees the reason of a disqualification.
+    """
+    row, submission = _lock_submission(session, principal, submission_id)
+    _require_change(principal, row, submission.disqualified_at is not None, disqualified)
+    submission.disqualified_at = read_clock(session) if disqualified else None
+    submission.disqualified_for = _clean_reason(reason) or None if disqualified else None
+    _record_audit(
+        session, principal, row, f"submission.{_choose_verb(disqualified)}", str(submission.id), reason=reason
+    )
+    return submission
 
 
-def score_again(session: Session, principal: Principal, submission_id: UUID) -> Submission:
-    """Have a submission that ended in ERROR scored once more; it counts as a valid one again."""
-    row, found = organizers_submission(session, principal, submission_id)
-    failed = session.get_one(Evaluation, found.evaluation.id, with_for_update=True, populate_existing=True)
-    if failed.state != State.ERROR or not failed.current:
+def reevaluate(session: Session, principal: Principal, submission_id: UUID) -> Submission:
+    """Queue a submission that ended in ERROR for scoring; it counts against the team's caps again."""
+    row, submission = _lock_submission(session, principal, submission_id)
+    failed_evaluation = session.get_one(
+        Evaluation, submission.evaluation.id, with_for_update=True, populate_existing=True
+    )
+    if failed_evaluation.state != State.ERROR or not failed_evaluation.current:
         raise Conflict(
             "only a submission that ended in ERROR can be scored again on its own", code="not_failed"
         )
-    failed.current = False
+    failed_evaluation.current = False
     session.flush()
-    evaluations.queue_up(session, found.id)
-    evaluations.include(session, row.id, found.id)
-    noted(session, principal, row, "submission.rescore", str(found.id))
-    session.expire(found, ["evaluation"])
-    return submissions.visible(session, principal, found.id)
+    evaluations.enqueue(session, submission.id)
+    evaluations.include_in_open_rescore(session, row.id, submission.id)
+    _record_audit(session, principal, row, "submission.rescore", str(submission.id))
+    session.expire(submission, ["evaluation"])
+    return submissions.find_visible(session, principal, submission.id)
 
 
-def organizers_submission(
+def _lock_submission(
     session: Session, principal: Principal, submission_id: UUID
 ) -> tuple[Competition, Submission]:
-    """A submission and its competition's row under the lock, for one of the organizers."""
-    found = submissions.visible(session, principal, submission_id)
-    competitions.require_organizer(session, found.competition_id, principal)
-    row = session.get_one(Competition, found.competition_id, with_for_update=True, populate_existing=True)
-    session.refresh(found, ["disqualified_at"])
-    return row, found
+    """Return a submission and its locked competition, for one of the organizers."""
+    submission = submissions.find_visible(session, principal, submission_id)
+    competitions.require_organizer(session, submission.competition_id, principal)
+    row = session.get_one(
+        Competition, submission.competition_id, with_for_update=True, populate_existing=True
+    )
+    session.refresh(submission, ["disqualified_at"])
+    return row, submission
 
 
-def require_change(principal: Principal, row: Competition, disqualified: bool, wanted: bool) -> None:
-    if disqualified == wanted:
-        said = N_("it is disqualified already") if wanted else N_("it is not disqualified")
-        raise Conflict(said, code="nothing_to_change")
-    if wanted or lets_guess_again(row):
-        principal.require_confirmed()
+def _require_change(principal: Principal, row: Competition, is_disqualified: bool, disqualify: bool) -> None:
+    if is_disqualified == disqualify:
+        message = N_("it is disqualified already") if disqualify else N_("it is not disqualified")
+        raise Conflict(message, code="nothing_to_change")
+    if disqualify or reinstating_allows_guesses(row):
+        principal.require_reauthentication()
 
 
-def lets_guess_again(row: Competition) -> bool:
-    """Whether who is reinstated may guess: organizers read the exact score of a guess."""
+def reinstating_allows_guesses(row: Competition) -> bool:
+    """Whether a reinstated team could guess, while organizers see the exact score of each guess."""
     return row.published_at is not None and row.revealed_at is None
 
 
-def word(disqualified: bool) -> str:
+def _choose_verb(disqualified: bool) -> str:
     return "disqualify" if disqualified else "reinstate"
 
 
-def noted(
+def _record_audit(
     session: Session,
     principal: Principal,
     row: Competition,
@@ -165,18 +176,20 @@ def noted(
     subject: str,
     *,
     reason: str = "",
-    **after: object,
+    **details: object,
 ) -> None:
-    why = clean_reason(reason)
-    content = {**after, "reason": why} if why else dict(after)
-    audit.record(session, principal, action, competition_id=row.id, subject=subject, after=content or None)
+    cleaned_reason = _clean_reason(reason)
+    content = {**details, "reason": cleaned_reason} if cleaned_reason else dict(details)
+    audit.record(
+        session, principal, action, competition_id=row.id, subject=subject, new_values=content or None
+    )
 
 
-def clean_reason(reason: str) -> str:
-    """One line of text that can be kept."""
+def _clean_reason(reason: str) -> str:
+    """Collapse whitespace into a single line; raises InvalidInput."""
     line = " ".join(reason.split())
-    if len(line) > LONGEST_REASON or not (line.isprintable() and uploads.is_storable(line)):
+    if len(line) > MAX_REASON_LENGTH or not (line.isprintable() and uploads.is_storable(line)):
         raise InvalidInput(
-            "a reason is text of at most {most} characters", code="invalid_reason", most=LONGEST_REASON
+            "a reason is text of at most {most} characters", code="invalid_reason", most=MAX_REASON_LENGTH
         )
     return line

@@ -1,4 +1,4 @@
-"""What a ruling on a team or a submission would change: it is made, looked at, and taken back."""
+"""Dry run of a disqualification: the change is made in a savepoint, its effects are read, and rolled back."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ Ranks = dict[str, int | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """Who stands on each board with which rank, and the targets that count, at one moment."""
+class ContestSnapshot:
+    """The ranks of the teams on each board and the targets that count, at one moment."""
 
     anonymization: Ranks
     reidentification: Ranks
@@ -26,82 +26,102 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """One team's row of a board before and after; ``others``: teams that get another rank by it."""
+class BoardRankChange:
+    """A team's row on a board before and after the change.
+
+    ``other_teams``: number of other teams whose rank changes.
+    """
 
     board: str
-    stood: bool
-    stands: bool
-    before: int | None
-    after: int | None
-    others: int
+    was_on_board: bool
+    is_on_board: bool
+    old_rank: int | None
+    new_rank: int | None
+    other_teams: int
 
 
 @dataclass(frozen=True, slots=True)
-class Consequences:
-    """``targets``: those that are withdrawn, or come back, ``guesses`` on them, of ``guessers`` teams;
-    ``own_guesses``: what the team itself guessed."""
+class DisqualificationPreview:
+    """The effects of disqualifying or reinstating a team or a submission.
 
-    places: tuple[Place, ...]
+    ``targets``: number of targets that are withdrawn or restored.
+    ``guesses``, ``guessing_teams``: number of guesses on these targets, and of the teams that made them.
+    ``own_guesses``: number of the team's own guesses.
+    """
+
+    rank_changes: tuple[BoardRankChange, ...]
     targets: int
     guesses: int
-    guessers: int
+    guessing_teams: int
     own_guesses: int
 
 
-def of_ruling(
-    session: Session, principal: Principal, slug: str, act: Callable[[], object], *, team_id: UUID, team: str
-) -> Consequences:
-    """What ``act`` would make of the contest, for its organizers; nothing of it stays."""
-    contest = competitions.for_organizer(session, principal, slug)
-    before = look(session, principal, contest.row)
-    with session.begin_nested() as trial:
-        act()
+def preview_disqualification(
+    session: Session,
+    principal: Principal,
+    slug: str,
+    action: Callable[[], object],
+    *,
+    team_id: UUID,
+    team: str,
+) -> DisqualificationPreview:
+    """Return the effects of ``action`` for the organizers, then roll it back."""
+    contest = competitions.find_for_organizer(session, principal, slug)
+    current = _take_snapshot(session, principal, contest.row)
+    with session.begin_nested() as savepoint:
+        action()
         session.flush()
-        after = look(session, principal, contest.row)
-        trial.rollback()
-    moved = before.targets ^ after.targets
-    guesses, guessers = guesses_on(session, moved)
-    mine = select(func.count()).where(Guess.team_id == team_id, Guess.competition_id == contest.id)
-    return Consequences(
-        places=(
-            place("anonymization", team, before.anonymization, after.anonymization),
-            place("reidentification", team, before.reidentification, after.reidentification),
+        proposed = _take_snapshot(session, principal, contest.row)
+        savepoint.rollback()
+    changed_targets = current.targets ^ proposed.targets
+    guesses, guessers = _count_guesses(session, changed_targets)
+    own_guesses_query = select(func.count()).where(
+        Guess.team_id == team_id, Guess.competition_id == contest.id
+    )
+    return DisqualificationPreview(
+        rank_changes=(
+            _compare_ranks("anonymization", team, current.anonymization, proposed.anonymization),
+            _compare_ranks("reidentification", team, current.reidentification, proposed.reidentification),
         ),
-        targets=len(moved),
+        targets=len(changed_targets),
         guesses=guesses,
-        guessers=guessers,
-        own_guesses=session.scalars(mine.where(Guess.state != State.ERROR)).one(),
+        guessing_teams=guessers,
+        own_guesses=session.scalars(own_guesses_query.where(Guess.state != State.ERROR)).one(),
     )
 
 
-def look(session: Session, principal: Principal, row: Competition) -> Look:
-    sight = visibility.boards(session, principal, row.slug)
-    releases, attacks = anonymization.board(session, sight), reidentification.board(session, sight)
-    counting = targets.joined().where(targets.counts(), Target.competition_id == row.id)
-    return Look(
+def _take_snapshot(session: Session, principal: Principal, row: Competition) -> ContestSnapshot:
+    access = visibility.authorize_boards(session, principal, row.slug)
+    releases, attacks = (
+        anonymization.build_board(session, access),
+        reidentification.build_board(session, access),
+    )
+    counting_targets = targets.select_targets().where(
+        targets.is_in_contest(), Target.competition_id == row.id
+    )
+    return ContestSnapshot(
         {line.team: line.rank for line in releases.rows if not line.baseline},
         {line.team: line.rank for line in attacks.rows} if row.published_at else {},
-        frozenset(session.scalars(counting.with_only_columns(Target.id))),
+        frozenset(session.scalars(counting_targets.with_only_columns(Target.id))),
     )
 
 
-def place(board: str, team: str, before: Ranks, after: Ranks) -> Place:
-    stayed = (before.keys() & after.keys()) - {team}
-    return Place(
+def _compare_ranks(board: str, team: str, old_ranks: Ranks, new_ranks: Ranks) -> BoardRankChange:
+    other_teams = (old_ranks.keys() & new_ranks.keys()) - {team}
+    return BoardRankChange(
         board=board,
-        stood=team in before,
-        stands=team in after,
-        before=before.get(team),
-        after=after.get(team),
-        others=sum(before[name] != after[name] for name in stayed),
+        was_on_board=team in old_ranks,
+        is_on_board=team in new_ranks,
+        old_rank=old_ranks.get(team),
+        new_rank=new_ranks.get(team),
+        other_teams=sum(old_ranks[name] != new_ranks[name] for name in other_teams),
     )
 
 
-def guesses_on(session: Session, moved: frozenset[UUID]) -> tuple[int, int]:
-    """How many guesses were made on these targets, and by how many teams."""
-    found = select(func.count(), func.count(Guess.team_id.distinct())).where(
-        Guess.target_id.in_(moved), Guess.state != State.ERROR
+def _count_guesses(session: Session, target_ids: frozenset[UUID]) -> tuple[int, int]:
+    """Count the guesses on these targets and the teams that made them."""
+    query = select(func.count(), func.count(Guess.team_id.distinct())).where(
+        Guess.target_id.in_(target_ids), Guess.state != State.ERROR
     )
-    guesses, guessers = session.execute(found).one()
+    guesses, guessers = session.execute(query).one()
     return guesses, guessers

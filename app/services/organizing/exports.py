@@ -1,4 +1,4 @@
-"""All that an organizer may take home of a competition. No secret, no password, no token is among it."""
+"""Export of a competition for its organizers, without secrets, passwords and tokens."""
 
 import json
 from collections.abc import Container, Iterable, Iterator
@@ -14,72 +14,77 @@ from app.db.models import AuditEntry, Competition, Evaluation, Guess, Member, Su
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization, matrix, reidentification
-from app.services.boards.spreadsheet import csv_text
+from app.services.boards.spreadsheet import render_csv
 from app.services.contests import competitions, visibility
 from app.services.contests.contest import Contest
-from app.storage import store
+from app.storage import get_store
 
-BATCH = 100
-"""Evaluations read at once: each holds every measure."""
+_BATCH = 100
+"""Number of evaluations loaded at a time, because each holds all measures."""
 
-GUESS_HEAD = ("id", "team", "target", "received_at", "state", "answered", "correct", "sha256")
-UNCOUNTED = ("question", "value", "baseline", "risk")
-"""What is said besides of guesses that do not count individuals."""
+_GUESS_COLUMNS = ("id", "team", "target", "received_at", "state", "answered", "correct", "sha256")
+UNCOUNTED_COLUMNS = ("question", "value", "baseline", "risk")
+"""Additional columns for guesses that are not scored by counting individuals."""
 
 Content = bytes | Iterable[bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Holdings:
-    """What a competition holds at one moment."""
+class ExportSnapshot:
+    """The submissions and guesses of a competition at one moment."""
 
     row: Competition
     submissions: list[Submission]
     guesses: list[Guess]
 
 
-def holdings(session: Session, principal: Principal, slug: str) -> Holdings:
-    """For the competition's organizers; what the session reads from here on is of the same moment."""
+def load_snapshot(session: Session, principal: Principal, slug: str) -> ExportSnapshot:
+    """Load submissions and guesses for the organizers; all later reads of the session see the same moment."""
     session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-    row = competitions.for_organizer(session, principal, slug).row
-    return Holdings(row, all_submissions(session, row), all_guesses(session, row))
+    row = competitions.find_for_organizer(session, principal, slug).row
+    return ExportSnapshot(row, _load_submissions(session, row), _load_guesses(session, row))
 
 
-def tables(session: Session, principal: Principal, held: Holdings) -> Iterator[tuple[str, Content]]:
-    """The export's own files by name."""
-    row = held.row
-    yield "audit.csv", audit_csv(session, row).encode()
-    for name, text in boards(session, principal, row.slug):
+def iter_tables(
+    session: Session, principal: Principal, snapshot: ExportSnapshot
+) -> Iterator[tuple[str, Content]]:
+    """Yield the names and contents of the generated files."""
+    row = snapshot.row
+    yield "audit.csv", _format_audit_csv(session, row).encode()
+    for name, text in _iter_boards(session, principal, row.slug):
         yield f"boards/{name}.csv", text.encode()
-    yield "competition.toml", competitions.published_file(row).encode()
-    yield "evaluations.jsonl", evaluations(session, row)
-    yield "guesses.csv", guesses_csv(Contest(row), held.guesses).encode()
-    yield "submissions.csv", submissions_csv(Contest(row), held.submissions).encode()
-    yield "targets.csv", targets_csv(session, row).encode()
-    yield "teams.csv", teams_csv(session, row).encode()
+    yield "competition.toml", competitions.build_published_file(row).encode()
+    yield "evaluations.jsonl", _iter_evaluation_lines(session, row)
+    yield "guesses.csv", _format_guesses_csv(Contest(row), snapshot.guesses).encode()
+    yield "submissions.csv", _format_submissions_csv(Contest(row), snapshot.submissions).encode()
+    yield "targets.csv", _format_targets_csv(session, row).encode()
+    yield "teams.csv", _format_teams_csv(session, row).encode()
 
 
-def handed_in(held: Holdings) -> Iterator[tuple[str, Content]]:
-    """What the teams sent but their secrets and what tells these, by name. Needs no session."""
-    for guess in sorted(held.guesses, key=lambda one: str(one.id)):
-        yield f"guesses/{guess.id}.csv", store().pieces(guess.file)
-    if Contest(held.row).track.seals_release:
+def iter_uploads(snapshot: ExportSnapshot) -> Iterator[tuple[str, Content]]:
+    """Yield the names and contents of the teams' files, without a session.
+
+    Left out are secrets and releases that would disclose them.
+    """
+    for guess in sorted(snapshot.guesses, key=lambda item: str(item.id)):
+        yield f"guesses/{guess.id}.csv", get_store().read_chunks(guess.file)
+    if Contest(snapshot.row).track.seals_release:
         return
-    for each in sorted(held.submissions, key=lambda one: str(one.id)):
-        for name, digest in each.files.items():
-            yield f"submissions/{each.id}/{name}.csv", store().pieces(digest)
+    for submission in sorted(snapshot.submissions, key=lambda item: str(item.id)):
+        for name, digest in submission.files.items():
+            yield f"submissions/{submission.id}/{name}.csv", get_store().read_chunks(digest)
 
 
-def boards(session: Session, principal: Principal, slug: str) -> Iterator[tuple[str, str]]:
-    """The boards as the organizers see them."""
-    sight = visibility.boards(session, principal, slug)
-    yield "anonymization", anonymization.as_csv(anonymization.board(session, sight))
-    yield "matrix", matrix.as_csv(matrix.board(session, sight))
-    yield "reidentification", reidentification.as_csv(reidentification.board(session, sight))
+def _iter_boards(session: Session, principal: Principal, slug: str) -> Iterator[tuple[str, str]]:
+    """Yield the boards as organizers see them, as CSV."""
+    access = visibility.authorize_boards(session, principal, slug)
+    yield "anonymization", anonymization.render_csv(anonymization.build_board(session, access))
+    yield "matrix", matrix.render_csv(matrix.build_matrix(session, access))
+    yield "reidentification", reidentification.render_csv(reidentification.build_board(session, access))
 
 
-def all_submissions(session: Session, row: Competition) -> list[Submission]:
-    """In the order of receipt."""
+def _load_submissions(session: Session, row: Competition) -> list[Submission]:
+    """Return all submissions in order of receipt."""
     query = (
         select(Submission)
         .where(Submission.competition_id == row.id)
@@ -92,36 +97,50 @@ def all_submissions(session: Session, row: Competition) -> list[Submission]:
     return list(session.scalars(query))
 
 
-def submissions_csv(contest: Contest, submissions: Iterable[Submission]) -> str:
-    names, sealed = contest.track.files, contest.track.seals_release
+def _format_submissions_csv(contest: Contest, submissions: Iterable[Submission]) -> str:
+    names, is_sealed = contest.track.release_file_names, contest.track.seals_release
     digests = [f"sha256 of {name}.csv" for name in names]
-    head = ["id", "team", "received_at", "state", "final", "disqualified_at", "rows", *digests, "comment"]
-    return csv_text(head, (submission_row(each, names, sealed=sealed) for each in submissions))
+    header = ["id", "team", "received_at", "state", "final", "disqualified_at", "rows", *digests, "comment"]
+    return render_csv(
+        header, (_build_submission_row(submission, names, is_sealed=is_sealed) for submission in submissions)
+    )
 
 
-def submission_row(each: Submission, names: Iterable[str], *, sealed: bool) -> list[object]:
-    """With the digests of the files in the export; of those that are kept sealed, of what was sent."""
-    files = each.sent if sealed else each.files
+def _build_submission_row(submission: Submission, names: Iterable[str], *, is_sealed: bool) -> list[object]:
+    """Return a row with the digests of the exported files or, for sealed releases, of the uploaded files."""
+    files = submission.sent if is_sealed else submission.files
     digests = [files[name] for name in names]
-    plain = [str(each.id), each.team.name, moment(each.received_at), str(each.evaluation.state)]
-    return [*plain, each.final, moment(each.disqualified_at), each.rows, *digests, each.comment]
+    leading_fields = [
+        str(submission.id),
+        submission.team.name,
+        _format_time(submission.received_at),
+        str(submission.evaluation.state),
+    ]
+    return [
+        *leading_fields,
+        submission.final,
+        _format_time(submission.disqualified_at),
+        submission.rows,
+        *digests,
+        submission.comment,
+    ]
 
 
-def evaluations(session: Session, row: Competition) -> Iterator[bytes]:
-    """Every evaluation that there was, those of cancelled re-scorings too, a line of JSON each."""
+def _iter_evaluation_lines(session: Session, row: Competition) -> Iterator[bytes]:
+    """Yield one JSON line for each evaluation, including those of cancelled re-score sets."""
     query = (
         select(Evaluation, Submission.received_at)
         .join(Evaluation.submission)
         .where(Submission.competition_id == row.id)
         .order_by(Submission.received_at, Submission.id, Evaluation.created_at, Evaluation.id)
-        .execution_options(yield_per=BATCH)
+        .execution_options(yield_per=_BATCH)
     )
     for evaluation, _ in session.execute(query):
-        yield (json.dumps(evaluation_line(evaluation), ensure_ascii=False) + "\n").encode()
+        yield (json.dumps(_serialize_evaluation(evaluation), ensure_ascii=False) + "\n").encode()
         session.expunge(evaluation)
 
 
-def evaluation_line(evaluation: Evaluation) -> dict[str, Any]:
+def _serialize_evaluation(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "id": str(evaluation.id),
         "submission_id": str(evaluation.submission_id),
@@ -129,52 +148,58 @@ def evaluation_line(evaluation: Evaluation) -> dict[str, Any]:
         "current": evaluation.current,
         "state": evaluation.state,
         "attempt": evaluation.attempt,
-        "created_at": moment(evaluation.created_at),
-        "started_at": moment(evaluation.started_at),
-        "finished_at": moment(evaluation.finished_at),
+        "created_at": _format_time(evaluation.created_at),
+        "started_at": _format_time(evaluation.started_at),
+        "finished_at": _format_time(evaluation.finished_at),
         "scorer": evaluation.scorer,
-        **schemas.failed(evaluation.failure),
-        "verdict": evaluation.verdict and without(evaluation.verdict, schemas.FORMAT),
+        **schemas.build_failure_fields(evaluation.failure),
+        "verdict": evaluation.verdict and _omit_keys(evaluation.verdict, schemas.FORMAT),
     }
 
 
-def without(content: dict[str, Any], names: Container[str]) -> dict[str, Any]:
-    return {name: one for name, one in content.items() if name not in names}
+def _omit_keys(content: dict[str, Any], names: Container[str]) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name not in names}
 
 
-def teams_csv(session: Session, row: Competition) -> str:
+def _format_teams_csv(session: Session, row: Competition) -> str:
     members = select(func.count()).where(Member.team_id == Team.id).correlate(Team).scalar_subquery()
     query = select(Team, members).where(Team.competition_id == row.id).order_by(Team.created_at, Team.id)
-    head = ["id", "name", "created_at", "disqualified_at", "members"]
+    header = ["id", "name", "created_at", "disqualified_at", "members"]
     rows = session.execute(query).all()
-    return csv_text(
-        head,
+    return render_csv(
+        header,
         (
-            [str(team.id), team.name, moment(team.created_at), moment(team.disqualified_at), count]
+            [
+                str(team.id),
+                team.name,
+                _format_time(team.created_at),
+                _format_time(team.disqualified_at),
+                count,
+            ]
             for team, count in rows
         ),
     )
 
 
-def targets_csv(session: Session, row: Competition) -> str:
-    """Return the targets with their teams; their files are the submissions', written anew."""
+def _format_targets_csv(session: Session, row: Competition) -> str:
+    """Return the targets with their teams; their files are derived from those of the submissions."""
     query = (
         select(Target)
         .where(Target.competition_id == row.id)
         .options(joinedload(Target.submission).joinedload(Submission.team))
         .order_by(Target.name)
     )
-    return csv_text(
+    return render_csv(
         ["name", "team", "submission_id", "rows"],
         (
-            [each.name, each.submission.team.name, str(each.submission_id), each.rows]
-            for each in session.scalars(query)
+            [target.name, target.submission.team.name, str(target.submission_id), target.rows]
+            for target in session.scalars(query)
         ),
     )
 
 
-def all_guesses(session: Session, row: Competition) -> list[Guess]:
-    """In the order of receipt."""
+def _load_guesses(session: Session, row: Competition) -> list[Guess]:
+    """Return all guesses in order of receipt."""
     query = (
         select(Guess)
         .where(Guess.competition_id == row.id)
@@ -184,36 +209,45 @@ def all_guesses(session: Session, row: Competition) -> list[Guess]:
     return list(session.scalars(query))
 
 
-def guesses_csv(contest: Contest, guesses: Iterable[Guess]) -> str:
-    if contest.track.counts(contest.rules):
-        return csv_text(GUESS_HEAD, map(guess_row, guesses))
-    return csv_text((*GUESS_HEAD, *UNCOUNTED), ([*guess_row(each), *found_by(each)] for each in guesses))
+def _format_guesses_csv(contest: Contest, guesses: Iterable[Guess]) -> str:
+    if contest.track.asks_identity(contest.rules):
+        return render_csv(_GUESS_COLUMNS, map(_build_guess_row, guesses))
+    return render_csv(
+        (*_GUESS_COLUMNS, *UNCOUNTED_COLUMNS),
+        ([*_build_guess_row(guess), *_build_uncounted_fields(guess)] for guess in guesses),
+    )
 
 
-def found_by(each: Guess) -> list[object]:
-    judged = each.judged
-    return [each.question, judged and judged.value, judged and judged.baseline, each.risk]
+def _build_uncounted_fields(guess: Guess) -> list[object]:
+    judged = guess.parsed_outcome
+    return [guess.question, judged and judged.value, judged and judged.baseline, guess.risk]
 
 
-def guess_row(each: Guess) -> list[object]:
-    plain = [str(each.id), each.team.name, each.target.name, moment(each.received_at), str(each.state)]
-    return [*plain, each.answered, each.correct, each.file]
+def _build_guess_row(guess: Guess) -> list[object]:
+    leading_fields = [
+        str(guess.id),
+        guess.team.name,
+        guess.target.name,
+        _format_time(guess.received_at),
+        str(guess.state),
+    ]
+    return [*leading_fields, guess.answered, guess.correct, guess.file]
 
 
-def audit_csv(session: Session, row: Competition) -> str:
-    found = audit.page(session, row.id, after=None, limit=None)
-    head = ["number", "at", "actor", "action", "subject", "before", "after"]
-    return csv_text(head, map(audit_row, reversed(found)))
+def _format_audit_csv(session: Session, row: Competition) -> str:
+    entries = audit.list_entries(session, row.id, cursor=None, limit=None)
+    header = ["number", "at", "actor", "action", "subject", "before", "after"]
+    return render_csv(header, map(_build_audit_row, reversed(entries)))
 
 
-def audit_row(entry: AuditEntry) -> list[object]:
-    plain = [entry.number, moment(entry.at), entry.actor, entry.action, entry.subject]
-    return [*plain, as_json(entry.before), as_json(entry.after)]
+def _build_audit_row(entry: AuditEntry) -> list[object]:
+    leading_fields = [entry.number, _format_time(entry.at), entry.actor, entry.action, entry.subject]
+    return [*leading_fields, _serialize_json(entry.before), _serialize_json(entry.after)]
 
 
-def as_json(noted: dict[str, Any] | None) -> str | None:
-    return None if noted is None else json.dumps(noted, ensure_ascii=False, default=str)
+def _serialize_json(details: dict[str, Any] | None) -> str | None:
+    return None if details is None else json.dumps(details, ensure_ascii=False, default=str)
 
 
-def moment(at: datetime | None) -> str | None:
-    return None if at is None else at.astimezone(UTC).isoformat()
+def _format_time(timestamp: datetime | None) -> str | None:
+    return None if timestamp is None else timestamp.astimezone(UTC).isoformat()

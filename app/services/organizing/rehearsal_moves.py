@@ -1,8 +1,8 @@
-"""The moves of a rehearsal's sample teams: claimed by a worker when they are due, and made once.
+"""Moves of a rehearsal's sample teams: a worker claims each move when it is due and makes it once.
 
-What a team sends enters when its files are ready, and is taken in by what takes in the teams' own: under the
-same locks, phases, caps and checks. The submission, or the guess, and the end of its move are one COMMIT: a
-worker that is killed before it has sent nothing.
+Uploads of sample teams are accepted by the same functions as those of real teams, with the same locks,
+phases, caps and checks. A submission or guess and the end of its move are committed together, so that a
+worker that is killed before the COMMIT has sent nothing.
 """
 
 from collections.abc import Sequence
@@ -14,29 +14,29 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from anoncup.errors import DomainError
-from anoncup.messages import Message, Statement
+from anoncup.messages import CodedMessage, Message
 from app.db.models import Competition, RehearsalMove, State, Target, Team
 from app.services.attacks import guesses, targets
-from app.services.attacks.guesses import Given
+from app.services.attacks.guesses import StoredGuess
 from app.services.contests import competitions, phases
 from app.services.contests.contest import Contest
-from app.services.contests.phases import ANONYMIZATION, Standing
+from app.services.contests.phases import ANONYMIZATION, PhaseStatus
 from app.services.jobs import leases, queue
 from app.services.submissions import quota, submissions, uploads
 from app.services.submissions.submissions import Seal
-from app.services.submissions.uploads import Upload
+from app.services.submissions.uploads import PendingRelease
 
 REFUSED = "move_refused"
-WAITS = {"phase_closed", "phase_paused", "changed_meanwhile"}
-"""Refusals after which a move may still be made: the organizers move and pause phases."""
+_RETRYABLE_CODES = {"phase_closed", "phase_paused", "changed_meanwhile"}
+"""Errors after which a move may be tried again, because organizers move and pause phases."""
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """What a worker needs for one move, and the attempt that is its right to record.
+class MoveClaim:
+    """Everything a worker needs for one move; ``attempt`` entitles it to record the result.
 
-    ``scored_by``: the competition's file as workers read it. ``release``: what a release is read against;
-    ``guess``: what a guess is, and ``target`` the digests of the target's files; the other one is None.
+    ``scored_by``: the published competition file. ``release``: context of a release, or None.
+    ``guess``: context of a guess, or None; ``target``: digests of the target's files.
     """
 
     move_id: UUID
@@ -44,100 +44,108 @@ class Claim:
     competition_id: UUID
     scored_by: str
     method: str
-    release: uploads.Entrance | None = None
-    guess: guesses.Entrance | None = None
+    release: uploads.UploadContext | None = None
+    guess: guesses.GuessContext | None = None
     target: tuple[tuple[str, str], ...] = ()
 
     @property
     def original(self) -> dict[str, str]:
-        entrance = self.release or self.guess
-        return dict(entrance.original) if entrance else {}
+        context = self.release or self.guess
+        return dict(context.original) if context else {}
 
 
-def claim_next(session: Session, *, lease: timedelta, attempts: int) -> Claim | None:
-    """Take the move that is fairly next and can be made now; None if there is none."""
+def claim_next(session: Session, *, lease: timedelta, attempts: int) -> MoveClaim | None:
+    """Claim the next move in fair order that can be made now; None if there is none."""
     while (move := leases.claim_next(session, RehearsalMove, lease=lease, attempts=attempts)) is not None:
         row = session.get_one(Competition, move.competition_id)
-        if (found := claim_of(session, row, move)) is not None:
-            return found
+        if (claim := _build_claim(session, row, move)) is not None:
+            return claim
     return None
 
 
-def claim_of(session: Session, row: Competition, move: RehearsalMove) -> Claim | None:
-    """None: it is not the time for it, or there is nothing to do; noted on the move."""
-    now = phases.standing(session, row)
-    if now.open is None or now.open.name != move.phase:
-        wait_or_drop(session, row, move, now)
+def _build_claim(session: Session, row: Competition, move: RehearsalMove) -> MoveClaim | None:
+    """Return what the worker needs for a move; None if its phase is not open or nothing is left to do.
+
+    In that case the move is postponed or dropped.
+    """
+    status = phases.get_status(session, row)
+    if status.open_phase is None or status.open_phase.name != move.phase:
+        _postpone_or_drop(session, row, move, status)
         return None
-    claim = Claim(move.id, move.attempt, row.id, competitions.published_file(row), move.method)
+    claim = MoveClaim(move.id, move.attempt, row.id, competitions.build_published_file(row), move.method)
     if move.phase == ANONYMIZATION:
-        first = not row.scored_by
+        is_first = not row.scored_by
         return replace(
-            claim, release=uploads.Entrance(row.id, row.file, uploads.digests(row), None, None, first)
+            claim,
+            release=uploads.UploadContext(
+                row.id, row.file, uploads.list_original_digests(row), None, None, is_first
+            ),
         )
-    target = target_of(session, move)
+    target = _choose_target(session, move)
     if target is None:
         leases.finish(session, move, State.CANCELLED)
         return None
     files = tuple(sorted((target.files or {}).items()))
-    return replace(claim, guess=guesses.before(Contest(row), target, key=None), target=files)
+    return replace(claim, guess=guesses.build_context(Contest(row), target, key=None), target=files)
 
 
-def wait_or_drop(session: Session, row: Competition, move: RehearsalMove, now: Standing) -> None:
-    """Leave it for later, or for good once its phase is over."""
-    phase = phases.timetable_of(row).phase(move.phase)
-    turned = row.frozen_at if move.phase == ANONYMIZATION else row.closed_at
-    if phase is None or turned is not None or (phase.end <= now.now and not now.paused):
+def _postpone_or_drop(session: Session, row: Competition, move: RehearsalMove, status: PhaseStatus) -> None:
+    """Postpone a move, or drop it once its phase is over."""
+    phase = phases.get_timetable(row).phase(move.phase)
+    ended_at = row.frozen_at if move.phase == ANONYMIZATION else row.closed_at
+    if phase is None or ended_at is not None or (phase.end <= status.now and not status.paused):
         leases.finish(session, move, State.CANCELLED)
-        move.failure = Statement(REFUSED, Message("its phase is over"))
+        move.failure = CodedMessage(REFUSED, Message("its phase is over"))
     else:
-        leases.put_back(session, move, Statement(REFUSED, Message("its phase is not open")))
+        leases.requeue_with_backoff(session, move, CodedMessage(REFUSED, Message("its phase is not open")))
 
 
-def target_of(session: Session, move: RehearsalMove) -> Target | None:
-    """Of the others' targets, in the order of their names, the one whose turn it is; each team begins at
-    another one."""
-    mine = targets.joined().where(Target.competition_id == move.competition_id).order_by(Target.name)
-    all_of_them = session.scalars(mine.where(targets.counts())).all()
-    others = [one for one in all_of_them if one.submission.team_id != move.team_id]
-    if move.number >= len(others):
+def _choose_target(session: Session, move: RehearsalMove) -> Target | None:
+    """Return the next target of other teams, in order of name; each team starts with a different one."""
+    query = targets.select_targets().where(Target.competition_id == move.competition_id).order_by(Target.name)
+    counting_targets = session.scalars(query.where(targets.is_in_contest())).all()
+    candidates = [target for target in counting_targets if target.submission.team_id != move.team_id]
+    if move.number >= len(candidates):
         return None
     teams = select(Team.id).where(Team.competition_id == move.competition_id, ~Team.baseline)
-    place = session.scalars(teams.order_by(Team.name)).all().index(move.team_id)
-    return others[(move.number + place) % len(others)]
+    team_index = session.scalars(teams.order_by(Team.name)).all().index(move.team_id)
+    return candidates[(move.number + team_index) % len(candidates)]
 
 
-def send(session: Session, claimed: Claim, upload: Upload, seal: Seal) -> bool:
-    """Hand a release in; False if another worker has taken the move since."""
-    found = locked(session, claimed)
-    if found is None:
+def submit_release(session: Session, claim: MoveClaim, upload: PendingRelease, seal: Seal) -> bool:
+    """Submit a release; False if another worker has claimed the move meanwhile."""
+    locked_rows = lock_rows(session, claim)
+    if locked_rows is None:
         return False
-    move, row, team = found
+    move, row, team = locked_rows
     attempt = quota.begin_attempt(session, Contest(row), team, move.user_id, phase=move.phase, key=None)
-    entered = replace(upload, entrance=replace(upload.entrance, attempt=attempt))
-    submissions.admit(session, move.user_id, entered, row=row, team=team, seal=seal)
+    entered_upload = replace(upload, context=replace(upload.context, attempt=attempt))
+    submissions.insert_submission(session, move.user_id, entered_upload, row=row, team=team, seal=seal)
     finish(session, move)
     return True
 
 
-def guess(session: Session, claimed: Claim, given: Sequence[Given]) -> bool:
-    """Hand in what was found of a target, by question; False if another worker has taken the move since."""
-    found = locked(session, claimed)
-    if found is None or claimed.guess is None:
+def submit_guesses(session: Session, claim: MoveClaim, stored_guesses: Sequence[StoredGuess]) -> bool:
+    """Submit the guesses on a target, one for each question; False if another worker has claimed the move."""
+    locked_rows = lock_rows(session, claim)
+    if locked_rows is None or claim.guess is None:
         return False
-    move, row, team = found
-    for one in given:
+    move, row, team = locked_rows
+    for stored_guess in stored_guesses:
         attempt = quota.begin_attempt(session, Contest(row), team, move.user_id, phase=move.phase, key=None)
-        at = replace(claimed.guess, attempt=attempt)
-        guesses.admit(session, move.user_id, at, one, row=row, team=team)
+        context = replace(claim.guess, attempt=attempt)
+        guesses.insert_guess(session, move.user_id, context, stored_guess, row=row, team=team)
     finish(session, move)
     return True
 
 
-def locked(session: Session, claimed: Claim) -> tuple[RehearsalMove, Competition, Team] | None:
-    """The competition first, as whoever ends the rehearsal takes it."""
-    row = session.get_one(Competition, claimed.competition_id, with_for_update={"read": True})
-    move = leases.held(session, RehearsalMove, claimed.move_id, claimed.attempt)
+def lock_rows(session: Session, claim: MoveClaim) -> tuple[RehearsalMove, Competition, Team] | None:
+    """Lock the competition, the move and its team; None if another worker has claimed the move.
+
+    The competition is locked first, in the same order as when a rehearsal is ended.
+    """
+    row = session.get_one(Competition, claim.competition_id, with_for_update={"read": True})
+    move = leases.lock_lease(session, RehearsalMove, claim.move_id, claim.attempt)
     if move is None:
         return None
     return move, row, session.get_one(Team, move.team_id, with_for_update=True)
@@ -146,18 +154,18 @@ def locked(session: Session, claimed: Claim) -> tuple[RehearsalMove, Competition
 def finish(session: Session, move: RehearsalMove) -> None:
     leases.finish(session, move, State.SCORED)
     move.failure = None
-    # Another one of the rehearsal had to wait for this one, and whoever was rung for it found nothing.
-    queue.defer(session, queue.ADVISE)
+    # Only one move of a rehearsal runs at a time: workers notified of the next one could not claim it.
+    queue.enqueue_after_commit(session, queue.ADVISE)
 
 
-def refused(session: Session, claimed: Claim, problem: DomainError) -> None:
-    """Note that the service has refused what was sent."""
-    row = session.get_one(Competition, claimed.competition_id, with_for_update={"read": True})
-    move = leases.held(session, RehearsalMove, claimed.move_id, claimed.attempt)
+def record_refusal(session: Session, claim: MoveClaim, problem: DomainError) -> None:
+    """Record that the service refused an upload: retry later or end the move with an error."""
+    row = session.get_one(Competition, claim.competition_id, with_for_update={"read": True})
+    move = leases.lock_lease(session, RehearsalMove, claim.move_id, claim.attempt)
     if move is None:
         return
-    if problem.code in WAITS:
-        wait_or_drop(session, row, move, phases.standing(session, row))
+    if problem.code in _RETRYABLE_CODES:
+        _postpone_or_drop(session, row, move, phases.get_status(session, row))
         return
     leases.finish(session, move, State.ERROR)
-    move.failure = Statement(REFUSED, Message("the service refused it: {reason}", reason=problem.message))
+    move.failure = CodedMessage(REFUSED, Message("the service refused it: {reason}", reason=problem.message))

@@ -1,4 +1,4 @@
-"""How a rehearsal goes: what has been done of each of its steps, and when."""
+"""Progress of a rehearsal: how much of each step is done, and when it was."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,94 +13,110 @@ from app.db.models import Competition, Evaluation, Guess, RehearsalMove, State, 
 from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.jobs.leases import UNFINISHED
 
-STALLED = timedelta(minutes=2)
-"""Moves that have been due for so long while none was made."""
-IDLE = and_(RehearsalMove.state == State.CANCELLED, RehearsalMove.failure.is_(None))
-"""Dropped though it came in time: there was nothing to do."""
+_STALLED_AFTER = timedelta(minutes=2)
+"""If moves are overdue for longer and none was made meanwhile, the rehearsal is stalled."""
+_NOTHING_TO_DO = and_(RehearsalMove.state == State.CANCELLED, RehearsalMove.failure.is_(None))
+"""Moves that were dropped because there was nothing to do, not because they came too late."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """``of``: how many there will be; None while nobody knows. ``first``, ``last``: when they were done."""
+class RehearsalStepCount:
+    """Progress of one step; ``total`` is None while it is unknown.
+
+    ``first_at``, ``last_at``: completion times of the first and the latest item.
+    """
 
     name: str
-    done: int
-    of: int | None
-    first: datetime | None = None
-    last: datetime | None = None
+    completed: int
+    total: int | None
+    first_at: datetime | None = None
+    last_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
-    """``failed``: the moves that could not be made; ``late``: how many came too late for their phase;
-    ``stalled``: moves have been due for a while, and nobody makes them."""
+class RehearsalProgress:
+    """Progress of a whole rehearsal.
 
-    steps: Sequence[Step]
+    ``failed``: moves that could not be made. ``late``: number of moves that missed their phase.
+    ``is_stalled``: moves are overdue, and no worker makes them.
+    """
+
+    steps: Sequence[RehearsalStepCount]
     failed: Sequence[RehearsalMove]
     late: int
-    stalled: bool
+    is_stalled: bool
 
 
-def course(session: Session, row: Competition) -> Course:
-    """Of a rehearsal; who asks is not checked here."""
-    targets = counted(session, select(func.count()).where(Target.competition_id == row.id))
+def load_progress(session: Session, row: Competition) -> RehearsalProgress:
+    """Load the progress of a rehearsal without checking permissions."""
+    targets = _fetch_count(session, select(func.count()).where(Target.competition_id == row.id))
     steps = [
-        moves(session, row.id, "releases", ANONYMIZATION),
-        work(session, "scores", Evaluation, Evaluation.competition_id == row.id, Evaluation.current),
-        at_once("finals", targets, row.frozen_at),
-        at_once("targets", targets, row.published_at),
-        moves(session, row.id, "guesses", REIDENTIFICATION),
-        work(session, "judged", Guess, Guess.competition_id == row.id),
-        at_once("reveal", targets, row.revealed_at),
+        _count_moves(session, row.id, "releases", ANONYMIZATION),
+        _count_jobs(session, "scores", Evaluation, Evaluation.competition_id == row.id, Evaluation.current),
+        _build_instant_step("finals", targets, row.frozen_at),
+        _build_instant_step("targets", targets, row.published_at),
+        _count_moves(session, row.id, "guesses", REIDENTIFICATION),
+        _count_jobs(session, "judged", Guess, Guess.competition_id == row.id),
+        _build_instant_step("reveal", targets, row.revealed_at),
     ]
-    failed = select(RehearsalMove).where(
+    failed_query = select(RehearsalMove).where(
         RehearsalMove.competition_id == row.id, RehearsalMove.state == State.ERROR
     )
-    ordered = failed.order_by(RehearsalMove.finished_at, RehearsalMove.id)
-    late = select(func.count()).where(
-        RehearsalMove.competition_id == row.id, RehearsalMove.state == State.CANCELLED, ~IDLE
+    ordered_query = failed_query.order_by(RehearsalMove.finished_at, RehearsalMove.id)
+    late_query = select(func.count()).where(
+        RehearsalMove.competition_id == row.id, RehearsalMove.state == State.CANCELLED, ~_NOTHING_TO_DO
     )
-    found = session.scalars(ordered.options(joinedload(RehearsalMove.team))).all()
-    return Course(steps, found, counted(session, late), stalled(session, row))
+    failed_moves = session.scalars(ordered_query.options(joinedload(RehearsalMove.team))).all()
+    return RehearsalProgress(steps, failed_moves, _fetch_count(session, late_query), is_stalled(session, row))
 
 
-def stalled(session: Session, row: Competition) -> bool:
-    """No worker of reports runs, or none that has the private key; in a pause nothing is made."""
-    mine = RehearsalMove.competition_id == row.id
-    overdue = func.clock_timestamp() - STALLED > RehearsalMove.not_before
-    waits = select(func.count()).where(mine, RehearsalMove.state == State.QUEUED, overdue)
-    runs = select(func.count()).where(mine, or_(RehearsalMove.state == State.SCORING, lately()))
-    return row.paused_at is None and bool(counted(session, waits)) and not counted(session, runs)
+def is_stalled(session: Session, row: Competition) -> bool:
+    """Whether moves are overdue because no report worker with the private key runs; never in a pause."""
+    in_competition = RehearsalMove.competition_id == row.id
+    overdue = func.clock_timestamp() - _STALLED_AFTER > RehearsalMove.not_before
+    overdue_query = select(func.count()).where(in_competition, RehearsalMove.state == State.QUEUED, overdue)
+    active_query = select(func.count()).where(
+        in_competition, or_(RehearsalMove.state == State.SCORING, _is_recently_active())
+    )
+    return (
+        row.paused_at is None
+        and bool(_fetch_count(session, overdue_query))
+        and not _fetch_count(session, active_query)
+    )
 
 
-def lately() -> ColumnElement[bool]:
-    """Begun or ended not long ago: what is due may just have to wait for its turn."""
-    last = func.coalesce(RehearsalMove.finished_at, RehearsalMove.started_at)
-    return last > func.clock_timestamp() - STALLED
+def _is_recently_active() -> ColumnElement[bool]:
+    """SQL condition: a move began or ended recently, so that due moves may just be waiting for their turn."""
+    last_activity = func.coalesce(RehearsalMove.finished_at, RehearsalMove.started_at)
+    return last_activity > func.clock_timestamp() - _STALLED_AFTER
 
 
-def counted(session: Session, query: Any) -> int:
+def _fetch_count(session: Session, query: Any) -> int:
     return int(session.scalars(query).one())
 
 
-def at_once(name: str, number: int, at: datetime | None) -> Step:
-    """What happens to all targets at one moment."""
-    return Step(name, number if at else 0, number if at else None, at, at)
+def _build_instant_step(name: str, number: int, happened_at: datetime | None) -> RehearsalStepCount:
+    """Return a step that concerns all targets at one moment."""
+    return RehearsalStepCount(
+        name, number if happened_at else 0, number if happened_at else None, happened_at, happened_at
+    )
 
 
-def moves(session: Session, competition_id: UUID, name: str, phase: str) -> Step:
-    """Those that were made, of all but those for which there was no target left."""
-    mine = RehearsalMove.competition_id == competition_id, RehearsalMove.phase == phase, ~IDLE
-    return step(session, name, RehearsalMove, RehearsalMove.state == State.SCORED, *mine)
+def _count_moves(session: Session, competition_id: UUID, name: str, phase: str) -> RehearsalStepCount:
+    """Count the moves made, out of all moves except those without a target left."""
+    conditions = RehearsalMove.competition_id == competition_id, RehearsalMove.phase == phase, ~_NOTHING_TO_DO
+    return _count_step(session, name, RehearsalMove, RehearsalMove.state == State.SCORED, *conditions)
 
 
-def work(session: Session, name: str, kind: Any, *mine: Any) -> Step:
-    """What is finished, of all that was sent."""
-    return step(session, name, kind, kind.state.not_in(UNFINISHED), *mine)
+def _count_jobs(session: Session, name: str, kind: Any, *conditions: Any) -> RehearsalStepCount:
+    """Count the finished jobs, out of all jobs."""
+    return _count_step(session, name, kind, kind.state.not_in(UNFINISHED), *conditions)
 
 
-def step(session: Session, name: str, kind: Any, done: ColumnElement[bool], *mine: Any) -> Step:
-    made = (func.min(kind.finished_at).filter(done), func.max(kind.finished_at).filter(done))
-    query = select(func.count().filter(done), func.count(), *made).select_from(kind).where(*mine)
-    found, of, first, last = session.execute(query).one()
-    return Step(name, found, of or None, first, last)
+def _count_step(
+    session: Session, name: str, kind: Any, is_done: ColumnElement[bool], *conditions: Any
+) -> RehearsalStepCount:
+    times = (func.min(kind.finished_at).filter(is_done), func.max(kind.finished_at).filter(is_done))
+    query = select(func.count().filter(is_done), func.count(), *times).select_from(kind).where(*conditions)
+    completed, total, first_at, last_at = session.execute(query).one()
+    return RehearsalStepCount(name, completed, total or None, first_at, last_at)

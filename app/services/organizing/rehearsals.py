@@ -1,7 +1,7 @@
-"""Rehearsals: a competition played through by sample teams, for the eyes of its organizers alone.
+"""Rehearsals: sample teams play a competition from beginning to end, visible only to its organizers.
 
-It is a competition of its own with the rules and the data of what it rehearses, so that everything happens in
-it as it will; ``competitions.may_know`` keeps it from all others.
+A rehearsal is a separate competition with the same rules and data, so that it behaves like the real one;
+``competitions.can_see`` hides it from everybody else.
 """
 
 from collections.abc import Iterator
@@ -13,14 +13,14 @@ from uuid import UUID
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from anoncup.competition.writer import with_head, with_publication, with_title
+from anoncup.competition.writer import replace_head, replace_publication, replace_title
 from anoncup.errors import Conflict, NotFound
 from anoncup.messages import Message
 from anoncup.rules.model import Rules
-from anoncup.rules.rounds import with_phases
+from anoncup.rules.rounds import replace_phases
 from anoncup.rules.settings import Limits, Phase
 from app.db.models import Competition, Evaluation, RehearsalMove, State
-from app.db.now import clock
+from app.db.now import read_clock
 from app.services.accounts import audit, memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, rehearsal_schedule
@@ -29,44 +29,43 @@ from app.services.contests.contest import Contest
 from app.services.contests.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.jobs.leases import UNFINISHED
 
-PHASE, REST = timedelta(minutes=25), timedelta(minutes=5)
-"""How long each phase of a rehearsal lasts, and how long is left to score what it brought: with the reveal it
-is over in an hour."""
-ACTIVE = 0.6
-"""The part of a phase by which the last of its moves is due."""
-MOST_TEAMS, RELEASES, GUESSES = 10, 2, 10
-"""Sample teams, releases of each, and targets that each guesses on: at most 120 moves."""
+PHASE_LENGTH, SCORING_BREAK = timedelta(minutes=25), timedelta(minutes=5)
+"""Length of each phase, and of the break for scoring after it: a rehearsal takes an hour with the reveal."""
+_ACTIVE_SHARE = 0.6
+"""Share of a phase in which all of its moves become due."""
+MAX_TEAMS, RELEASES_PER_TEAM, GUESSES_PER_TEAM = 10, 2, 10
+"""Number of sample teams, releases per team, and targets attacked per team: at most 120 moves."""
 
-LONGEST_WHOLE, DIGEST = 48, 16
-"""Characters of a name that stay whole in those of its rehearsals, and of the digest where they do not."""
-TITLES = {"en": "Rehearsal: {title}", "ja": "リハーサル：{title}"}
-LONGEST_TITLE = 200
+MAX_UNCUT_SLUG, DIGEST_LENGTH = 48, 16
+"""Longest slug that is used uncut in the slugs of its rehearsals, and length of the digest otherwise."""
+_TITLES = {"en": "Rehearsal: {title}", "ja": "リハーサル：{title}"}
+MAX_TITLE_LENGTH = 200
 
 
-def standing(session: Session, competition_id: UUID) -> Contest | None:
-    """The rehearsal of a competition that has not been removed; who asks is not checked here."""
-    mine = select(Competition).where(
+def find_rehearsal(session: Session, competition_id: UUID) -> Contest | None:
+    """Return the present rehearsal of a competition, or None; permissions are not checked."""
+    query = select(Competition).where(
         Competition.rehearses == competition_id, Competition.removed_at.is_(None)
     )
-    row = session.scalar(mine)
+    row = session.scalar(query)
     return None if row is None else Contest(row)
 
 
-def of_competition(session: Session, principal: Principal, slug: str) -> Contest:
-    """The rehearsal of that competition, for its organizers."""
-    contest = competitions.for_organizer(session, principal, slug)
-    found = standing(session, contest.id)
-    if found is None:
+def find_for_organizer(session: Session, principal: Principal, slug: str) -> Contest:
+    """Return the rehearsal of a competition for one of its organizers; raises NotFound."""
+    contest = competitions.find_for_organizer(session, principal, slug)
+    rehearsal = find_rehearsal(session, contest.id)
+    if rehearsal is None:
         raise NotFound("the competition is not being rehearsed", code="no_rehearsal")
-    return found
+    return rehearsal
 
 
-def hindrance(contest: Contest) -> Conflict | None:
-    """Why this competition cannot be rehearsed."""
+def find_obstacle(contest: Contest) -> Conflict | None:
+    """Return the reason why a competition cannot be rehearsed, or None if it can."""
     row, track = contest.row, contest.track
     if row.rehearses is not None:
         return Conflict("a rehearsal is not rehearsed itself", code="is_rehearsal")
-    if track.draw is not None or track.seals_release or not track.methods:
+    if track.allocation is not None or track.seals_release or not track.methods:
         return Conflict(
             "competitions of the {track} track cannot be rehearsed, because the teams' releases "
             "depend on drawn data or stay sealed",
@@ -79,26 +78,28 @@ def hindrance(contest: Contest) -> Conflict | None:
 
 
 def begin(session: Session, principal: Principal, slug: str) -> Contest:
-    """Have sample teams play the competition, from now on; one rehearsal at a time."""
-    contest = competitions.locked_for_organizer(session, principal, slug)
-    if (hindered := hindrance(contest)) is not None:
-        raise hindered
-    if standing(session, contest.id) is not None:
+    """Start a rehearsal; only one may exist at a time."""
+    contest = competitions.lock_for_organizer(session, principal, slug)
+    if (obstacle := find_obstacle(contest)) is not None:
+        raise obstacle
+    if find_rehearsal(session, contest.id) is not None:
         raise Conflict("the competition is being rehearsed already", code="rehearsal_stands")
-    made = copied(session, contest)
-    add_teams(session, principal, made)
-    rehearsal_schedule.follow(session, made.row)
-    for each in (contest.row, made.row):
-        audit.record(session, principal, "rehearsal.begin", competition_id=each.id, subject=made.slug)
-    return made
+    rehearsal = _copy_competition(session, contest)
+    _add_teams(session, principal, rehearsal)
+    rehearsal_schedule.reschedule_moves(session, rehearsal.row)
+    for competition in (contest.row, rehearsal.row):
+        audit.record(
+            session, principal, "rehearsal.begin", competition_id=competition.id, subject=rehearsal.slug
+        )
+    return rehearsal
 
 
-def copied(session: Session, contest: Contest) -> Contest:
-    """A new competition with the same rules and data, whose phases begin now."""
-    row, slug = contest.row, next(free_slugs(session, contest.slug))
-    made = Competition(
+def _copy_competition(session: Session, contest: Contest) -> Contest:
+    """Create a competition with the same rules and data whose phases begin now."""
+    row, slug = contest.row, next(_iter_free_slugs(session, contest.slug))
+    copy = Competition(
         slug=slug,
-        file=rehearsed_file(row.file, contest.rules, slug, clock(session)),
+        file=_build_rehearsal_file(row.file, contest.rules, slug, read_clock(session)),
         scales=row.scales,
         scored_by=row.scored_by,
         original=row.original,
@@ -107,114 +108,122 @@ def copied(session: Session, contest: Contest) -> Contest:
         drawing=row.drawing,
         rehearses=row.id,
     )
-    session.add(made)
-    competitions.fix_what_counts(made)
+    session.add(copy)
+    competitions.pin_scoring_versions(copy)
     session.flush()
-    return Contest(made)
+    return Contest(copy)
 
 
-def free_slugs(session: Session, slug: str) -> Iterator[str]:
-    """By its own rehearsals alone, so that no number tells of another's; each keeps its own in the record."""
-    begun = f"{beginning(slug)}-{REHEARSAL}"
+def _iter_free_slugs(session: Session, slug: str) -> Iterator[str]:
+    """Yield unused slugs; numbers count the competition's own rehearsals and reveal no others."""
+    base = f"{build_slug_prefix(slug)}-{REHEARSAL}"
     for number in count(1):
-        found = begun if number == 1 else f"{begun}-{number}"
-        if session.scalar(select(Competition.id).where(Competition.slug == found)) is None:
-            yield found
+        candidate = base if number == 1 else f"{base}-{number}"
+        if session.scalar(select(Competition.id).where(Competition.slug == candidate)) is None:
+            yield candidate
 
 
-def beginning(slug: str) -> str:
-    """Of the names of a competition's rehearsals, and of no other's: what is cut off is told apart by its
-    digest, and longer than what need not be cut."""
-    if len(slug) <= LONGEST_WHOLE:
+def build_slug_prefix(slug: str) -> str:
+    """Return a prefix that only the slugs of this competition's rehearsals have.
+
+    A long slug is cut and gets a digest; the result is longer than any uncut slug, so they cannot collide.
+    """
+    if len(slug) <= MAX_UNCUT_SLUG:
         return slug
-    digest = competitions.sha256_of(slug)[:DIGEST]
-    return f"{slug[: LONGEST_WHOLE - DIGEST]}-{digest}"
+    digest = competitions.sha256_of(slug)[:DIGEST_LENGTH]
+    return f"{slug[: MAX_UNCUT_SLUG - DIGEST_LENGTH]}-{digest}"
 
 
-def rehearsed_file(file: str, rules: Rules, slug: str, now: datetime) -> str:
-    """The rules under another name and title, without what would outlast an hour.
+def _build_rehearsal_file(file: str, rules: Rules, slug: str, now: datetime) -> str:
+    """Return the competition's file with a new slug, title and phases that fit into an hour.
 
     The boards do not freeze, and the reveal needs no notice.
     """
     titles = {
-        language: TITLES.get(language, TITLES["en"]).format(title=title)[:LONGEST_TITLE]
+        language: _TITLES.get(language, _TITLES["en"]).format(title=title)[:MAX_TITLE_LENGTH]
         for language, title in rules.title.items()
     }
     publication = replace(rules.publication, frozen_from=None, reveal_notice_hours=0)
-    text = with_publication(with_head(file, {"slug": slug}), publication, rules.ranking, rules.limits)
-    return with_phases(with_title(text, titles), windows(rules, now.replace(microsecond=0)))
+    text = replace_publication(replace_head(file, {"slug": slug}), publication, rules.ranking, rules.limits)
+    return replace_phases(replace_title(text, titles), _plan_phases(rules, now.replace(microsecond=0)))
 
 
-def windows(rules: Rules, now: datetime) -> list[Phase]:
-    """Of the phases that the competition will have; both, while it has none."""
-    named = {phase.name for phase in rules.phases} or {ANONYMIZATION, REIDENTIFICATION}
-    first = Phase(ANONYMIZATION, now, now + PHASE)
-    second = Phase(REIDENTIFICATION, first.end + REST, first.end + REST + PHASE)
-    return [phase for phase in (first, second) if phase.name in named]
+def _plan_phases(rules: Rules, now: datetime) -> list[Phase]:
+    """Return phases starting now for the phases of the competition, or both phases if it has none yet."""
+    phase_names = {phase.name for phase in rules.phases} or {ANONYMIZATION, REIDENTIFICATION}
+    first_phase = Phase(ANONYMIZATION, now, now + PHASE_LENGTH)
+    second_phase = Phase(
+        REIDENTIFICATION, first_phase.end + SCORING_BREAK, first_phase.end + SCORING_BREAK + PHASE_LENGTH
+    )
+    return [phase for phase in (first_phase, second_phase) if phase.name in phase_names]
 
 
-def add_teams(session: Session, principal: Principal, contest: Contest) -> None:
-    """A team for each sample method, and what it will do."""
-    methods = list(contest.track.methods)[:MOST_TEAMS]
-    moves = [*releases(contest, methods), *guesses(contest, methods)]
-    made = {name: memberships.create_team(session, contest.id, name).id for name in methods}
+def _add_teams(session: Session, principal: Principal, contest: Contest) -> None:
+    """Create a team with its moves for each sample method."""
+    methods = list(contest.track.methods)[:MAX_TEAMS]
+    moves = [*_plan_releases(contest, methods), *_plan_guesses(contest, methods)]
+    team_ids = {name: memberships.create_team(session, contest.id, name).id for name in methods}
     for name, move in moves:
-        move.competition_id, move.team_id, move.user_id = contest.id, made[name], principal.user_id
+        move.competition_id, move.team_id, move.user_id = contest.id, team_ids[name], principal.user_id
         session.add(move)
     session.flush()
 
 
-def releases(contest: Contest, methods: list[str]) -> list[tuple[str, RehearsalMove]]:
-    """Each team's first, then each team's second: a contest in which things happen."""
-    order = [(name, number) for number in range(allowed(contest.rules.limits)) for name in methods]
+def _plan_releases(contest: Contest, methods: list[str]) -> list[tuple[str, RehearsalMove]]:
+    """Plan the first release of every team, then the second, so that the board changes over time."""
+    order = [
+        (name, number) for number in range(_count_allowed_releases(contest.rules.limits)) for name in methods
+    ]
     return [
         (name, RehearsalMove(phase=ANONYMIZATION, number=number, method=name, share=share))
-        for (name, number), share in zip(order, shares(len(order)), strict=True)
+        for (name, number), share in zip(order, _spread_shares(len(order)), strict=True)
     ]
 
 
-def allowed(limits: Limits) -> int:
+def _count_allowed_releases(limits: Limits) -> int:
     caps = (limits.valid_per_day, limits.valid_total, limits.attempts_per_day, limits.attempts_total)
-    return min(RELEASES, *caps)
+    return min(RELEASES_PER_TEAM, *caps)
 
 
-def guesses(contest: Contest, methods: list[str]) -> list[tuple[str, RehearsalMove]]:
-    """Teams take the built-in attackers in turn, each another one on its next target."""
+def _plan_guesses(contest: Contest, methods: list[str]) -> list[tuple[str, RehearsalMove]]:
+    """Plan the guesses; each team uses the next built-in attacker on its next target."""
     rules, track = contest.rules, contest.track
-    asked = track.asked(rules)
-    attackers = [name for name, one in track.attackers.items() if asked.keys() & set(one.questions)]
+    questions = track.select_questions(rules)
+    attackers = [
+        name for name, attacker in track.attackers.items() if questions.keys() & set(attacker.questions)
+    ]
     if rules.phase(REIDENTIFICATION) is None or not attackers:
         return []
-    order = [(place, number) for number in range(GUESSES) for place in range(len(methods))]
+    order = [(team_index, number) for number in range(GUESSES_PER_TEAM) for team_index in range(len(methods))]
     return [
         (
-            methods[place],
+            methods[team_index],
             RehearsalMove(
                 phase=REIDENTIFICATION,
                 number=number,
-                method=attackers[(place + number) % len(attackers)],
+                method=attackers[(team_index + number) % len(attackers)],
                 share=share,
             ),
         )
-        for (place, number), share in zip(order, shares(len(order)), strict=True)
+        for (team_index, number), share in zip(order, _spread_shares(len(order)), strict=True)
     ]
 
 
-def shares(number: int) -> list[float]:
-    return [ACTIVE * place / number for place in range(number)]
+def _spread_shares(number: int) -> list[float]:
+    return [_ACTIVE_SHARE * position / number for position in range(number)]
 
 
 def end(session: Session, principal: Principal, slug: str) -> None:
-    """Take the rehearsal of that competition out of sight, for good; what was scored stays in the record."""
-    contest = competitions.locked_for_organizer(session, principal, slug)
-    found = of_competition(session, principal, slug).row
-    principal.require_confirmed()
-    session.refresh(found, with_for_update=True)
-    for each in (contest.id, found.id):
-        audit.record(session, principal, "rehearsal.end", competition_id=each, subject=found.slug)
-    found.removed_at = clock(session)
+    """Remove the rehearsal permanently and cancel its unfinished jobs; scores stay in the database."""
+    contest = competitions.lock_for_organizer(session, principal, slug)
+    row = find_for_organizer(session, principal, slug).row
+    principal.require_reauthentication()
+    session.refresh(row, with_for_update=True)
+    for competition_id in (contest.id, row.id):
+        audit.record(session, principal, "rehearsal.end", competition_id=competition_id, subject=row.slug)
+    row.removed_at = read_clock(session)
     cancelled = {"state": State.CANCELLED, "finished_at": func.clock_timestamp(), "leased_until": None}
-    moves = update(RehearsalMove).where(RehearsalMove.competition_id == found.id)
-    session.execute(moves.where(RehearsalMove.state.in_(UNFINISHED)).values(cancelled))
-    scored = update(Evaluation).where(Evaluation.competition_id == found.id)
-    session.execute(scored.where(Evaluation.state.in_(UNFINISHED)).values(cancelled))
+    moves_update = update(RehearsalMove).where(RehearsalMove.competition_id == row.id)
+    session.execute(moves_update.where(RehearsalMove.state.in_(UNFINISHED)).values(cancelled))
+    evaluations_update = update(Evaluation).where(Evaluation.competition_id == row.id)
+    session.execute(evaluations_update.where(Evaluation.state.in_(UNFINISHED)).values(cancelled))

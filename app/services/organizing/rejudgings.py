@@ -1,6 +1,6 @@
-"""Re-score sets: all submissions scored by other rules, compared, then applied or cancelled as a whole.
+"""Re-score sets: all submissions are scored by new rules, compared, then applied or cancelled as a whole.
 
-Until it is applied, a set changes nothing that anybody but the organizers sees.
+Until a set is applied, only the organizers can see its results.
 """
 
 from collections.abc import Sequence
@@ -12,24 +12,24 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from anoncup import schemas
-from anoncup.competition.scoring_versions import what_counts
+from anoncup.competition.scoring_versions import collect_counted_versions
 from anoncup.errors import Conflict, NotFound
-from anoncup.messages import N_, Counted
-from anoncup.rules.rounds import with_phases
+from anoncup.messages import N_, PluralMessage
+from anoncup.rules.rounds import replace_phases
 from app.db import now
 from app.db.models import Competition, Evaluation, Rescore, State, Submission
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization, verdicts
-from app.services.boards.verdicts import Numbers
+from app.services.boards.verdicts import VerdictNumbers
 from app.services.contests import competitions, revisions
-from app.services.contests.contest import Contest, read_file
+from app.services.contests.contest import Contest, parse_stored_rules
 from app.services.contests.revisions import Revision
 from app.services.jobs import leases
 from app.services.submissions import evaluations
 
 Stage = schemas.Stage
-STANDS: dict[Stage, str] = {
+_STAGE_MESSAGES: dict[Stage, str] = {
     "scoring": N_("the set is still being scored"),
     "ready": N_("the set is completely scored: apply or cancel it"),
     "applied": N_("the set has been applied already"),
@@ -38,11 +38,11 @@ STANDS: dict[Stage, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """An evaluation, whose verdict is not loaded, the numbers of it if it has one, and its team's rank."""
+class RankedEvaluation:
+    """An evaluation without its verdict, the numbers of the verdict if there is one, and the team's rank."""
 
     evaluation: Evaluation
-    numbers: Numbers | None
+    numbers: VerdictNumbers | None
     rank: int | None = None
 
     @property
@@ -55,110 +55,127 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One submission by the rules in force and by the new ones."""
+class EvaluationChange:
+    """The evaluations of one submission by the current rules and by the proposed ones."""
 
     submission: Submission
-    before: Judged
-    after: Judged
+    current: RankedEvaluation
+    proposed: RankedEvaluation
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
-    """A set, how far it is, and what it would change; of an applied one, nothing is left to compare."""
+class RescorePreview:
+    """A re-score set with its progress and changes; an applied set has no changes."""
 
     rescore: Rescore
     stage: Stage
     finished: int
     total: int
-    changes: tuple[Change, ...]
+    changes: tuple[EvaluationChange, ...]
 
 
-def begin(session: Session, principal: Principal, slug: str, new: Revision) -> Rescore:
-    """Queue every submission for the rules of ``new``; one set may be open at a time."""
-    contest = competitions.locked_for_organizer(session, principal, slug)
-    revisions.require_unchanged(contest.row, new)
-    before, after = contest.rules, read_file(new.file)
-    same_kind = (before.slug, before.track, before.columns) == (after.slug, after.track, after.columns)
-    if not same_kind or contest.row.original != new.original:
+def begin(session: Session, principal: Principal, slug: str, revision: Revision) -> Rescore:
+    """Queue every submission for scoring by the rules of ``revision``; only one set may be open at a time."""
+    contest = competitions.lock_for_organizer(session, principal, slug)
+    revisions.require_unchanged(contest.row, revision)
+    current_rules, new_rules = contest.rules, parse_stored_rules(revision.file)
+    is_same_contest = (current_rules.slug, current_rules.track, current_rules.columns) == (
+        new_rules.slug,
+        new_rules.track,
+        new_rules.columns,
+    )
+    if not is_same_contest or contest.row.original != revision.original:
         raise Conflict("address, track, columns and data are fixed: a set changes the rules", code="fixed")
-    if contest.row.drawn_at is not None and revisions.held_by(before) != revisions.held_by(after):
-        raise Conflict(revisions.DRAWN_ALREADY, code="drawn_already")
-    revisions.require_notice(session, contest.row, before, after)
+    if contest.row.drawn_at is not None and revisions.team_files_key(
+        current_rules
+    ) != revisions.team_files_key(new_rules):
+        raise Conflict(revisions.ALREADY_ALLOCATED, code="drawn_already")
+    revisions.require_no_shorter_notice(session, contest.row, current_rules, new_rules)
     revisions.require_no_open_rescore(session, contest.id)
-    made = Rescore(
+    rescore = Rescore(
         competition_id=contest.id,
         user_id=principal.user_id,
-        file=new.file,
-        scales=new.scales,
-        scored_by=what_counts(after),
+        file=revision.file,
+        scales=revision.scales,
+        scored_by=collect_counted_versions(new_rules),
         replaces=competitions.sha256_of(contest.row.file),
     )
-    session.add(made)
+    session.add(rescore)
     session.flush()
-    for submission_id in scorable(session, contest.id):
-        evaluations.queue_up(session, submission_id, rescore=made)
-    audit.record(session, principal, "rescore.begin", competition_id=contest.id, subject=str(made.id))
-    return made
+    for submission_id in list_scorable(session, contest.id):
+        evaluations.enqueue(session, submission_id, rescore=rescore)
+    audit.record(session, principal, "rescore.begin", competition_id=contest.id, subject=str(rescore.id))
+    return rescore
 
 
-def scorable(session: Session, competition_id: UUID) -> Sequence[UUID]:
-    found = (
+def list_scorable(session: Session, competition_id: UUID) -> Sequence[UUID]:
+    query = (
         select(Submission.id)
         .join(Evaluation, Evaluation.submission_id == Submission.id)
         .where(Submission.competition_id == competition_id)
         .where(Evaluation.current, Evaluation.state != State.CANCELLED)
         .order_by(Submission.received_at)
     )
-    return session.scalars(found).all()
+    return session.scalars(query).all()
 
 
-def listed(session: Session, principal: Principal, slug: str) -> list[Preview]:
-    """A competition's sets, newest first."""
-    contest = competitions.for_organizer(session, principal, slug)
-    found = session.scalars(
+def list_rescores(session: Session, principal: Principal, slug: str) -> list[RescorePreview]:
+    """Return the re-score sets of a competition, newest first."""
+    contest = competitions.find_for_organizer(session, principal, slug)
+    rescores = session.scalars(
         select(Rescore).where(Rescore.competition_id == contest.id).order_by(Rescore.created_at.desc())
     )
-    return [progress_of(session, rescore) for rescore in found]
+    return [load_progress(session, rescore) for rescore in rescores]
 
 
-def progress_of(session: Session, rescore: Rescore) -> Preview:
-    """A set without its changes: only how far it is."""
-    in_force = aliased(Evaluation)
-    counted = (
+def load_progress(session: Session, rescore: Rescore) -> RescorePreview:
+    """Return the progress of a set, without its changes."""
+    current_evaluation = aliased(Evaluation)
+    query = (
         select(func.count(), func.count().filter(Evaluation.state.not_in(leases.UNFINISHED)))
         .select_from(Evaluation)
-        .join(in_force, (in_force.submission_id == Evaluation.submission_id) & in_force.current)
-        .where(Evaluation.rescore_id == rescore.id, in_force.state != State.CANCELLED)
+        .join(
+            current_evaluation,
+            (current_evaluation.submission_id == Evaluation.submission_id) & current_evaluation.current,
+        )
+        .where(Evaluation.rescore_id == rescore.id, current_evaluation.state != State.CANCELLED)
     )
-    total, finished = session.execute(counted).one()
-    return Preview(rescore, stage_of(rescore, finished, total), finished, total, ())
+    total, finished = session.execute(query).one()
+    return RescorePreview(rescore, _determine_stage(rescore, finished, total), finished, total, ())
 
 
-def preview(session: Session, principal: Principal, rescore_id: UUID) -> Preview:
-    """A set with every change it would make; ranks by the new rules once all of it is scored."""
-    found = preview_of(session, organizers_set(session, principal, rescore_id))
-    row = session.get_one(Competition, found.rescore.competition_id)
-    in_force = [change.before.evaluation for change in found.changes]
-    before = anonymization.ranks_by(session, row, row.file, in_force, scored_by=row.scored_by)
-    after: dict[str, int] = {}
-    if found.stage == "ready":
-        judged = [change.after.evaluation for change in found.changes]
-        new = found.rescore
-        after = anonymization.ranks_by(session, row, new.file, judged, scored_by=new.scored_by)
-    return replace(found, changes=tuple(with_ranks(change, before, after) for change in found.changes))
+def preview(session: Session, principal: Principal, rescore_id: UUID) -> RescorePreview:
+    """Return a set with its changes; ranks by the new rules are included once everything is scored."""
+    result = _build_preview(session, find_for_organizer(session, principal, rescore_id))
+    row = session.get_one(Competition, result.rescore.competition_id)
+    current_evaluations = [change.current.evaluation for change in result.changes]
+    current_ranks = anonymization.rank_under_rules(
+        session, row, row.file, current_evaluations, scored_by=row.scored_by
+    )
+    new_ranks: dict[str, int] = {}
+    if result.stage == "ready":
+        new_evaluations = [change.proposed.evaluation for change in result.changes]
+        rescore = result.rescore
+        new_ranks = anonymization.rank_under_rules(
+            session, row, rescore.file, new_evaluations, scored_by=rescore.scored_by
+        )
+    return replace(
+        result, changes=tuple(_add_ranks(change, current_ranks, new_ranks) for change in result.changes)
+    )
 
 
-def with_ranks(change: Change, before: dict[str, int], after: dict[str, int]) -> Change:
+def _add_ranks(
+    change: EvaluationChange, current_ranks: dict[str, int], new_ranks: dict[str, int]
+) -> EvaluationChange:
     team = change.submission.team.name
     return replace(
         change,
-        before=replace(change.before, rank=before.get(team)),
-        after=replace(change.after, rank=after.get(team)),
+        current=replace(change.current, rank=current_ranks.get(team)),
+        proposed=replace(change.proposed, rank=new_ranks.get(team)),
     )
 
 
-def organizers_set(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
+def find_for_organizer(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     rescore = session.get(Rescore, rescore_id, populate_existing=True)
     if rescore is None or not competitions.is_organizer(session, rescore.competition_id, principal):
         raise NotFound("there is no such re-score set", code="no_such_rescore")
@@ -166,15 +183,17 @@ def organizers_set(session: Session, principal: Principal, rescore_id: UUID) -> 
     return rescore
 
 
-def preview_of(session: Session, rescore: Rescore) -> Preview:
-    changes = changes_of(session, rescore) if rescore.applied_at is None else ()
-    states = [change.after.state for change in changes]
+def _build_preview(session: Session, rescore: Rescore) -> RescorePreview:
+    changes = _load_changes(session, rescore) if rescore.applied_at is None else ()
+    states = [change.proposed.state for change in changes]
     finished = sum(state not in leases.UNFINISHED for state in states)
-    return Preview(rescore, stage_of(rescore, finished, len(states)), finished, len(states), changes)
+    return RescorePreview(
+        rescore, _determine_stage(rescore, finished, len(states)), finished, len(states), changes
+    )
 
 
-def changes_of(session: Session, rescore: Rescore) -> tuple[Change, ...]:
-    mine = (
+def _load_changes(session: Session, rescore: Rescore) -> tuple[EvaluationChange, ...]:
+    query = (
         select(Evaluation)
         .join(Evaluation.submission)
         .where(Evaluation.rescore_id == rescore.id)
@@ -192,17 +211,20 @@ def changes_of(session: Session, rescore: Rescore) -> tuple[Change, ...]:
         )
         .order_by(Submission.received_at, Submission.id)
     )
-    pairs = [(each.submission.evaluation, each) for each in session.scalars(mine)]
-    standing = [pair for pair in pairs if pair[0].state != State.CANCELLED]
-    endings = [(each.id, each.finished_at) for pair in standing for each in pair]
-    numbers = verdicts.numbers_of(session, endings)
+    pairs = [(evaluation.submission.evaluation, evaluation) for evaluation in session.scalars(query)]
+    active_pairs = [pair for pair in pairs if pair[0].state != State.CANCELLED]
+    finish_times = [(evaluation.id, evaluation.finished_at) for pair in active_pairs for evaluation in pair]
+    numbers = verdicts.load_numbers(session, finish_times)
     return tuple(
-        Change(after.submission, *(Judged(each, numbers.get(each.id)) for each in (before, after)))
-        for before, after in standing
+        EvaluationChange(
+            proposed.submission,
+            *(RankedEvaluation(evaluation, numbers.get(evaluation.id)) for evaluation in (current, proposed)),
+        )
+        for current, proposed in active_pairs
     )
 
 
-def stage_of(rescore: Rescore, finished: int, total: int) -> Stage:
+def _determine_stage(rescore: Rescore, finished: int, total: int) -> Stage:
     if rescore.applied_at is not None:
         return "applied"
     if rescore.cancelled_at is not None:
@@ -211,50 +233,52 @@ def stage_of(rescore: Rescore, finished: int, total: int) -> Stage:
 
 
 def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
-    """Put the new rules and their evaluations in force, all at once."""
-    row, rescore = locked(session, principal, rescore_id)
-    found = preview_of(session, rescore)
-    require_stage(found.stage, "ready")
-    broken = [change for change in found.changes if is_lost(change)]
-    if broken:
-        message = Counted(
+    """Make the new rules and their evaluations the current ones."""
+    row, rescore = _lock_open_rescore(session, principal, rescore_id)
+    result = _build_preview(session, rescore)
+    _require_stage(result.stage, "ready")
+    lost_changes = [change for change in result.changes if is_lost(change)]
+    if lost_changes:
+        message = PluralMessage(
             "{count} submission could not be scored by the new rules: cancel the set",
             "{count} submissions could not be scored by the new rules: cancel the set",
             "count",
-            count=len(broken),
+            count=len(lost_changes),
         )
         raise Conflict(message, code="rescore_failed")
-    principal.require_confirmed()
-    replaced = [change.before.evaluation.id for change in found.changes]
-    session.execute(update(Evaluation).where(Evaluation.id.in_(replaced)).values(current=False))
-    taking_over = [change.after.evaluation.id for change in found.changes]
-    session.execute(update(Evaluation).where(Evaluation.id.in_(taking_over)).values(current=True))
+    principal.require_reauthentication()
+    replaced_ids = [change.current.evaluation.id for change in result.changes]
+    session.execute(update(Evaluation).where(Evaluation.id.in_(replaced_ids)).values(current=False))
+    new_ids = [change.proposed.evaluation.id for change in result.changes]
+    session.execute(update(Evaluation).where(Evaluation.id.in_(new_ids)).values(current=True))
     rescore.replaced_file, rescore.replaced_scored_by = row.file, row.scored_by
-    # A deadline moved meanwhile stays moved.
-    row.file = with_phases(rescore.file, Contest(row).rules.phases)
+    # Keep deadlines that were moved while the set was open.
+    row.file = replace_phases(rescore.file, Contest(row).rules.phases)
     row.scales, row.scored_by = rescore.scales, rescore.scored_by
-    row.drawing = competitions.drawing(read_file(row.file))
-    rescore.applied_at = now.clock(session)
-    noted(session, principal, rescore, "rescore.apply", difference(found.changes))
+    row.drawing = competitions.describe_allocation(parse_stored_rules(row.file))
+    rescore.applied_at = now.read_clock(session)
+    _record_audit(session, principal, rescore, "rescore.apply", _summarize_changes(result.changes))
     return rescore
 
 
-def difference(changes: Sequence[Change]) -> dict[str, Any]:
-    """What a set changed, for the record: state and overall of every submission before and after."""
+def _summarize_changes(changes: Sequence[EvaluationChange]) -> dict[str, Any]:
+    """Return state and overall score of each submission before and after, for the audit log."""
     return {
-        str(change.submission.id): [[each.state, each.overall] for each in (change.before, change.after)]
+        str(change.submission.id): [
+            [ranked.state, ranked.overall] for ranked in (change.current, change.proposed)
+        ]
         for change in changes
     }
 
 
-def is_lost(change: Change) -> bool:
-    """Scored, or still to be, by the rules in force, and not by the new ones."""
-    return change.after.state == State.ERROR and change.before.state != State.ERROR
+def is_lost(change: EvaluationChange) -> bool:
+    """Whether scoring failed by the new rules, but not by the current ones."""
+    return change.proposed.state == State.ERROR and change.current.state != State.ERROR
 
 
 def cancel(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
-    """Drop a set; what of it is not scored yet is not scored any more."""
-    _, rescore = locked(session, principal, rescore_id)
+    """Cancel a set and its unfinished evaluations."""
+    _, rescore = _lock_open_rescore(session, principal, rescore_id)
     unfinished = session.scalars(
         select(Evaluation)
         .where(Evaluation.rescore_id == rescore.id, Evaluation.state.in_(leases.UNFINISHED))
@@ -262,29 +286,31 @@ def cancel(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     )
     for evaluation in unfinished:
         leases.finish(session, evaluation, State.CANCELLED)
-    rescore.cancelled_at = now.clock(session)
-    noted(session, principal, rescore, "rescore.cancel", None)
+    rescore.cancelled_at = now.read_clock(session)
+    _record_audit(session, principal, rescore, "rescore.cancel", None)
     return rescore
 
 
-def locked(session: Session, principal: Principal, rescore_id: UUID) -> tuple[Competition, Rescore]:
-    """An open set and its competition's row under the lock."""
-    rescore = organizers_set(session, principal, rescore_id)
+def _lock_open_rescore(
+    session: Session, principal: Principal, rescore_id: UUID
+) -> tuple[Competition, Rescore]:
+    """Lock the competition and return it with an open set; raises Conflict if the set has ended."""
+    rescore = find_for_organizer(session, principal, rescore_id)
     row = session.get_one(Competition, rescore.competition_id, with_for_update=True, populate_existing=True)
     session.refresh(rescore)
-    for ended in (rescore.applied_at, rescore.cancelled_at):
-        if ended is not None:
+    for end_time in (rescore.applied_at, rescore.cancelled_at):
+        if end_time is not None:
             raise Conflict("the set is applied or cancelled already", code="rescore_ended")
     return row, rescore
 
 
-def require_stage(stage: Stage, wanted: Stage) -> None:
-    if stage != wanted:
-        raise Conflict(STANDS[stage], code=f"rescore_{stage}")
+def _require_stage(stage: Stage, required_stage: Stage) -> None:
+    if stage != required_stage:
+        raise Conflict(_STAGE_MESSAGES[stage], code=f"rescore_{stage}")
 
 
-def noted(
-    session: Session, principal: Principal, rescore: Rescore, action: str, after: dict[str, Any] | None
+def _record_audit(
+    session: Session, principal: Principal, rescore: Rescore, action: str, details: dict[str, Any] | None
 ) -> None:
     audit.record(
         session,
@@ -292,5 +318,5 @@ def noted(
         action,
         competition_id=rescore.competition_id,
         subject=str(rescore.id),
-        after=after,
+        new_values=details,
     )

@@ -1,1 +1,1 @@
-"""A contest's data: what organizers know of it, and what teams get to begin with."""
+"""Original data of a competition: import, profile, allocation to teams, and starter kits."""

@@ -1,4 +1,4 @@
-"""What organizers are told of a table before it is given out, and how its columns get names."""
+"""Import of an original table: profile its columns, repair its header, and stage the file meanwhile."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -6,167 +6,218 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
-from anoncup.competition.drafts import PLACEHOLDERS, with_columns_of
+from anoncup.competition.drafts import PLACEHOLDER_COLUMNS, change_columns
 from anoncup.errors import Conflict, InvalidUpload, Unavailable
-from anoncup.lazy import deferred
+from anoncup.lazy import lazy
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Columns
-from anoncup.tables.profile.model import FEWEST, Classes, CrossTable, Foreign, Gaps, IdentifyingColumn, Naming
+from anoncup.tables.profile.model import (
+    MIN_COMMON,
+    CrossTable,
+    EquivalenceClassCounts,
+    HeaderGuess,
+    IdentifyingColumn,
+    LocaleFormat,
+    MissingAmounts,
+)
 from app.db.models import Competition
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
-from app.services.contests.contest import Contest, read_file
-from app.storage import staging, store
+from app.services.contests.contest import Contest, parse_stored_rules
+from app.storage import get_store, staging
 
 if TYPE_CHECKING:
-    from anoncup.tables.profile.counts import classes_of, cross_tables, few_alone
-    from anoncup.tables.profile.header_guess import arranged as columns_in_order
-    from anoncup.tables.profile.header_guess import naming, with_names, with_zeros, without
-    from anoncup.tables.profile.identifiers import find_gaps, find_identifiers, read_texts
-    from anoncup.tables.profile.locale_formats import in_commas
+    from anoncup.tables.profile.counts import count_classes, count_cross_tables, drop_identifying_columns
+    from anoncup.tables.profile.header_guess import drop_columns, fill_zeros, guess_header, replace_header
+    from anoncup.tables.profile.header_guess import select_columns as select_table_columns
+    from anoncup.tables.profile.identifiers import find_identifiers, find_missing_amounts, read_text_table
+    from anoncup.tables.profile.locale_formats import convert_locale_format
 else:
-    columns_in_order = deferred("anoncup.tables.profile.header_guess.arranged")
-    naming = deferred("anoncup.tables.profile.header_guess.naming")
-    with_names = deferred("anoncup.tables.profile.header_guess.with_names")
-    without = deferred("anoncup.tables.profile.header_guess.without")
-    classes_of = deferred("anoncup.tables.profile.counts.classes_of")
-    cross_tables = deferred("anoncup.tables.profile.counts.cross_tables")
-    few_alone = deferred("anoncup.tables.profile.counts.few_alone")
-    find_gaps = deferred("anoncup.tables.profile.identifiers.find_gaps")
-    find_identifiers = deferred("anoncup.tables.profile.identifiers.find_identifiers")
-    read_texts = deferred("anoncup.tables.profile.identifiers.read_texts")
-    with_zeros = deferred("anoncup.tables.profile.header_guess.with_zeros")
-    in_commas = deferred("anoncup.tables.profile.locale_formats.in_commas")
+    select_table_columns = lazy("anoncup.tables.profile.header_guess.select_columns")
+    guess_header = lazy("anoncup.tables.profile.header_guess.guess_header")
+    replace_header = lazy("anoncup.tables.profile.header_guess.replace_header")
+    drop_columns = lazy("anoncup.tables.profile.header_guess.drop_columns")
+    count_classes = lazy("anoncup.tables.profile.counts.count_classes")
+    count_cross_tables = lazy("anoncup.tables.profile.counts.count_cross_tables")
+    drop_identifying_columns = lazy("anoncup.tables.profile.counts.drop_identifying_columns")
+    find_missing_amounts = lazy("anoncup.tables.profile.identifiers.find_missing_amounts")
+    find_identifiers = lazy("anoncup.tables.profile.identifiers.find_identifiers")
+    read_text_table = lazy("anoncup.tables.profile.identifiers.read_text_table")
+    fill_zeros = lazy("anoncup.tables.profile.header_guess.fill_zeros")
+    convert_locale_format = lazy("anoncup.tables.profile.locale_formats.convert_locale_format")
 
 
-Named = TypeVar("Named", IdentifyingColumn, Gaps)
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """A table under some quasi-identifiers: its classes, and the cross-tables of the measures that weigh."""
-
-    classes: Classes
-    tables: tuple[CrossTable, ...]
+NamedColumn = TypeVar("NamedColumn", IdentifyingColumn, MissingAmounts)
 
 
 @dataclass(frozen=True, slots=True)
-class Repair:
-    """What to decide of a file before it is taken. ``required``: its names are not free, ``fits``: unless the
-    competition takes them over. ``identifying``: columns that name or number individuals. ``foreign``: what
-    the service would write another way. ``gaps``: columns of amounts with cells without a number."""
+class DataProfile:
+    """Equivalence classes of a table, and the cross-tables of the measures with a weight."""
 
-    naming: Naming
-    required: tuple[str, ...] | None
+    classes: EquivalenceClassCounts
+    cross_tables: tuple[CrossTable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderRepair:
+    """The decisions to make about a file before it is imported.
+
+    ``required_names``: column names that the file must have, None if its names are free.
+    ``can_replace_columns``: the competition can adopt the columns of the file instead.
+    ``identifying``: columns that name or number individuals.
+    ``locale_format``: separators and number formats that the service would convert.
+    ``gaps``: numeric columns with missing numbers.
+    """
+
+    header_guess: HeaderGuess
+    required_names: tuple[str, ...] | None
     identifying: tuple[IdentifyingColumn, ...]
-    fits: bool = False
-    foreign: Foreign | None = None
-    gaps: tuple[Gaps, ...] = ()
+    can_replace_columns: bool = False
+    locale_format: LocaleFormat | None = None
+    gaps: tuple[MissingAmounts, ...] = ()
 
     @property
-    def fixed(self) -> bool:
-        return self.required is not None
+    def has_fixed_names(self) -> bool:
+        return self.required_names is not None
 
     @property
-    def asks(self) -> bool:
-        """Whether somebody has to decide; else its reader says what is wrong, if anything is."""
-        others = self.fits and self.naming.found != self.required
-        return self.names_ask or bool(self.identifying or self.gaps) or others or self.foreign is not None
+    def needs_decision(self) -> bool:
+        """Whether somebody has to decide; otherwise the parser reports errors, if there are any."""
+        differs_from_required = (
+            self.can_replace_columns and self.header_guess.first_line != self.required_names
+        )
+        return (
+            self.names_need_decision
+            or bool(self.identifying or self.gaps)
+            or differs_from_required
+            or self.locale_format is not None
+        )
 
     @property
-    def names_ask(self) -> bool:
-        return self.naming.is_data or self.naming.respelled
+    def names_need_decision(self) -> bool:
+        return self.header_guess.is_data or self.header_guess.is_respelled
 
 
 @lru_cache(maxsize=32)
-def look(digest: str, file: str, columns: Columns, fewest: int = FEWEST) -> Look:
-    """A stored table with these roles, by the competition file; InvalidCompetition if it cannot have them."""
-    used = crossed(read_file(with_columns_of(file, columns)))
-    return parser_process.call_reading(
-        ORIGINALS, (digest,), looked_at, digest, columns.quasi_identifiers, used, fewest
+def load_profile(digest: str, file: str, columns: Columns, min_common: int = MIN_COMMON) -> DataProfile:
+    """Profile a stored table with these column roles; raises InvalidCompetition for invalid roles."""
+    crossed_columns = select_crossed_columns(parse_stored_rules(change_columns(file, columns)))
+    return parser_process.call_with_files(
+        ORIGINALS, (digest,), build_profile, digest, columns.quasi_identifiers, crossed_columns, min_common
     )
 
 
-def crossed(rules: Rules) -> dict[str, tuple[str, ...]]:
-    """By measure that weighs the columns of its cross-table."""
+def select_crossed_columns(rules: Rules) -> dict[str, tuple[str, ...]]:
+    """Return the columns of the cross-table by measure, for all measures with a weight."""
     track = TRACKS[rules.track]
     roles = track.roles(rules.columns, rules.settings)
-    found = {}
-    for one in track.measures.values():
-        parameter = next((each for each in one.parameters if each.name == one.crosses), None)
-        if parameter is not None and rules.weight(one.name):
-            found[one.name] = rules.measure(one.name).parameters.get(parameter.name, parameter.usual(roles))
-    return found
+    columns_by_measure = {}
+    for measure in track.measures.values():
+        parameter = next(
+            (
+                candidate
+                for candidate in measure.parameters
+                if candidate.name == measure.cross_table_parameter
+            ),
+            None,
+        )
+        if parameter is not None and rules.weight(measure.name):
+            columns_by_measure[measure.name] = rules.measure_settings(measure.name).parameters.get(
+                parameter.name, parameter.resolve_default(roles)
+            )
+    return columns_by_measure
 
 
-def looked_at(digest: str, quasi: Sequence[str], used: Mapping[str, Sequence[str]], fewest: int) -> Look:
-    table = read_texts(store().get(digest), "original").to_pandas()
-    return Look(classes_of(table, quasi, fewest), cross_tables(table, used))
+def build_profile(
+    digest: str,
+    quasi_identifiers: Sequence[str],
+    crossed_columns: Mapping[str, Sequence[str]],
+    min_common: int,
+) -> DataProfile:
+    table = read_text_table(get_store().get(digest), "original").to_pandas()
+    return DataProfile(
+        count_classes(table, quasi_identifiers, min_common), count_cross_tables(table, crossed_columns)
+    )
 
 
-def shared_columns(row: Competition, columns: tuple[str, ...]) -> tuple[str, ...]:
-    """Of the columns by which a cheat exchanges people those that leave it anybody to exchange; all of them
-    while there are no data."""
+def select_exchange_columns(row: Competition, columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Drop identifying columns from those within whose values a cheating method exchanges people.
+
+    With too many distinct values, nobody could be exchanged. Without data, all columns are returned.
+    """
     if row.original_rows is None or not columns:
         return columns
-    return shared_in(next(iter(row.original.items())), columns)
+    return _select_exchange_columns_cached(next(iter(row.original.items())), columns)
 
 
 @lru_cache(maxsize=32)
-def shared_in(first: tuple[str, str], columns: tuple[str, ...]) -> tuple[str, ...]:
-    return parser_process.call_reading(ORIGINALS, (first[1],), shared_of, first, columns)
+def _select_exchange_columns_cached(first_file: tuple[str, str], columns: tuple[str, ...]) -> tuple[str, ...]:
+    return parser_process.call_with_files(
+        ORIGINALS, (first_file[1],), _compute_exchange_columns, first_file, columns
+    )
 
 
-def shared_of(first: tuple[str, str], columns: tuple[str, ...]) -> tuple[str, ...]:
-    name, digest = first
-    return few_alone(read_texts(store().get(digest), name).to_pandas(), columns)
+def _compute_exchange_columns(first_file: tuple[str, str], columns: tuple[str, ...]) -> tuple[str, ...]:
+    name, digest = first_file
+    return drop_identifying_columns(read_text_table(get_store().get(digest), name).to_pandas(), columns)
 
 
-def repair(contest: Contest, name: str, content: bytes) -> Repair | None:
-    """None of a file that cannot be read at all. Needs no session."""
+def find_repair(contest: Contest, name: str, content: bytes) -> HeaderRepair | None:
+    """Return the decisions to make about a file; None if it cannot be read at all. Needs no session."""
     try:
-        return parser_process.call(ORIGINALS, repair_of, contest.row.file, name, content)
+        return parser_process.call(ORIGINALS, build_repair, contest.row.file, name, content)
     except InvalidUpload:
         return None
 
 
-def repair_of(file: str, name: str, content: bytes) -> Repair:
-    rules = read_file(file)
+def build_repair(file: str, name: str, content: bytes) -> HeaderRepair:
+    rules = parse_stored_rules(file)
     track = TRACKS[rules.track]
-    content, foreign = in_commas(content, name)
-    required = next(one for one in track.original if one.name == name).header(rules)
-    known = known_columns(rules)
-    found = naming(content, name, required, known)
+    content, locale_format = convert_locale_format(content, name)
+    required = next(item for item in track.original_files if item.name == name).header(rules)
+    known_names = _known_columns(rules)
+    header = guess_header(content, name, required, known_names)
     if required is not None:
-        fits = track.fitted is not None and name == track.original_files[0]
-        if fits and not (found.is_data or found.respelled):
-            found = naming(content, name, None)  # its own names may become those of the contest
-        named = with_names(content, found.names, name, first_is_data=found.is_data)
-        identifying = find_identifiers(named, name) if fits else ()
-        return Repair(found, required, others_than(required, identifying), fits=fits, foreign=foreign)
-    named = with_names(content, found.names, name, first_is_data=found.is_data)
-    identifying = others_than(known, find_identifiers(named, name))
-    gaps = others_than([*known, *(one.name for one in identifying)], find_gaps(named, name))
-    return Repair(found, None, identifying, foreign=foreign, gaps=gaps)
+        can_replace_columns = track.infer_settings is not None and name == track.original_file_names[0]
+        if can_replace_columns and not (header.is_data or header.is_respelled):
+            header = guess_header(content, name, None)  # the competition may adopt these names
+        renamed_content = replace_header(content, header.names, name, first_is_data=header.is_data)
+        identifying = find_identifiers(renamed_content, name) if can_replace_columns else ()
+        return HeaderRepair(
+            header,
+            required,
+            _exclude_names(required, identifying),
+            can_replace_columns=can_replace_columns,
+            locale_format=locale_format,
+        )
+    renamed_content = replace_header(content, header.names, name, first_is_data=header.is_data)
+    identifying = _exclude_names(known_names, find_identifiers(renamed_content, name))
+    gaps = _exclude_names(
+        [*known_names, *(item.name for item in identifying)], find_missing_amounts(renamed_content, name)
+    )
+    return HeaderRepair(header, None, identifying, locale_format=locale_format, gaps=gaps)
 
 
-def others_than(names: Sequence[str], columns: Iterable[Named]) -> tuple[Named, ...]:
-    """Return the columns that have none of these names."""
-    return tuple(one for one in columns if one.name not in names)
+def _exclude_names(names: Sequence[str], columns: Iterable[NamedColumn]) -> tuple[NamedColumn, ...]:
+    """Return the columns whose names are not in ``names``."""
+    return tuple(column for column in columns if column.name not in names)
 
 
-def known_columns(rules: Rules) -> tuple[str, ...]:
-    """Those that the competition file names, unless they only stand for those of a table still to come."""
-    if rules.columns is None or rules.columns == PLACEHOLDERS:
+def _known_columns(rules: Rules) -> tuple[str, ...]:
+    """Return the columns of the competition file; empty if they are only placeholders of a draft."""
+    if rules.columns is None or rules.columns == PLACEHOLDER_COLUMNS:
         return ()
     return (*rules.columns.quasi_identifiers, *rules.columns.sensitive)
 
 
 @dataclass(frozen=True, slots=True)
-class Rewriting:
-    """How a file is rewritten: under these names, without some columns, and with zeros for missing numbers in
-    others. ``first_is_data``: the first line is a row, and stays."""
+class FileRewrite:
+    """Instructions for rewriting a file.
+
+    ``names``: new column names. ``left_out``: columns to remove. ``filled``: columns in which 0 replaces
+    missing numbers. ``first_is_data``: the first line is a row of data and is kept.
+    """
 
     names: tuple[str, ...]
     left_out: tuple[str, ...]
@@ -174,48 +225,64 @@ class Rewriting:
     first_is_data: bool
 
 
-def rewrite(name: str, content: bytes, rewriting: Rewriting) -> bytes:
-    """Return the file as it was asked for; InvalidUpload. Needs no session."""
-    return parser_process.call(ORIGINALS, rewritten, name, content, rewriting)
+def rewrite(name: str, content: bytes, plan: FileRewrite) -> bytes:
+    """Return the rewritten file; raises InvalidUpload. Needs no session."""
+    return parser_process.call(ORIGINALS, _apply_rewrite, name, content, plan)
 
 
-def rewritten(name: str, content: bytes, rewriting: Rewriting) -> bytes:
-    content = in_commas(content, name)[0]
-    found = with_names(content, rewriting.names, name, first_is_data=rewriting.first_is_data)
-    if rewriting.left_out:
-        found = without(found, rewriting.left_out, name)
-    return with_zeros(found, rewriting.filled, name) if rewriting.filled else found
+def _apply_rewrite(name: str, content: bytes, plan: FileRewrite) -> bytes:
+    content = convert_locale_format(content, name)[0]
+    result = replace_header(content, plan.names, name, first_is_data=plan.first_is_data)
+    if plan.left_out:
+        result = drop_columns(result, plan.left_out, name)
+    return fill_zeros(result, plan.filled, name) if plan.filled else result
 
 
-def arranged(name: str, content: bytes, sources: Mapping[str, int | str], *, first_is_data: bool) -> bytes:
-    """The file with the columns that it must have; ``sources``: where each comes from. Needs no session."""
-    return parser_process.call(ORIGINALS, in_order, name, content, sources, first_is_data=first_is_data)
+def arrange_columns(
+    name: str, content: bytes, sources: Mapping[str, int | str], *, first_is_data: bool
+) -> bytes:
+    """Return the file with the required columns, without a session.
+
+    ``sources``: by required column, the index of a column of the file or a constant value.
+    """
+    return parser_process.call(
+        ORIGINALS, _reorder_columns, name, content, sources, first_is_data=first_is_data
+    )
 
 
-def in_order(name: str, content: bytes, sources: Mapping[str, int | str], *, first_is_data: bool) -> bytes:
-    return columns_in_order(in_commas(content, name)[0], sources, name, first_is_data=first_is_data)
+def _reorder_columns(
+    name: str, content: bytes, sources: Mapping[str, int | str], *, first_is_data: bool
+) -> bytes:
+    return select_table_columns(
+        convert_locale_format(content, name)[0], sources, name, first_is_data=first_is_data
+    )
 
 
-def hold(contest: Contest, name: str, content: bytes) -> str:
-    """Keep a file until its columns have names; returns what it is asked back by."""
-    return staging.keep(mark(contest, name) + content)
+def stage(contest: Contest, name: str, content: bytes) -> str:
+    """Stage a file until its header is repaired; return the key for loading it."""
+    return staging.save(_build_marker(contest, name) + content)
 
 
-def held(contest: Contest, name: str, key: str) -> bytes:
-    """A file that is kept for this competition. Its mark says so: no other file of the store is given out."""
-    marked = mark(contest, name)
-    content = staging.kept(key)
-    if content is None or not content.startswith(marked):
+def load_staged(contest: Contest, name: str, key: str) -> bytes:
+    """Load a staged file; raises Conflict if there is none.
+
+    The marker ensures that only files staged for this competition and name are returned.
+    """
+    marker = _build_marker(contest, name)
+    content = staging.load(key)
+    if content is None or not content.startswith(marker):
         raise Conflict("the file is no longer stored: upload it again", code="changed_meanwhile")
-    return content.removeprefix(marked)
+    return content.removeprefix(marker)
 
 
-def let_go(key: str) -> None:
-    """Forget a file that was kept: what was left out of it may name people. Where the store cannot be reached
-    it goes with those that nobody came back to."""
+def discard(key: str) -> None:
+    """Delete a staged file at once, because columns to be left out may name people.
+
+    If the store cannot be reached, the file is deleted later together with abandoned ones.
+    """
     with suppress(Unavailable):
         staging.remove(key)
 
 
-def mark(contest: Contest, name: str) -> bytes:
+def _build_marker(contest: Contest, name: str) -> bytes:
     return f"held for {contest.id}: {name}\n".encode()

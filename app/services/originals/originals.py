@@ -1,65 +1,69 @@
-"""What organizers see of the original data, and uploads that bring columns of their own."""
+"""Summaries of the original data for organizers, and revisions for uploads with new columns."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from anoncup.competition.drafts import with_columns_of
-from anoncup.competition.rules_text import with_weights
-from anoncup.competition.writer import with_measures
+from anoncup.competition.drafts import change_columns
+from anoncup.competition.rules_text import set_weights
+from anoncup.competition.writer import replace_measures
 from anoncup.errors import Conflict, InvalidCompetition, InvalidUpload
-from anoncup.lazy import deferred
+from anoncup.lazy import lazy
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.settings import Columns
-from anoncup.rules.toml_text import with_tables
+from anoncup.rules.toml_text import replace_tables
 from anoncup.tables.files import Remark
-from anoncup.tables.profile.model import FEWEST, IdentifyingColumn, Values
+from anoncup.tables.profile.model import MIN_COMMON, ColumnStats, IdentifyingColumn
 from app.processes import parser_process
 from app.processes.parser_process import ORIGINALS
 from app.services.contests import competitions, revisions
-from app.services.contests.contest import Contest, read_file
+from app.services.contests.contest import Contest, parse_stored_rules
 from app.services.contests.revisions import Revision
 from app.services.originals import original_import
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from anoncup.tables.profile.counts import all_numbers, few_empty, values_of
-    from anoncup.tables.profile.header_guess import without
-    from anoncup.tables.profile.identifiers import find_identifiers, read_texts, words_among_amounts
-    from anoncup.tracks.microdata.column_roles import fits, suggested
+    from anoncup.tables.profile.counts import are_all_numbers, count_values, drop_sparse_columns
+    from anoncup.tables.profile.header_guess import drop_columns
+    from anoncup.tables.profile.identifiers import find_identifiers, find_missing_words, read_text_table
+    from anoncup.tracks.microdata.column_roles import matches_columns, suggest_roles
 else:
-    fits = deferred("anoncup.tracks.microdata.column_roles.fits")
-    suggested = deferred("anoncup.tracks.microdata.column_roles.suggested")
-    without = deferred("anoncup.tables.profile.header_guess.without")
-    all_numbers = deferred("anoncup.tables.profile.counts.all_numbers")
-    few_empty = deferred("anoncup.tables.profile.counts.few_empty")
-    find_identifiers = deferred("anoncup.tables.profile.identifiers.find_identifiers")
-    read_texts = deferred("anoncup.tables.profile.identifiers.read_texts")
-    values_of = deferred("anoncup.tables.profile.counts.values_of")
-    words_among_amounts = deferred("anoncup.tables.profile.identifiers.words_among_amounts")
+    matches_columns = lazy("anoncup.tracks.microdata.column_roles.matches_columns")
+    suggest_roles = lazy("anoncup.tracks.microdata.column_roles.suggest_roles")
+    drop_columns = lazy("anoncup.tables.profile.header_guess.drop_columns")
+    are_all_numbers = lazy("anoncup.tables.profile.counts.are_all_numbers")
+    drop_sparse_columns = lazy("anoncup.tables.profile.counts.drop_sparse_columns")
+    find_identifiers = lazy("anoncup.tables.profile.identifiers.find_identifiers")
+    read_text_table = lazy("anoncup.tables.profile.identifiers.read_text_table")
+    count_values = lazy("anoncup.tables.profile.counts.count_values")
+    find_missing_words = lazy("anoncup.tables.profile.identifiers.find_missing_words")
 
 
-FEW_WORDS = 5
-"""So many of the words among a column's amounts are shown."""
-NO_SCALE, WEIGHT_TAKEN = "scale_zero", "weight_taken"
+_MAX_WORDS_SHOWN = 5
+"""Number of non-numeric words shown for a column that is numeric otherwise."""
+NO_SCALE, WEIGHT_REMOVED = "scale_zero", "weight_taken"
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column of the original: how its values are held, how many cells are empty, between what it lies;
-    ``numeric``: it holds numbers only; ``words``: if it holds amounts but for these, in so many rows;
-    ``identifying``: if it names or numbers individuals."""
+class OriginalColumn:
+    """Summary of a column of the original data.
+
+    ``numeric``: all values are numbers. ``words``, ``word_rows``: the non-numeric words of a column that is
+    numeric otherwise, and the number of rows with such words. ``empty``: number of empty cells.
+    ``minimum``, ``maximum``: range of a numeric column. ``identifying``: set if the column names or numbers
+    individuals.
+    """
 
     name: str
     role: str
     numeric: bool
-    values: Values
+    values: ColumnStats
     empty: int
-    least: float | None
-    largest: float | None
+    minimum: float | None
+    maximum: float | None
     examples: tuple[str, ...]
     words: tuple[str, ...] = ()
     word_rows: int = 0
@@ -67,166 +71,189 @@ class Column:
 
     @property
     def common_percent(self) -> float:
-        return 100 * self.values.common / max(self.values.rows, 1)
+        return 100 * self.values.most_common / max(self.values.rows, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A file of the original."""
+class OriginalPart:
+    """Summary of a file of the original data."""
 
     name: str
     rows: int
-    columns: tuple[Column, ...]
+    columns: tuple[OriginalColumn, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    parts: tuple[Part, ...]
+class OriginalSummary:
+    parts: tuple[OriginalPart, ...]
     remarks: tuple[Remark, ...]
 
 
-def revision_of_upload(contest: Contest, name: str, content: bytes) -> Revision:
-    """A new file of the original; a table with a header of its own gets suggested roles. Needs no session."""
+def compute_upload_revision(contest: Contest, name: str, content: bytes) -> Revision:
+    """Compute a revision for an uploaded file of the original data, without a session.
+
+    If the file has other columns than the competition, roles are suggested for them.
+    """
     columns = contest.rules.columns
     if columns is None or parser_process.call(ORIGINALS, has_columns, content, columns):
-        return weighed(
-            contest.row.file, lambda file: revisions.revision_of_original(contest, name, content, file)
+        return _drop_weights_without_scale(
+            contest.row.file, lambda file: revisions.compute_original_revision(contest, name, content, file)
         )
     roles = parser_process.call(ORIGINALS, suggest_columns, content, columns)
-    file = with_columns_of(contest.row.file, roles)
-    return weighed(
-        parser_process.call(ORIGINALS, with_filled_cells, file, name, content),
-        lambda file: revisions.revision(contest.row, file, {name: content}),
+    file = change_columns(contest.row.file, roles)
+    return _drop_weights_without_scale(
+        parser_process.call(ORIGINALS, _reduce_sparse_cross_tables, file, name, content),
+        lambda file: revisions.compute_revision(contest.row, file, {name: content}),
     )
 
 
 def has_columns(content: bytes, columns: Columns) -> bool:
-    return fits(content, columns)
+    return matches_columns(content, columns)
 
 
 def suggest_columns(content: bytes, columns: Columns) -> Columns:
-    return suggested(content, columns)
+    return suggest_roles(content, columns)
 
 
 def leave_out(content: bytes, columns: Sequence[str], name: str) -> bytes:
-    return without(content, columns, name)
+    return drop_columns(content, columns, name)
 
 
-def with_filled_cells(file: str, name: str, content: bytes) -> str:
-    """The file with fewer columns for the cross-tables that it leaves to be over all, if nearly all cells
-    would be empty."""
-    rules = read_file(file)
-    table = read_texts(content, name).to_pandas()
+def _reduce_sparse_cross_tables(file: str, name: str, content: bytes) -> str:
+    """Return the competition file with fewer columns in cross-tables that would be nearly empty.
+
+    Cross-tables whose columns are set in the file stay unchanged.
+    """
+    rules = parse_stored_rules(file)
+    table = read_text_table(content, name).to_pandas()
     measures = dict(rules.measures)
-    for one, columns in original_import.crossed(rules).items():
-        parameter, given = TRACKS[rules.track].measures[one].crosses, rules.measure(one)
-        fewer = few_empty(table, columns)
-        if parameter and parameter not in given.parameters and fewer != tuple(columns):
-            measures[one] = replace(given, parameters={**given.parameters, parameter: fewer})
-    return with_measures(file, measures) if measures != dict(rules.measures) else file
+    for measure_name, columns in original_import.select_crossed_columns(rules).items():
+        parameter, measure_rules = (
+            TRACKS[rules.track].measures[measure_name].cross_table_parameter,
+            rules.measure_settings(measure_name),
+        )
+        kept_columns = drop_sparse_columns(table, columns)
+        if parameter and parameter not in measure_rules.parameters and kept_columns != tuple(columns):
+            measures[measure_name] = replace(
+                measure_rules, parameters={**measure_rules.parameters, parameter: kept_columns}
+            )
+    return replace_measures(file, measures) if measures != dict(rules.measures) else file
 
 
-def revision_of_fitting(contest: Contest, name: str, content: bytes) -> Revision:
-    """A first file whose columns take the place of those that the competition file states."""
-    file = parser_process.call(ORIGINALS, fitted_file, contest.row.file, content)
-    return weighed(file, lambda text: revisions.revision(contest.row, text, {name: content}))
-
-
-def fitted_file(file: str, content: bytes) -> str:
-    rules = read_file(file)
-    track = TRACKS[rules.track]
-    if track.fitted is None:
-        raise Conflict("the columns of this file are fixed", code="conflict")
-    return with_tables(file, track.name, track.fitted(content, rules))
-
-
-def revision_of_columns(contest: Contest, columns: Columns, left_out: Sequence[str] = ()) -> Revision:
-    """The same table with its columns in other roles, and some of them out of it. Needs no session."""
-    kept = competitions.contents_of(contest.row.original)
-    if left_out:
-        first = contest.track.original_files[0]
-        kept[first] = parser_process.call(ORIGINALS, leave_out, kept[first], left_out, first)
-    return weighed(
-        with_columns_of(contest.row.file, columns),
-        lambda file: revisions.revision(contest.row, file, kept),
+def compute_replacement_revision(contest: Contest, name: str, content: bytes) -> Revision:
+    """Compute a revision in which the columns of a first file replace those of the competition file."""
+    file = parser_process.call(ORIGINALS, _fit_file, contest.row.file, content)
+    return _drop_weights_without_scale(
+        file, lambda text: revisions.compute_revision(contest.row, text, {name: content})
     )
 
 
-def weighed(file: str, made: Callable[[str], Revision]) -> Revision:
-    """A revision in which no measure weighs that these data leave without a scale: the drafts let every
-    measure weigh, and not every table has something for each."""
-    taken: list[str] = []
+def _fit_file(file: str, content: bytes) -> str:
+    rules = parse_stored_rules(file)
+    track = TRACKS[rules.track]
+    if track.infer_settings is None:
+        raise Conflict("the columns of this file are fixed", code="conflict")
+    return replace_tables(file, track.name, track.infer_settings(content, rules))
+
+
+def compute_columns_revision(contest: Contest, columns: Columns, left_out: Sequence[str] = ()) -> Revision:
+    """Compute a revision with new column roles and without the columns ``left_out``, without a session."""
+    contents = competitions.load_contents(contest.row.original)
+    if left_out:
+        first_name = contest.track.original_file_names[0]
+        contents[first_name] = parser_process.call(
+            ORIGINALS, leave_out, contents[first_name], left_out, first_name
+        )
+    return _drop_weights_without_scale(
+        change_columns(contest.row.file, columns),
+        lambda file: revisions.compute_revision(contest.row, file, contents),
+    )
+
+
+def _drop_weights_without_scale(file: str, compute: Callable[[str], Revision]) -> Revision:
+    """Compute a revision, setting to 0 the weights of measures that have no scale on these data.
+
+    Drafts give every measure a weight, but not every table has the columns for all of them.
+    """
+    dropped: list[str] = []
     while True:
         try:
-            found = made(file)
+            revision = compute(file)
         except InvalidCompetition as problem:
             name = problem.message.values.get("name")
-            if problem.code != NO_SCALE or not isinstance(name, str) or name in taken:
+            if problem.code != NO_SCALE or not isinstance(name, str) or name in dropped:
                 raise
-            file = with_weights(file, {name: 0.0})
-            taken.append(name)
+            file = set_weights(file, {name: 0.0})
+            dropped.append(name)
         else:
-            return replace(found, remarks=(*found.remarks, *map(weight_taken, taken)))
+            return replace(revision, remarks=(*revision.remarks, *map(_build_weight_remark, dropped)))
 
 
-def weight_taken(name: str) -> Remark:
+def _build_weight_remark(name: str) -> Remark:
     message = Message("the weight of {name} is now 0, because it measures nothing on these data", name=name)
-    return Remark(WEIGHT_TAKEN, message)
+    return Remark(WEIGHT_REMOVED, message)
 
 
 @lru_cache(maxsize=8)
-def summary(digests: tuple[tuple[str, str], ...], file: str, fewest: int = FEWEST) -> Summary | None:
-    """What a complete original holds; kept, for it takes as long as reading the data.
+def load_summary(
+    digests: tuple[tuple[str, str], ...], file: str, min_common: int = MIN_COMMON
+) -> OriginalSummary | None:
+    """Return a summary of the original data, None if incomplete; cached because it takes as long as parsing.
 
-    ``fewest``: rows that share a value which is not rare.
+    ``min_common``: values in fewer rows than this are rare.
     """
     stored = dict(digests).values()
-    return parser_process.call_reading(ORIGINALS, stored, summed_up, digests, file, fewest)
+    return parser_process.call_with_files(ORIGINALS, stored, build_summary, digests, file, min_common)
 
 
-def summed_up(digests: tuple[tuple[str, str], ...], file: str, fewest: int) -> Summary | None:
-    rules = read_file(file)
+def build_summary(digests: tuple[tuple[str, str], ...], file: str, min_common: int) -> OriginalSummary | None:
+    rules = parse_stored_rules(file)
     track = TRACKS[rules.track]
-    contents = competitions.contents_of(dict(digests))
-    there = [file.name for file in track.original if file.name in contents]
-    if any(file.required and file.name not in there for file in track.original):
+    contents = competitions.load_contents(dict(digests))
+    available = [file.name for file in track.original_files if file.name in contents]
+    if any(file.required and file.name not in available for file in track.original_files):
         return None
     try:
         tables, remarks = track.parse_original(contents, rules)
     except InvalidUpload:
         return None
     sensitive = set(rules.columns.sensitive) if rules.columns else set()
-    named = zip(there, track.frames(tables), strict=True)
-    parts = [part(name, frame, sensitive, fewest) for name, frame in named]
+    named_frames = zip(available, track.build_frames(tables), strict=True)
+    parts = [_summarize_part(name, frame, sensitive, min_common) for name, frame in named_frames]
     if rules.columns:
-        parts[0] = with_identifiers(parts[0], contents[parts[0].name])
-    return Summary(tuple(parts), tuple(remarks))
+        parts[0] = _mark_identifiers(parts[0], contents[parts[0].name])
+    return OriginalSummary(tuple(parts), tuple(remarks))
 
 
-def part(name: str, frame: "pd.DataFrame", sensitive: set[str], fewest: int) -> Part:
-    columns = (column(frame[one], one in sensitive, fewest) for one in frame.columns)
-    return Part(name, len(frame), tuple(columns))
+def _summarize_part(name: str, frame: "pd.DataFrame", sensitive: set[str], min_common: int) -> OriginalPart:
+    columns = (
+        _summarize_column(frame[column_name], column_name in sensitive, min_common)
+        for column_name in frame.columns
+    )
+    return OriginalPart(name, len(frame), tuple(columns))
 
 
-def with_identifiers(part: Part, content: bytes) -> Part:
-    """Return the part with its identifying columns marked."""
-    found = {one.name: one for one in find_identifiers(content, part.name)}
-    return replace(part, columns=tuple(replace(one, identifying=found.get(one.name)) for one in part.columns))
+def _mark_identifiers(part: OriginalPart, content: bytes) -> OriginalPart:
+    """Mark the identifying columns of a part."""
+    identifiers = {item.name: item for item in find_identifiers(content, part.name)}
+    return replace(
+        part, columns=tuple(replace(item, identifying=identifiers.get(item.name)) for item in part.columns)
+    )
 
 
-def column(cells: "pd.Series", is_sensitive: bool, fewest: int) -> Column:
-    numbers = cells.dtype.kind in "if"
+def _summarize_column(cells: "pd.Series", is_sensitive: bool, min_common: int) -> OriginalColumn:
+    is_numeric = cells.dtype.kind in "if"
     values = cells.unique()
-    words = () if numbers else words_among_amounts(values.tolist())
-    return Column(
+    words = () if is_numeric else find_missing_words(values.tolist())
+    return OriginalColumn(
         name=str(cells.name),
         role="sensitive" if is_sensitive else "quasi_identifier",
-        numeric=numbers or all_numbers(values),
-        values=values_of(cells, fewest),
-        empty=0 if numbers else int((cells == "").sum()),
-        least=float(values.min()) if numbers and len(values) else None,
-        largest=float(values.max()) if numbers and len(values) else None,
-        examples=() if numbers else tuple(str(value)[:40] for value in values if value != "")[:4],
-        words=words[:FEW_WORDS],
+        numeric=is_numeric or are_all_numbers(values),
+        values=count_values(cells, min_common),
+        empty=0 if is_numeric else int((cells == "").sum()),
+        minimum=float(values.min()) if is_numeric and len(values) else None,
+        maximum=float(values.max()) if is_numeric and len(values) else None,
+        examples=() if is_numeric else tuple(str(value)[:40] for value in values if value != "")[:4],
+        words=words[:_MAX_WORDS_SHOWN],
         word_rows=int(cells.isin(words).sum()),
     )

@@ -1,41 +1,41 @@
-"""The first rows of the original's files, as everybody may read them: what a release has to look like."""
+"""First rows of the original files, shown as examples of the format of a release."""
 
 import csv
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from app.storage import store
+from app.storage import get_store
 
-HEAD = 64 * 1024
-"""Bytes that are read of a file for its first rows."""
-ROWS = 3
+HEAD_BYTES = 64 * 1024
+"""Number of bytes read from a file to get its first rows."""
+SAMPLE_ROWS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """A header and the first rows below it."""
+class FileSample:
+    """The header and the first rows of a file."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
 @lru_cache(maxsize=64)
-def of_file(digest: str) -> Sample:
-    """The head of a stored CSV file; read once, for it never changes."""
-    with store().open(digest) as file:
-        head = file.read(HEAD)
-    lines = list(islice(csv.reader(text_of(head).splitlines()), ROWS + 2))
-    whole = lines if len(head) < HEAD else lines[:-1]  # the last line of a cut head may be cut itself
-    first, *rows = (tuple(line) for line in whole[: ROWS + 1])
-    return Sample(first, tuple(rows))
+def read_sample(digest: str) -> FileSample:
+    """Read the head of a stored CSV file; cached because stored files never change."""
+    with get_store().open(digest) as file:
+        head = file.read(HEAD_BYTES)
+    lines = list(islice(csv.reader(_decode_head(head).splitlines()), SAMPLE_ROWS + 2))
+    complete_lines = lines if len(head) < HEAD_BYTES else lines[:-1]  # the last line may be incomplete
+    header, *rows = (tuple(line) for line in complete_lines[: SAMPLE_ROWS + 1])
+    return FileSample(header, tuple(rows))
 
 
-def text_of(head: bytes) -> str:
-    """UTF-8, else CP932, as uploads are read; a cut may have split the last character."""
+def _decode_head(head: bytes) -> str:
+    """Decode as UTF-8 or else CP932, like uploads; the last character may be cut off."""
     try:
         return head.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        if problem.start > len(head) - 4 and len(head) == HEAD:
+        if problem.start > len(head) - 4 and len(head) == HEAD_BYTES:
             return head[: problem.start].decode("utf-8-sig")
     return head.decode("cp932", errors="replace")

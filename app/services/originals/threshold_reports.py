@@ -1,4 +1,4 @@
-"""Threshold reports: the advisor's work on a competition's data, done by a worker and kept."""
+"""Threshold reports: advice on the threshold for excessive anonymization, computed by a worker and stored."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -9,22 +9,22 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from anoncup.errors import Conflict, NotFound, TooMany
-from anoncup.excessive.question import Question, checked
+from anoncup.errors import Conflict, NotFound, TooManyRequests
+from anoncup.excessive.question import AdviceQuestion, resolve_question
 from app.db.models import State, ThresholdReport
 from app.services.accounts import audit
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
 from app.services.jobs import leases, queue
 
-MOST_UNFINISHED = 20
-"""Reports of a competition that wait or are being made."""
-RETRY_AFTER_S = 60
+MAX_UNFINISHED = 20
+"""Maximum number of unfinished reports per competition."""
+_RETRY_AFTER_S = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """What a worker needs to make a report, and the attempt that is its right to record."""
+class ReportClaim:
+    """Everything a worker needs to make a report; ``attempt`` entitles it to record the result."""
 
     report_id: UUID
     attempt: int
@@ -33,50 +33,53 @@ class Claim:
     question: dict[str, Any]
 
 
-def ask(session: Session, principal: Principal, slug: str, question: Question) -> ThresholdReport:
-    """Queue a report on the competition's data as they stand now."""
-    contest = competitions.locked_for_organizer(session, principal, slug)
+def ask(session: Session, principal: Principal, slug: str, question: AdviceQuestion) -> ThresholdReport:
+    """Queue a report on the competition's present data."""
+    contest = competitions.lock_for_organizer(session, principal, slug)
     if contest.row.rehearses is not None:
         raise Conflict("ask for a report at the competition that is rehearsed", code="is_rehearsal")
     if contest.row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    require_room(session, contest.id)
-    asked = asdict(checked(question, contest.rules))
-    made = ThresholdReport(
+    _require_capacity(session, contest.id)
+    question_fields = asdict(resolve_question(question, contest.rules))
+    report = ThresholdReport(
         competition_id=contest.id,
         user_id=principal.user_id,
         file=contest.row.file,
         original=contest.row.original,
-        question=asked,
+        question=question_fields,
     )
-    session.add(made)
+    session.add(report)
     session.flush()
-    queue.defer(session, queue.ADVISE)
-    audit.record(session, principal, "threshold.ask", competition_id=contest.id, subject=str(made.id))
-    return made
+    queue.enqueue_after_commit(session, queue.ADVISE)
+    audit.record(session, principal, "threshold.ask", competition_id=contest.id, subject=str(report.id))
+    return report
 
 
-def require_room(session: Session, competition_id: UUID) -> None:
-    """One report takes minutes; ask with the competition's lock held."""
+def _require_capacity(session: Session, competition_id: UUID) -> None:
+    """Raise TooMany if too many reports are unfinished, each of which takes minutes.
+
+    The competition's lock must be held.
+    """
     unfinished = ThresholdReport.state.in_(leases.UNFINISHED)
-    asked = select(func.count()).where(ThresholdReport.competition_id == competition_id, unfinished)
-    if session.scalars(asked).one() >= MOST_UNFINISHED:
-        raise TooMany(
+    count_query = select(func.count()).where(ThresholdReport.competition_id == competition_id, unfinished)
+    if session.scalars(count_query).one() >= MAX_UNFINISHED:
+        raise TooManyRequests(
             "{most} reports of this competition are unfinished: ask again when one is finished",
-            retry_after=RETRY_AFTER_S,
+            retry_after=_RETRY_AFTER_S,
             code="too_many_reports",
-            most=MOST_UNFINISHED,
+            most=MAX_UNFINISHED,
         )
 
 
-def listed(session: Session, principal: Principal, slug: str) -> Sequence[ThresholdReport]:
-    """A competition's reports, newest first; for its organizers."""
-    contest = competitions.for_organizer(session, principal, slug)
-    found = select(ThresholdReport).where(ThresholdReport.competition_id == contest.id)
-    return session.scalars(found.order_by(ThresholdReport.created_at.desc())).all()
+def list_reports(session: Session, principal: Principal, slug: str) -> Sequence[ThresholdReport]:
+    """Return the reports of a competition, newest first, for its organizers."""
+    contest = competitions.find_for_organizer(session, principal, slug)
+    query = select(ThresholdReport).where(ThresholdReport.competition_id == contest.id)
+    return session.scalars(query.order_by(ThresholdReport.created_at.desc())).all()
 
 
-def visible(session: Session, principal: Principal, report_id: UUID) -> ThresholdReport:
+def find_visible(session: Session, principal: Principal, report_id: UUID) -> ThresholdReport:
     report = session.get(ThresholdReport, report_id)
     if report is None or not competitions.is_organizer(session, report.competition_id, principal):
         raise NotFound("there is no such report", code="no_such_report")
@@ -84,22 +87,24 @@ def visible(session: Session, principal: Principal, report_id: UUID) -> Threshol
     return report
 
 
-def claim_next(session: Session, *, lease: timedelta, attempts: int) -> Claim | None:
-    """Take the report that is fairly next for this worker; None if none waits, or only such of competitions
-    of which one is being made."""
+def claim_next(session: Session, *, lease: timedelta, attempts: int) -> ReportClaim | None:
+    """Claim the next report in fair order; None if there is none.
+
+    Reports of a competition are made one at a time, so the others are not claimable meanwhile.
+    """
     report = leases.claim_next(session, ThresholdReport, lease=lease, attempts=attempts)
     if report is None:
         return None
-    return Claim(report.id, report.attempt, report.file, report.original, report.question)
+    return ReportClaim(report.id, report.attempt, report.file, report.original, report.question)
 
 
-def record(session: Session, claimed: Claim, found: dict[str, Any]) -> bool:
-    """Store a report, once: False if another worker has taken it since."""
-    report = leases.held(session, ThresholdReport, claimed.report_id, claimed.attempt)
+def record(session: Session, claim: ReportClaim, content: dict[str, Any]) -> bool:
+    """Store a report; False if another worker has claimed it meanwhile."""
+    report = leases.lock_lease(session, ThresholdReport, claim.report_id, claim.attempt)
     if report is None:
         return False
     leases.finish(session, report, State.SCORED)
-    report.report, report.failure = found, None
-    # Another one of the competition had to wait for this one, and whoever was rung for it found nothing.
-    queue.defer(session, queue.ADVISE)
+    report.report, report.failure = content, None
+    # Only one report of a competition runs at a time: workers notified of the next one could not claim it.
+    queue.enqueue_after_commit(session, queue.ADVISE)
     return True

@@ -1,1 +1,1 @@
-"""The way of a submission: knocked, read, accepted, scored, marked as a final."""
+"""Submissions: receive uploads, enforce quotas, accept, evaluate, and mark finals."""

@@ -1,9 +1,9 @@
 """Attempts: when an upload counts as sent, and which uploads are still being received.
 
-An upload counts by its entrance: the moment its sender was known, before its body was read. The body may end
-up to a grace later, and for so long whatever settles at a deadline waits for it. A retry under the same key
-goes on with the attempt that has not been answered: what it repeats may be under way, or have lost its
-connection or its process, or have found no room.
+An upload counts from its entry, the moment at which its sender was authenticated and its body not yet read.
+The body may arrive up to the grace period later; until then, everything that happens at a deadline waits for
+it. A retry with the same idempotency key continues the unanswered attempt: the earlier request may still be
+running, or have lost its connection or its process, or have been refused for lack of capacity.
 """
 
 from datetime import timedelta
@@ -14,70 +14,71 @@ from sqlalchemy.orm import Session
 from anoncup.errors import Conflict
 from app.config import get_settings
 from app.db.models import Attempt, Competition, Team
-from app.services.contests.phases import ANONYMIZATION, Standing
+from app.services.contests.phases import ANONYMIZATION, PhaseStatus
 
 
-def unfinished(session: Session, team: Team, phase: str, key: str | None) -> Attempt | None:
-    """What a retry under ``key`` goes on with, locked."""
+def find_unfinished(session: Session, team: Team, phase: str, key: str | None) -> Attempt | None:
+    """Return the locked, unanswered attempt that a retry with ``key`` continues, or None."""
     if key is None:
         return None
-    same = (Attempt.team_id == team.id, Attempt.phase == phase, Attempt.key == key)
-    open_one = select(Attempt).where(*same, Attempt.ended_at.is_(None)).with_for_update()
-    return session.scalars(open_one).one_or_none()
+    conditions = (Attempt.team_id == team.id, Attempt.phase == phase, Attempt.key == key)
+    query = select(Attempt).where(*conditions, Attempt.ended_at.is_(None)).with_for_update()
+    return session.scalars(query).one_or_none()
 
 
 def has_ended(session: Session, attempt: Attempt) -> bool:
-    """Whether another request under its key was answered meanwhile."""
+    """Whether the attempt has been answered meanwhile, by a request with the same key."""
     return session.scalar(select(Attempt.ended_at).where(Attempt.id == attempt.id)) is not None
 
 
 def end(session: Session, attempt: Attempt, *, counts: bool = True) -> None:
-    """Note that it has been answered, once: a retry is another attempt."""
-    mine = update(Attempt).where(Attempt.id == attempt.id, Attempt.ended_at.is_(None))
-    session.execute(mine.values(ended_at=func.clock_timestamp(), counts=counts))
+    """Mark an attempt as answered, once; a later retry is a new attempt."""
+    query = update(Attempt).where(Attempt.id == attempt.id, Attempt.ended_at.is_(None))
+    session.execute(query.values(ended_at=func.clock_timestamp(), counts=counts))
 
 
-def leave(session: Session, attempt: Attempt, *, costs: bool) -> None:
-    """Note that a request came to nothing, and that its sender may try again under its key.
+def abandon(session: Session, attempt: Attempt, *, costs: bool) -> None:
+    """Record a request without a result, whose sender may retry it with the same key.
 
-    Its entrance holds for the grace. Without a key nobody can tell a retry, and it has ended.
+    The time of entry stays valid for the grace period. Without a key, a retry cannot be recognized, so that
+    the attempt ends. ``costs``: whether the attempt counts against the quota.
     """
-    mine = update(Attempt).where(Attempt.id == attempt.id, Attempt.ended_at.is_(None))
-    nobody_knows = func.clock_timestamp() if attempt.key is None else None
+    query = update(Attempt).where(Attempt.id == attempt.id, Attempt.ended_at.is_(None))
+    ended_at = func.clock_timestamp() if attempt.key is None else None
     counts = Attempt.counts if costs else and_(Attempt.counts, Attempt.senders > 1)
-    session.execute(mine.values(senders=Attempt.senders - 1, counts=counts, ended_at=nobody_knows))
+    session.execute(query.values(senders=Attempt.senders - 1, counts=counts, ended_at=ended_at))
 
 
-def grace() -> timedelta:
+def grace_period() -> timedelta:
     return timedelta(seconds=get_settings().grace_s)
 
 
-def require_in_time(row: Competition, attempt: Attempt, now: Standing) -> None:
-    """Whether what entered as ``attempt`` may be accepted ``now``; ask with the competition's lock held.
+def require_in_time(row: Competition, attempt: Attempt, status: PhaseStatus) -> None:
+    """Raise Conflict if an upload came too late to be accepted; hold the competition's lock.
 
-    What entered in time is, though the phase has ended or been paused meanwhile: whatever settles waits for
-    it. Beyond the grace an upload is as good as one that enters now.
+    Uploads that entered in time are accepted even if the phase has ended or been paused meanwhile. After the
+    grace period, an upload is treated as if it entered now.
     """
-    turned_at = row.frozen_at if attempt.phase == ANONYMIZATION else row.closed_at
-    if turned_at is None and now.now <= attempt.at + grace():
+    phase_ended_at = row.frozen_at if attempt.phase == ANONYMIZATION else row.closed_at
+    if phase_ended_at is None and status.now <= attempt.at + grace_period():
         return
-    if now.open is None or now.open.name != attempt.phase:
+    if status.open_phase is None or status.open_phase.name != attempt.phase:
         raise Conflict(
             "the upload began in time, but took longer than {seconds} s; meanwhile the phase ended",
             code="too_late",
-            seconds=grace().seconds,
+            seconds=grace_period().seconds,
         )
 
 
-def are_under_way(session: Session, row: Competition, phase: str) -> bool:
-    """Whether something that entered ``phase`` is still being received, or retried, and may yet be accepted.
+def has_pending_uploads(session: Session, row: Competition, phase: str) -> bool:
+    """Whether uploads that entered ``phase`` may still be accepted.
 
-    The grace bounds the wait for those who never come again.
+    The grace period limits the wait for uploads that are never finished.
     """
-    waiting = (
+    query = (
         select(Attempt.id)
         .join(Team, Team.id == Attempt.team_id)
         .where(Team.competition_id == row.id, Attempt.phase == phase, Attempt.ended_at.is_(None))
-        .where(Attempt.at >= func.clock_timestamp() - grace())
+        .where(Attempt.at >= func.clock_timestamp() - grace_period())
     )
-    return bool(session.scalar(select(waiting.exists())))
+    return bool(session.scalar(select(query.exists())))

@@ -1,4 +1,4 @@
-"""The life of an evaluation: queued, scoring under a lease, then finished once."""
+"""Evaluations: queue them, claim them under a lease, and record the verdict once."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,14 +11,14 @@ from sqlalchemy.orm import Session
 from anoncup import schemas
 from app.db.models import Competition, Evaluation, Rescore, Secret, State, Submission
 from app.services.contests import revisions, sealed_inputs
-from app.services.contests.competitions import completed, published_file
-from app.services.contests.sealed_inputs import Means
+from app.services.contests.competitions import build_published_file, complete_file
+from app.services.contests.sealed_inputs import DrawInputs
 from app.services.jobs import leases, queue
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """What a worker needs to score one evaluation, and the attempt that is its right to record."""
+class EvaluationClaim:
+    """Everything a worker needs to score one evaluation; ``attempt`` entitles it to record the result."""
 
     evaluation_id: UUID
     attempt: int
@@ -26,13 +26,13 @@ class Claim:
     competition_file: str
     original: dict[str, str]
     files: dict[str, str]
-    means: Means | None
+    draw_inputs: DrawInputs | None
     key_id: str
     sealed: bytes
 
 
-def queue_up(session: Session, submission_id: UUID, *, rescore: Rescore | None = None) -> Evaluation:
-    """A new evaluation: the one that counts, or one of a re-score set that does not count yet."""
+def enqueue(session: Session, submission_id: UUID, *, rescore: Rescore | None = None) -> Evaluation:
+    """Queue a new evaluation: the current one or, with ``rescore``, one that does not count yet."""
     submission = session.get_one(Submission, submission_id)
     evaluation = Evaluation(
         submission_id=submission_id,
@@ -43,61 +43,61 @@ def queue_up(session: Session, submission_id: UUID, *, rescore: Rescore | None =
     )
     session.add(evaluation)
     session.flush()
-    queue.defer(session, queue.SCORE)
+    queue.enqueue_after_commit(session, queue.SCORE)
     return evaluation
 
 
-def include(session: Session, competition_id: UUID, submission_id: UUID) -> None:
-    """Have what is accepted while a set is open scored by its rules too, so that nothing is missing."""
-    rescore = revisions.open_rescore(session, competition_id)
-    known = rescore and session.scalar(
+def include_in_open_rescore(session: Session, competition_id: UUID, submission_id: UUID) -> None:
+    """Add a submission to the open re-score set, if there is one, so that the set is complete."""
+    rescore = revisions.find_open_rescore(session, competition_id)
+    existing_id = rescore and session.scalar(
         select(Evaluation.id).where(
             Evaluation.rescore_id == rescore.id, Evaluation.submission_id == submission_id
         )
     )
-    if rescore is not None and known is None:
-        queue_up(session, submission_id, rescore=rescore)
+    if rescore is not None and existing_id is None:
+        enqueue(session, submission_id, rescore=rescore)
 
 
-def claim_next(session: Session, *, lease: timedelta, attempts: int) -> Claim | None:
-    """Take the evaluation that is fairly next for this worker, or None if none waits."""
+def claim_next(session: Session, *, lease: timedelta, attempts: int) -> EvaluationClaim | None:
+    """Claim the next evaluation in fair order; None if none is waiting."""
     evaluation = leases.claim_next(session, Evaluation, lease=lease, attempts=attempts)
-    return None if evaluation is None else claim_of(session, evaluation)
+    return None if evaluation is None else build_claim(session, evaluation)
 
 
-def claim_of(session: Session, evaluation: Evaluation) -> Claim:
-    known = (
+def build_claim(session: Session, evaluation: Evaluation) -> EvaluationClaim:
+    query = (
         select(Submission, Competition, Secret)
         .join(Competition, Competition.id == Submission.competition_id)
         .join(Secret, Secret.submission_id == Submission.id)
     )
     submission, competition, secret = session.execute(
-        known.where(Submission.id == evaluation.submission_id)
+        query.where(Submission.id == evaluation.submission_id)
     ).one()
-    return Claim(
+    return EvaluationClaim(
         evaluation_id=evaluation.id,
         attempt=evaluation.attempt,
         submission_id=submission.id,
-        competition_file=rules_of(session, evaluation, competition),
-        original=competition.given,
+        competition_file=_get_competition_file(session, evaluation, competition),
+        original=competition.public_files,
         files=submission.files,
-        means=sealed_inputs.means_for(session, competition, submission.id),
+        draw_inputs=sealed_inputs.load_inputs_for_submission(session, competition, submission.id),
         key_id=secret.key_id,
         sealed=secret.sealed,
     )
 
 
-def rules_of(session: Session, evaluation: Evaluation, competition: Competition) -> str:
-    """The competition file to score by: the re-score set's own, else the one in force."""
+def _get_competition_file(session: Session, evaluation: Evaluation, competition: Competition) -> str:
+    """Return the competition file for scoring: that of the re-score set, or the current one."""
     if evaluation.rescore_id is None:
-        return published_file(competition)
+        return build_published_file(competition)
     rescore = session.get_one(Rescore, evaluation.rescore_id)
-    return completed(rescore.file, rescore.scales, rescore.scored_by)
+    return complete_file(rescore.file, rescore.scales, rescore.scored_by)
 
 
-def record(session: Session, claimed: Claim, *, verdict: dict[str, Any], scorer: str) -> bool:
-    """Store a verdict, once: False if another worker has taken the evaluation since."""
-    evaluation = leases.held(session, Evaluation, claimed.evaluation_id, claimed.attempt)
+def record(session: Session, claim: EvaluationClaim, *, verdict: dict[str, Any], scorer: str) -> bool:
+    """Store a verdict; False if another worker has claimed the evaluation meanwhile."""
+    evaluation = leases.lock_lease(session, Evaluation, claim.evaluation_id, claim.attempt)
     if evaluation is None:
         return False
     leases.finish(session, evaluation, State.SCORED if verdict["verdict"] == "accepted" else State.REJECTED)

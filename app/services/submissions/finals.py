@@ -1,4 +1,4 @@
-"""Which submissions a team wants as its finals."""
+"""Submissions that a team marks as its finals."""
 
 from uuid import UUID
 
@@ -13,37 +13,39 @@ from app.services.contests import phases
 from app.services.contests.contest import Contest
 from app.services.submissions import submissions, uploads
 
-MARKABLE = (State.QUEUED, State.SCORING, State.SCORED)
+MARKABLE_STATES = (State.QUEUED, State.SCORING, State.SCORED)
 
 
 def mark(session: Session, principal: Principal, submission_id: UUID, *, final: bool) -> Submission:
-    """Mark or unmark a final while the first phase is open; at most as many as the competition takes."""
-    found = submissions.own(session, principal, submission_id)
-    row = session.get_one(Competition, found.competition_id, with_for_update={"read": True})
-    team = session.get_one(Team, found.team_id, with_for_update=True, populate_existing=True)
+    """Mark or unmark a final while the first phase is open, up to the competition's number of finals."""
+    submission = submissions.find_own(session, principal, submission_id)
+    row = session.get_one(Competition, submission.competition_id, with_for_update={"read": True})
+    team = session.get_one(Team, submission.team_id, with_for_update=True, populate_existing=True)
     uploads.require_qualified(team)
-    phases.standing(session, row).require_open(phases.ANONYMIZATION)
-    if final and not found.final:
-        require_markable(session, found, Contest(row).rules.ranking.finals)
-    found.final = final
-    return found
+    phases.get_status(session, row).require_open(phases.ANONYMIZATION)
+    if final and not submission.final:
+        _require_markable(session, submission, Contest(row).rules.ranking.finals)
+    submission.final = final
+    return submission
 
 
-def require_markable(session: Session, submission: Submission, most: int) -> None:
-    if submission.evaluation.state not in MARKABLE:
+def _require_markable(session: Session, submission: Submission, max_finals: int) -> None:
+    if submission.evaluation.state not in MARKABLE_STATES:
         raise Conflict(
             "a submission that ended as {state} cannot be a final",
             code="not_valid",
             state=Message(submission.evaluation.state),
         )
-    marked = session.scalar(
+    marked_count = session.scalar(
         select(func.count())
         .select_from(Submission)
         .join(Evaluation, (Evaluation.submission_id == Submission.id) & Evaluation.current)
         .where(Submission.team_id == submission.team_id, Submission.final)
-        .where(Evaluation.state.in_(MARKABLE))
+        .where(Evaluation.state.in_(MARKABLE_STATES))
     )
-    if (marked or 0) >= most:
+    if (marked_count or 0) >= max_finals:
         raise Conflict(
-            "all finals ({most}) are marked already; unmark one first", code="too_many_finals", most=most
+            "all finals ({most}) are marked already; unmark one first",
+            code="too_many_finals",
+            most=max_finals,
         )

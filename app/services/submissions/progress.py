@@ -1,4 +1,4 @@
-"""How far the scoring of submissions is, and who may still follow it: for many at once."""
+"""Scoring progress of submissions, and who may follow it, each for many submissions in one query."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -13,13 +13,16 @@ from app.services.accounts.accounts import Principal
 from app.services.jobs import fairness
 from app.services.submissions import submissions
 
-LAST_STATES = frozenset({State.SCORED, State.REJECTED, State.ERROR, State.CANCELLED})
+_TERMINAL_STATES = frozenset({State.SCORED, State.REJECTED, State.ERROR, State.CANCELLED})
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """Where the scoring of one submission stands; ``queue_position``: how many are
-    begun before it if nothing more is handed in (``fairness.shown_order``)."""
+class EvaluationProgress:
+    """Scoring progress of one submission.
+
+    ``queue_position``: number of evaluations that start earlier if nothing more is submitted
+    (``fairness.shown_order``); None once scoring has begun.
+    """
 
     submission_id: UUID
     evaluation_id: UUID
@@ -31,32 +34,32 @@ class Progress:
     queue_position: int | None
 
     @property
-    def ended(self) -> bool:
-        return self.state in LAST_STATES
+    def has_ended(self) -> bool:
+        return self.state in _TERMINAL_STATES
 
 
 @dataclass(frozen=True, slots=True)
 class Follower:
-    """A token that follows a submission."""
+    """A token whose owner follows the progress of a submission."""
 
     token_id: UUID
     submission_id: UUID
 
 
-def visible(session: Session, principal: Principal, submission_id: UUID) -> Progress:
-    """Of one submission, to whom it is visible; to others it does not exist."""
-    found = submissions.visible(session, principal, submission_id)
-    return of_submissions(session, {found.id})[found.id]
+def load_progress(session: Session, principal: Principal, submission_id: UUID) -> EvaluationProgress:
+    """Return the progress of a submission; raises NotFound if the person may not see it."""
+    submission = submissions.find_visible(session, principal, submission_id)
+    return load_many(session, {submission.id})[submission.id]
 
 
-def of_submissions(session: Session, identifiers: Collection[UUID]) -> dict[UUID, Progress]:
-    """All of them by one query, however many."""
-    rows = session.execute(positions().where(Evaluation.submission_id.in_(identifiers)))
-    return {row.submission_id: read(row) for row in rows}
+def load_many(session: Session, identifiers: Collection[UUID]) -> dict[UUID, EvaluationProgress]:
+    """Return the progress by submission, in one query."""
+    rows = session.execute(_select_progress().where(Evaluation.submission_id.in_(identifiers)))
+    return {row.submission_id: _parse_row(row) for row in rows}
 
 
-def positions() -> Select[UUID, UUID, str, int, int, str, int, int | None]:
-    ahead = fairness.shown_order(Evaluation)
+def _select_progress() -> Select[UUID, UUID, str, int, int, str, int, int | None]:
+    queue_order = fairness.build_public_order(Evaluation)
     return (
         select(
             Evaluation.submission_id,
@@ -66,41 +69,43 @@ def positions() -> Select[UUID, UUID, str, int, int, str, int, int | None]:
             Evaluation.steps,
             Evaluation.step_name,
             Evaluation.attempt,
-            ahead.c.place.label("queue_position"),
+            queue_order.c.place.label("queue_position"),
         )
-        .outerjoin(ahead, and_(ahead.c.id == Evaluation.id, Evaluation.state == State.QUEUED))
+        .outerjoin(queue_order, and_(queue_order.c.id == Evaluation.id, Evaluation.state == State.QUEUED))
         .where(Evaluation.current)
     )
 
 
-def read(row: Row[UUID, UUID, str, int, int, str, int, int | None]) -> Progress:
+def _parse_row(row: Row[UUID, UUID, str, int, int, str, int, int | None]) -> EvaluationProgress:
     fields = row._asdict()
-    return Progress(**fields | {"state": State(fields["state"])})
+    return EvaluationProgress(**fields | {"state": State(fields["state"])})
 
 
-def still_allowed(session: Session, followers: Collection[Follower]) -> set[Follower]:
-    """Those whose token still reads and whose owner may still see the submission: the rule of
-    ``submissions.visible``, for many by one query."""
-    asked = values(column("token_id", Uuid), column("submission_id", Uuid), name="asked").data(
-        [(one.token_id, one.submission_id) for one in followers]
+def filter_allowed(session: Session, followers: Collection[Follower]) -> set[Follower]:
+    """Return the followers with a valid token whose owners may still see the submission.
+
+    This is the rule of ``submissions.find_visible`` in one query.
+    """
+    requested = values(column("token_id", Uuid), column("submission_id", Uuid), name="asked").data(
+        [(follower.token_id, follower.submission_id) for follower in followers]
     )
     query = (
         select(Token.id, Submission.id)
-        .join(asked, asked.c.token_id == Token.id)
-        .join(Submission, asked.c.submission_id == Submission.id)
+        .join(requested, requested.c.token_id == Token.id)
+        .join(Submission, requested.c.submission_id == Submission.id)
         .join(User, User.id == Token.user_id)
         .where(Token.revoked_at.is_(None), Token.expires_at > func.clock_timestamp())
         .where(any_(Token.scopes) == "read")
-        .where(or_(User.role == Role.ADMINISTRATOR, in_the_team(), organizes()))
+        .where(or_(User.role == Role.ADMINISTRATOR, _is_team_member(), is_organizer()))
     )
     return {Follower(*row) for row in session.execute(query)}
 
 
-def in_the_team() -> Exists:
+def _is_team_member() -> Exists:
     return exists().where(and_(Member.user_id == Token.user_id, Member.team_id == Submission.team_id))
 
 
-def organizes() -> Exists:
+def is_organizer() -> Exists:
     return exists().where(
         and_(Organizer.user_id == Token.user_id, Organizer.competition_id == Submission.competition_id)
     )

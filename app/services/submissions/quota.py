@@ -1,9 +1,9 @@
-"""How much a team may still hand in: one computation for the API, the pages and the gate.
+"""Quotas: how much a team may still upload, computed once for the API, the pages and the acceptance.
 
-A cap counts in one phase: ``valid_*`` the submissions that became one, ``attempts_*`` every upload that was
-begun; ``*_per_day`` those since midnight in the competition's zone. In re-identification, where each target
-has a cap of its own, the attempts are the refused uploads only. ERROR and cancellation give the valid
-submission back, never the attempt.
+Caps count within one phase: ``valid_*`` accepted submissions, ``attempts_*`` all uploads begun, ``*_per_day``
+those since midnight in the competition's time zone. In the re-identification phase each target has its own
+cap, so that attempts are the refused uploads only. A submission that ends in ERROR or is cancelled no longer
+counts as valid, but its attempt still counts.
 """
 
 from dataclasses import dataclass, replace
@@ -15,9 +15,9 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Select, bindparam, func, select
 from sqlalchemy.orm import Session
 
-from anoncup.errors import TooMany
+from anoncup.errors import TooManyRequests
 from app.db.models import Attempt, Competition, Evaluation, Grant, Guess, State, Submission, Target, Team
-from app.db.now import clock
+from app.db.now import read_clock
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
@@ -27,14 +27,17 @@ from app.services.submissions import attempts
 
 GUESSES_PER_TARGET = "guesses_per_target"
 CAPS = ("valid_per_day", "valid_total", "attempts_per_day", "attempts_total", GUESSES_PER_TARGET)
-GIVEN_BACK = (State.ERROR, State.CANCELLED)
-LONGEST_WAIT_S = 24 * 60 * 60
-"""The Retry-After of a cap that never resets."""
+REFUNDED_STATES = (State.ERROR, State.CANCELLED)
+MAX_RETRY_AFTER_S = 24 * 60 * 60
+"""Retry-After of a cap that never resets."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cap:
-    """One cap of one team. ``resets_at``: the next midnight of the competition's zone; None: it does not."""
+class QuotaCap:
+    """One cap of one team.
+
+    ``resets_at``: next midnight in the competition's time zone, or None if the cap never resets.
+    """
 
     name: str
     used: int
@@ -42,7 +45,7 @@ class Cap:
     resets_at: datetime | None
 
     @property
-    def is_of_valid(self) -> bool:
+    def limits_valid(self) -> bool:
         return self.name.startswith("valid")
 
     @property
@@ -51,140 +54,152 @@ class Cap:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """What counts: since when, and until when it will have been reset."""
+class CountingWindow:
+    """The half-open interval in which uploads count; unbounded if both ends are None."""
 
-    since: datetime | None
+    starts_at: datetime | None
     resets_at: datetime | None
 
 
-FOR_EVER = Window(None, None)
+_UNBOUNDED = CountingWindow(None, None)
 
 
-def caps(session: Session, contest: Contest, team_id: UUID, phase: str, now: datetime) -> tuple[Cap, ...]:
-    """All caps on a team's uploads in ``phase``, as they stand at ``now``; asked at once."""
+def load_caps(
+    session: Session, contest: Contest, team_id: UUID, phase: str, now: datetime
+) -> tuple[QuotaCap, ...]:
+    """Return all caps on a team's uploads in ``phase`` at ``now``, in one query."""
     rules = contest.rules
-    day = Window(*phases.midnights(now, rules.timezone))
-    asked = {"team": team_id, "since": day.since, "until": day.resets_at}
-    found = [int(count) for count in session.execute(counts(phase), asked).one()]
+    today = CountingWindow(*phases.find_midnights(now, rules.timezone))
+    parameters = {"team": team_id, "since": today.starts_at, "until": today.resets_at}
+    values = [int(count) for count in session.execute(_build_counts_query(phase), parameters).one()]
     return tuple(
-        Cap(
+        QuotaCap(
             name,
-            max(0, uploads),
-            getattr(rules.limits, name) + granted,
-            day.resets_at if is_daily(name) else None,
+            max(0, used_count),
+            getattr(rules.limits, name) + extra,
+            today.resets_at if _is_daily(name) else None,
         )
-        for name, uploads, granted in zip(caps_in(phase), found[::2], found[1::2], strict=True)
+        for name, used_count, extra in zip(_list_caps(phase), values[::2], values[1::2], strict=True)
     )
 
 
 @lru_cache(maxsize=2)
-def counts(phase: str) -> Select[Any]:
-    """For each cap in ``phase`` what is used and what is granted, of a team and a day to be named.
+def _build_counts_query(phase: str) -> Select[Any]:
+    """Build a query for the used and granted numbers of each cap, with team and day as parameters.
 
-    Built once, for that takes longer than to ask.
+    The query is cached because building it takes longer than running it.
     """
-    team, since, until = (cast("Any", bindparam(name)) for name in ("team", "since", "until"))
-    day = Window(since, until)
-    windows = {name: day if is_daily(name) else FOR_EVER for name in caps_in(phase)}
+    team, starts_at, resets_at = (cast("Any", bindparam(name)) for name in ("team", "since", "until"))
+    today = CountingWindow(starts_at, resets_at)
+    windows = {name: today if _is_daily(name) else _UNBOUNDED for name in _list_caps(phase)}
     return select(
         *(
             count.scalar_subquery()
             for name, window in windows.items()
-            for count in (used(team, name, phase, window), granted_more(team, name, window))
+            for count in (_select_used(team, name, phase, window), _select_granted(team, name, window))
         )
     )
 
 
-def caps_in(phase: str) -> tuple[str, ...]:
-    kinds = ("attempts",) if phase == REIDENTIFICATION else ("valid", "attempts")
-    return tuple(name for name in CAPS if name.startswith(kinds))
+def _list_caps(phase: str) -> tuple[str, ...]:
+    prefixes = ("attempts",) if phase == REIDENTIFICATION else ("valid", "attempts")
+    return tuple(name for name in CAPS if name.startswith(prefixes))
 
 
-def is_daily(name: str) -> bool:
+def _is_daily(name: str) -> bool:
     return name.endswith("_per_day")
 
 
-def used(team_id: UUID, name: str, phase: str, window: Window) -> Select[int]:
-    """Return the query that counts what a cap limits."""
+def _select_used(team_id: UUID, name: str, phase: str, window: CountingWindow) -> Select[int]:
+    """Build a query that counts the uploads limited by a cap."""
     if name.startswith("valid"):
-        return accepted(team_id, phase, window)
-    begun = uploads_begun(team_id, phase, window)
+        return _select_accepted(team_id, phase, window)
+    begun_query = _select_begun(team_id, phase, window)
     if phase == REIDENTIFICATION:
-        return select(begun.scalar_subquery() - accepted(team_id, phase, window).scalar_subquery())
-    return begun
+        return select(
+            begun_query.scalar_subquery() - _select_accepted(team_id, phase, window).scalar_subquery()
+        )
+    return begun_query
 
 
-def uploads_begun(team_id: UUID, phase: str, window: Window) -> Select[int]:
-    mine = select(func.count()).where(Attempt.team_id == team_id, Attempt.phase == phase, Attempt.counts)
-    return mine.where(*within(Attempt.at, window))
+def _select_begun(team_id: UUID, phase: str, window: CountingWindow) -> Select[int]:
+    query = select(func.count()).where(Attempt.team_id == team_id, Attempt.phase == phase, Attempt.counts)
+    return query.where(*_build_window_conditions(Attempt.at, window))
 
 
-def accepted(team_id: UUID, phase: str, window: Window) -> Select[int]:
-    """Submissions that count as valid; in re-identification, guesses that were taken in."""
+def _select_accepted(team_id: UUID, phase: str, window: CountingWindow) -> Select[int]:
+    """Build a query that counts valid submissions or, in the re-identification phase, accepted guesses."""
     if phase == REIDENTIFICATION:
-        guesses = select(func.count()).where(Guess.team_id == team_id)
-        return guesses.where(*within(Guess.received_at, window))
-    valid = (
+        guess_query = select(func.count()).where(Guess.team_id == team_id)
+        return guess_query.where(*_build_window_conditions(Guess.received_at, window))
+    valid_query = (
         select(func.count())
         .select_from(Submission)
         .join(Evaluation, Evaluation.submission_id == Submission.id)
-        .where(Submission.team_id == team_id, Evaluation.current, Evaluation.state.not_in(GIVEN_BACK))
+        .where(Submission.team_id == team_id, Evaluation.current, Evaluation.state.not_in(REFUNDED_STATES))
     )
-    return valid.where(*within(Submission.received_at, window))
+    return valid_query.where(*_build_window_conditions(Submission.received_at, window))
 
 
-def granted_more(team_id: UUID, name: str, window: Window) -> Select[int]:
-    granted = select(func.coalesce(func.sum(Grant.amount), 0)).where(
+def _select_granted(team_id: UUID, name: str, window: CountingWindow) -> Select[int]:
+    query = select(func.coalesce(func.sum(Grant.amount), 0)).where(
         Grant.team_id == team_id, Grant.cap == name
     )
-    return granted.where(*within(Grant.at, window))
+    return query.where(*_build_window_conditions(Grant.at, window))
 
 
-def guesses_on(session: Session, contest: Contest, team_id: UUID, target: Target, question: str) -> Cap:
-    """The cap on a team's answers to one question about one target."""
-    mine = select(func.count()).where(Guess.team_id == team_id, Guess.target_id == target.id)
-    used = one(session, mine.where(Guess.question == question, Guess.state != State.ERROR))
-    return Cap(GUESSES_PER_TARGET, used, guess_limit(session, contest, team_id), None)
+def load_guess_cap(
+    session: Session, contest: Contest, team_id: UUID, target: Target, question: str
+) -> QuotaCap:
+    """Return the cap on a team's answers to one question about one target."""
+    query = select(func.count()).where(Guess.team_id == team_id, Guess.target_id == target.id)
+    used = _fetch_count(session, query.where(Guess.question == question, Guess.state != State.ERROR))
+    return QuotaCap(GUESSES_PER_TARGET, used, compute_guess_limit(session, contest, team_id), None)
 
 
-def guess_limit(session: Session, contest: Contest, team_id: UUID) -> int:
-    more = one(session, granted_more(team_id, GUESSES_PER_TARGET, FOR_EVER))
-    return contest.rules.limits.guesses_per_target + more
+def compute_guess_limit(session: Session, contest: Contest, team_id: UUID) -> int:
+    extra = _fetch_count(session, _select_granted(team_id, GUESSES_PER_TARGET, _UNBOUNDED))
+    return contest.rules.limits.guesses_per_target + extra
 
 
-def one(session: Session, query: Any) -> int:
+def _fetch_count(session: Session, query: Any) -> int:
     return int(session.scalars(query).one())
 
 
-def within(moment: Any, window: Window) -> tuple[ColumnElement[bool], ...]:
-    """Bounded above as well: an upload of before midnight may be accepted when others of today have been."""
-    return () if window.since is None else (moment >= window.since, moment < window.resets_at)
+def _build_window_conditions(column: Any, window: CountingWindow) -> tuple[ColumnElement[bool], ...]:
+    """Return SQL conditions that restrict a column to the window.
+
+    The window is bounded above, too: an upload from before midnight may be accepted after those of today.
+    """
+    return () if window.starts_at is None else (column >= window.starts_at, column < window.resets_at)
 
 
-def require_room(found: tuple[Cap, ...], now: datetime) -> None:
-    """TooMany with the wait until there is room again, for the first cap that is used up."""
-    for full in (cap for cap in found if not cap.left):
-        used: dict[str, str | int] = {"limit": full.limit, "cap": full.name}
-        if full.resets_at is None:
-            raise TooMany(
+def require_remaining(caps_to_check: tuple[QuotaCap, ...], now: datetime) -> None:
+    """Raise TooMany for the first cap that is used up, with the time until it resets."""
+    for exhausted in (cap for cap in caps_to_check if not cap.left):
+        message_values: dict[str, str | int] = {"limit": exhausted.limit, "cap": exhausted.name}
+        if exhausted.resets_at is None:
+            raise TooManyRequests(
                 "your team has used all {limit} of {cap}, which only the organizers can raise",
-                retry_after=LONGEST_WAIT_S,
+                retry_after=MAX_RETRY_AFTER_S,
                 code="quota_used_up",
-                **used,
+                **message_values,
             )
-        raise TooMany(
+        raise TooManyRequests(
             "your team has used all {limit} of {cap}, until {until}",
-            retry_after=max(1, int((full.resets_at - now).total_seconds()) + 1),
+            retry_after=max(1, int((exhausted.resets_at - now).total_seconds()) + 1),
             code="quota_used_up",
-            until=f"{full.resets_at:%Y-%m-%d %H:%M:%S %Z}",
-            **used,
+            until=f"{exhausted.resets_at:%Y-%m-%d %H:%M:%S %Z}",
+            **message_values,
         )
 
 
-def lock(session: Session, row: Competition, team: Team) -> None:
-    """The competition's, shared: a phase that turns knows of everything that entered before. The team's: of
-    many uploads at once none slips past a cap, and a retry knows of what was accepted."""
+def lock_rows(session: Session, row: Competition, team: Team) -> None:
+    """Lock the competition (shared) and the team (exclusive).
+
+    The first lock makes the end of a phase take all earlier uploads into account. The second one keeps
+    concurrent uploads from exceeding a cap, and lets a retry see what has been accepted.
+    """
     session.refresh(row, with_for_update={"read": True})
     session.refresh(team, with_for_update=True)
 
@@ -192,50 +207,50 @@ def lock(session: Session, row: Competition, team: Team) -> None:
 def begin_attempt(
     session: Session, contest: Contest, team: Team, user_id: UUID, *, phase: str, key: str | None
 ) -> Attempt:
-    """Count an upload before it is read; refuse it if the phase is not open, or any cap has no room for it.
+    """Count an upload before it is read; raises Conflict if the phase is not open, TooMany beyond a cap.
 
-    To be called under the locks of ``lock``.
+    The locks of ``lock_rows`` must be held.
     """
-    now = phases.standing(session, contest.row)
-    known = attempts.unfinished(session, team, phase, key)
-    in_time = known is not None and now.now <= known.at + attempts.grace()
-    if not in_time:
-        now.require_open(phase)
-    if known is None:
-        require_room(caps(session, contest, team.id, phase, now.now), now.now)
-        known = Attempt(team_id=team.id, user_id=user_id, phase=phase, at=now.now, key=key, senders=0)
-        session.add(known)
-    elif not (in_time and known.counts):
-        known.counts = False
+    status = phases.get_status(session, contest.row)
+    attempt = attempts.find_unfinished(session, team, phase, key)
+    is_in_time = attempt is not None and status.now <= attempt.at + attempts.grace_period()
+    if not is_in_time:
+        status.require_open(phase)
+    if attempt is None:
+        require_remaining(load_caps(session, contest, team.id, phase, status.now), status.now)
+        attempt = Attempt(team_id=team.id, user_id=user_id, phase=phase, at=status.now, key=key, senders=0)
+        session.add(attempt)
+    elif not (is_in_time and attempt.counts):
+        attempt.counts = False
         session.flush()
-        require_room(caps(session, contest, team.id, phase, now.now), now.now)
-        known.counts, known.at = True, known.at if in_time else now.now
-    known.senders += 1
+        require_remaining(load_caps(session, contest, team.id, phase, status.now), status.now)
+        attempt.counts, attempt.at = True, attempt.at if is_in_time else status.now
+    attempt.senders += 1
     session.flush()
-    return known
+    return attempt
 
 
-def with_one_more(found: tuple[Cap, ...]) -> tuple[Cap, ...]:
-    """The caps when one more of the attempts they count has become a valid submission."""
-    return tuple(replace(cap, used=cap.used + 1) if cap.is_of_valid else cap for cap in found)
+def count_one_more_valid(caps_before: tuple[QuotaCap, ...]) -> tuple[QuotaCap, ...]:
+    """Return the caps after one more attempt has become a valid submission."""
+    return tuple(replace(cap, used=cap.used + 1) if cap.limits_valid else cap for cap in caps_before)
 
 
-def left(found: tuple[Cap, ...]) -> dict[str, int]:
-    return {cap.name: cap.left for cap in found}
+def map_remaining(caps_to_map: tuple[QuotaCap, ...]) -> dict[str, int]:
+    return {cap.name: cap.left for cap in caps_to_map}
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """A team's caps in the phase that is open, or that was last."""
+class QuotaReport:
+    """A team's caps in the present phase."""
 
     phase: str
-    caps: tuple[Cap, ...]
+    caps: tuple[QuotaCap, ...]
 
 
-def report(session: Session, principal: Principal, slug: str) -> Report:
-    """What the person's own team has used and what is left."""
+def load_report(session: Session, principal: Principal, slug: str) -> QuotaReport:
+    """Return the caps of the person's own team."""
     principal.require("read")
     contest = competitions.find(session, principal, slug)
     team = memberships.require_team(session, contest.id, principal)
     phase = ANONYMIZATION if contest.row.published_at is None else REIDENTIFICATION
-    return Report(phase, caps(session, contest, team.id, phase, clock(session)))
+    return QuotaReport(phase, load_caps(session, contest, team.id, phase, read_clock(session)))

@@ -1,4 +1,4 @@
-"""Submissions: take one in, show it to its team, cancel it."""
+"""Submissions: accept, list, show and cancel them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from sqlalchemy import Select, select, tuple_
 from sqlalchemy.orm import Session, joinedload, undefer
 
 from anoncup.errors import Conflict, NotFound
-from anoncup.messages import Message, kept
+from anoncup.messages import Message, serialize
 from anoncup.tables.files import Remark
 from app.crypto import sealing
 from app.db.models import Competition, Evaluation, Secret, State, Submission, Team
@@ -21,248 +21,263 @@ from app.services.contests import competitions, phases
 from app.services.contests.contest import Contest
 from app.services.jobs import fairness, leases
 from app.services.submissions import attempts, evaluations, quota, uploads
-from app.services.submissions.uploads import Entrance, Upload
+from app.services.submissions.uploads import PendingRelease, UploadContext
 
-NO_CAPS: Mapping[str, int] = MappingProxyType({})
+_NO_QUOTA: Mapping[str, int] = MappingProxyType({})
 
-Seal = Callable[[UUID, bytes], sealing.Sealed]
-"""Seals a secret to the workers' key, bound to its submission."""
-Place = tuple[datetime, UUID]
-"""Where a submission stands in the order of receipt."""
+Seal = Callable[[UUID, bytes], sealing.SealedSecret]
+"""Seals a secret with the workers' public key, bound to the id of its submission."""
+_ReceiptPosition = tuple[datetime, UUID]
+"""Time of receipt and id: position of a submission in the order of receipt."""
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
-    """What the team is told; the same again for a retry under the same key."""
+class SubmissionReceipt:
+    """The team's receipt for a submission; a retry with the same key gets the same one."""
 
     submission: Submission
     commitment: str
 
 
-def accept(session: Session, principal: Principal, upload: Upload, *, sealing_key: Path | None) -> Receipt:
-    """Take a submission in: sealed, stored, queued; all of it at COMMIT or none of it.
+def accept(
+    session: Session, principal: Principal, upload: PendingRelease, *, sealing_key: Path | None
+) -> SubmissionReceipt:
+    """Accept an upload: seal, store and queue it in one transaction.
 
-    The competition's shared lock keeps its phases and data from turning meanwhile, the team's own lock puts
-    its uploads in a row; the clock is read under both. What counts is when the upload entered.
+    The shared lock on the competition keeps its phases and data from changing, the lock on the team
+    serializes its uploads, and the clock is read under both. The time of entry decides whether the upload is
+    in time.
     """
-    at = upload.entrance
-    row = taking_row(session, at)
-    team = memberships.require_team(session, row.id, principal, locked=True)
-    accepted = uploads.submitted_under(session, team, at.key)
-    if accepted is not None:
-        if at.attempt is not None:
-            attempts.end(session, at.attempt, counts=False)
-        return repeated(session, accepted, upload.fingerprint)
-    seal = to_key_in(sealing_key)
-    return admit(session, principal.user_id, upload, row=row, team=team, seal=seal)
+    context = upload.context
+    row = _lock_competition(session, context)
+    team = memberships.require_team(session, row.id, principal, for_update=True)
+    accepted_id = uploads.find_submission_id(session, team, context.key)
+    if accepted_id is not None:
+        if context.attempt is not None:
+            attempts.end(session, context.attempt, counts=False)
+        return load_accepted(session, accepted_id, upload.fingerprint)
+    seal = make_seal(sealing_key)
+    return insert_submission(session, principal.user_id, upload, row=row, team=team, seal=seal)
 
 
-def admit(
+def insert_submission(
     session: Session,
     user_id: UUID,
-    upload: Upload,
+    upload: PendingRelease,
     *,
     row: Competition,
     team: Team,
     seal: Seal,
-) -> Receipt:
-    """Take it in for that team, if it came in time and there is room; under both locks."""
-    at = upload.entrance
+) -> SubmissionReceipt:
+    """Insert a submission of ``team`` if it came in time and within the caps; both locks must be held."""
+    context = upload.context
     uploads.require_qualified(team)
-    assert at.attempt is not None  # noqa: S101  # only a repetition has none
-    now = phases.standing(session, row)
-    attempts.require_in_time(row, at.attempt, now)
-    if not uploads.stands(row, at):
+    assert context.attempt is not None  # noqa: S101  # only the context of a repetition has no attempt
+    status = phases.get_status(session, row)
+    attempts.require_in_time(row, context.attempt, status)
+    if not uploads.is_still_valid(row, context):
         raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
-    entered = at.attempt.at
-    caps = quota.caps(session, Contest(row), team.id, phases.ANONYMIZATION, entered)
-    quota.require_room(tuple(cap for cap in caps if cap.is_of_valid), now.now)
-    attempts.end(session, at.attempt)
-    return keep(
+    entered_at = context.attempt.at
+    caps = quota.load_caps(session, Contest(row), team.id, phases.ANONYMIZATION, entered_at)
+    quota.require_remaining(tuple(cap for cap in caps if cap.limits_valid), status.now)
+    attempts.end(session, context.attempt)
+    return store_submission(
         session,
         user_id,
         upload,
         row=row,
         team=team,
-        received_at=entered,
+        received_at=entered_at,
         seal=seal,
-        quota_left=quota.left(quota.with_one_more(caps)),
+        quota_left=quota.map_remaining(quota.count_one_more_valid(caps)),
     )
 
 
-def to_key_in(file: Path | None) -> Seal:
-    return lambda bound_to, secret: sealing.seal(file, submission_id=bound_to, secret=secret)
+def make_seal(key_file: Path | None) -> Seal:
+    return lambda bound_to, secret: sealing.seal(key_file, submission_id=bound_to, secret=secret)
 
 
-def taking_row(session: Session, at: Entrance) -> Competition:
-    """The competition's row under the shared lock; the first submission, which writes what counts, has it
-    alone: of two that share it neither could go on to write.
+def _lock_competition(session: Session, context: UploadContext) -> Competition:
+    """Lock the competition: shared, or exclusive for the first submission.
+
+    The first submission writes the scoring versions; two transactions with the shared lock would block each
+    other from writing.
     """
     return session.get_one(
         Competition,
-        at.competition_id,
-        with_for_update=True if at.first else {"read": True},
+        context.competition_id,
+        with_for_update=True if context.is_first else {"read": True},
         populate_existing=True,
     )
 
 
-def keep(
+def store_submission(
     session: Session,
     user_id: UUID,
-    upload: Upload,
+    upload: PendingRelease,
     *,
     row: Competition,
     team: Team,
     received_at: datetime,
     seal: Seal,
-    quota_left: Mapping[str, int] = NO_CAPS,
-) -> Receipt:
-    """Seal and queue an upload as a submission of ``team``; the first one fixes what counts."""
-    competitions.fix_what_counts(row)
-    identifier = upload.identifier
-    sealed = seal(identifier, upload.secret)
+    quota_left: Mapping[str, int] = _NO_QUOTA,
+) -> SubmissionReceipt:
+    """Seal and queue an upload as a submission of ``team``; the first one pins the scoring versions."""
+    competitions.pin_scoring_versions(row)
+    submission_id = upload.submission_id
+    sealed = seal(submission_id, upload.secret)
     submission = Submission(
-        id=identifier,
+        id=submission_id,
         competition_id=row.id,
         team_id=team.id,
         user_id=user_id,
         received_at=received_at,
         comment=upload.comment,
         files=upload.files,
-        sent=upload.sent,
+        sent=upload.uploaded_sha256,
         rows=upload.sizes["rows"],
         sizes=dict(upload.sizes),
         remarks=[
-            kept(remark.code, remark.message)
-            for remark in (*upload.remarks, *repetition(session, team.id, upload.sent))
+            serialize(remark.code, remark.message)
+            for remark in (
+                *upload.remarks,
+                *list_repetition_remarks(session, team.id, upload.uploaded_sha256),
+            )
         ],
         quota_left=dict(quota_left),
-        idempotency_key=upload.entrance.key,
+        idempotency_key=upload.context.key,
         fingerprint=upload.fingerprint,
     )
     session.add(submission)
-    uploads.flush(session)
+    uploads.flush_or_conflict(session)
     session.refresh(submission, ["number"])
-    session.add(Secret(submission_id=identifier, **sealed_columns(sealed)))
-    evaluations.queue_up(session, identifier)
-    evaluations.include(session, row.id, identifier)
-    return Receipt(submission, sealed.commitment)
+    session.add(Secret(submission_id=submission_id, **_sealed_columns(sealed)))
+    evaluations.enqueue(session, submission_id)
+    evaluations.include_in_open_rescore(session, row.id, submission_id)
+    return SubmissionReceipt(submission, sealed.commitment)
 
 
-def sealed_columns(sealed: sealing.Sealed) -> dict[str, object]:
+def _sealed_columns(sealed: sealing.SealedSecret) -> dict[str, object]:
     return {"key_id": sealed.key_id, "sealed": sealed.box, "commitment": sealed.commitment}
 
 
-def repeated(session: Session, accepted: UUID, fingerprint: str) -> Receipt:
-    """The receipt of what was accepted under the same key."""
-    submission = session.get_one(Submission, accepted, options=[undefer(Submission.number)])
-    uploads.require_same(submission.fingerprint, fingerprint)
-    committed = select(Secret.commitment).where(Secret.submission_id == accepted)
-    return Receipt(submission, session.scalars(committed).one())
+def load_accepted(session: Session, submission_id: UUID, fingerprint: str) -> SubmissionReceipt:
+    """Return the receipt of a submission accepted with the same key; raises InvalidInput if it differs."""
+    submission = session.get_one(Submission, submission_id, options=[undefer(Submission.number)])
+    uploads.require_same_request(submission.fingerprint, fingerprint)
+    query = select(Secret.commitment).where(Secret.submission_id == submission_id)
+    return SubmissionReceipt(submission, session.scalars(query).one())
 
 
-def repetition(session: Session, team_id: UUID, sent: Mapping[str, str]) -> list[Remark]:
-    """Return a remark if the team sent the same files before.
+def list_repetition_remarks(
+    session: Session, team_id: UUID, uploaded_sha256: Mapping[str, str]
+) -> list[Remark]:
+    """Return a remark if the team has sent the same files before.
 
-    Said to the same team only: nothing ever tells that another team sent the same.
+    Uploads of other teams are never compared, because a remark would disclose them.
     """
-    before = session.scalars(select(Submission.sent).where(Submission.team_id == team_id))
-    earlier = sum(files == sent for files in before)
-    if not earlier:
+    earlier_uploads = session.scalars(select(Submission.sent).where(Submission.team_id == team_id))
+    repeat_count = sum(files == uploaded_sha256 for files in earlier_uploads)
+    if not repeat_count:
         return []
-    if earlier == 1:
+    if repeat_count == 1:
         message = Message("your team has already sent this release once")
     else:
-        message = Message("your team has already sent this release {times} times", times=earlier)
+        message = Message("your team has already sent this release {times} times", times=repeat_count)
     return [Remark("sent_before", message)]
 
 
-def of_team(
+def list_own(
     session: Session,
     principal: Principal,
     slug: str,
     *,
-    after: Place | None = None,
+    cursor: _ReceiptPosition | None = None,
     limit: int | None = None,
 ) -> Sequence[Submission]:
-    """The team's own submissions, newest first."""
+    """Return the submissions of the person's own team, newest first."""
     principal.require("read")
     contest = competitions.find(session, principal, slug)
     team = memberships.require_team(session, contest.id, principal)
-    return newest_first(session, shown().where(Submission.team_id == team.id), after, limit)
+    return fetch_newest_first(
+        session, select_with_details().where(Submission.team_id == team.id), cursor, limit
+    )
 
 
-def of_competition(
+def list_for_organizer(
     session: Session,
     principal: Principal,
     slug: str,
     *,
     team_id: UUID | None = None,
     state: State | None = None,
-    said: str = "",
+    comment_text: str = "",
     baseline: bool | None = None,
-    after: Place | None = None,
+    cursor: _ReceiptPosition | None = None,
     limit: int | None = None,
 ) -> Sequence[Submission]:
-    """Every team's submissions, newest first, for the organizers; of one team, in one state, with some text
-    in the comment, or of baselines or teams alone, if asked."""
-    contest = competitions.for_organizer(session, principal, slug)
-    query = shown().where(Submission.competition_id == contest.id)
+    """Return the submissions of all teams for an organizer, newest first, optionally filtered.
+
+    ``comment_text``: text contained in the comment, ignoring case.
+    ``baseline``: True for baselines only, False for teams only.
+    """
+    contest = competitions.find_for_organizer(session, principal, slug)
+    query = select_with_details().where(Submission.competition_id == contest.id)
     if team_id is not None:
         query = query.where(Submission.team_id == team_id)
     if state is not None:
         query = query.where(Submission.evaluation.has(Evaluation.state == state))
-    if said:
-        query = query.where(Submission.comment.icontains(said, autoescape=True))
+    if comment_text:
+        query = query.where(Submission.comment.icontains(comment_text, autoescape=True))
     if baseline is not None:
         query = query.where(Submission.team.has(Team.baseline.is_(baseline)))
-    return newest_first(session, query, after, limit)
+    return fetch_newest_first(session, query, cursor, limit)
 
 
-def newest_first(
-    session: Session, query: Select[Submission], after: Place | None, limit: int | None
+def fetch_newest_first(
+    session: Session, query: Select[Submission], cursor: _ReceiptPosition | None, limit: int | None
 ) -> Sequence[Submission]:
-    if after is not None:
-        query = query.where(tuple_(Submission.received_at, Submission.id) < tuple_(*after))
+    if cursor is not None:
+        query = query.where(tuple_(Submission.received_at, Submission.id) < tuple_(*cursor))
     query = query.order_by(Submission.received_at.desc(), Submission.id.desc()).limit(limit)
     return session.scalars(query).all()
 
 
-def visible(session: Session, principal: Principal, submission_id: UUID) -> Submission:
-    """One submission, to its own team and the competition's organizers; to others it does not exist."""
+def find_visible(session: Session, principal: Principal, submission_id: UUID) -> Submission:
+    """Return a submission to its own team or an organizer; raises NotFound for others."""
     principal.require("read")
-    found = session.scalar(shown().where(Submission.id == submission_id))
-    if found is None or not may_see(session, principal, found):
+    submission = session.scalar(select_with_details().where(Submission.id == submission_id))
+    if submission is None or not can_see(session, principal, submission):
         raise NotFound("there is no such submission", code="no_such_submission")
-    return found
+    return submission
 
 
-def own(session: Session, principal: Principal, submission_id: UUID) -> Submission:
-    """One submission of the person's own team, to be changed."""
+def find_own(session: Session, principal: Principal, submission_id: UUID) -> Submission:
+    """Return a submission that the person may change, as a member of its team; raises NotFound."""
     principal.require("submit")
-    found = visible(session, principal, submission_id)
-    team = memberships.require_team(session, found.competition_id, principal)
-    if team.id != found.team_id:
+    submission = find_visible(session, principal, submission_id)
+    team = memberships.require_team(session, submission.competition_id, principal)
+    if team.id != submission.team_id:
         raise NotFound("there is no such submission", code="no_such_submission")
-    return found
+    return submission
 
 
 def cancel(session: Session, principal: Principal, submission_id: UUID) -> Submission:
-    """Withdraw a submission that is not scored yet; the valid one is given back, the attempt is not."""
-    found = own(session, principal, submission_id)
-    # Under the shared lock no re-score set puts another evaluation in the place of the one that ends here.
-    session.get_one(Competition, found.competition_id, with_for_update={"read": True})
+    """Cancel a submission that is not scored yet; it no longer counts as valid, but its attempt does."""
+    submission = find_own(session, principal, submission_id)
+    # The shared lock keeps a re-score set from replacing the current evaluation meanwhile.
+    session.get_one(Competition, submission.competition_id, with_for_update={"read": True})
     current = select(Evaluation).where(Evaluation.submission_id == submission_id, Evaluation.current)
     evaluation = session.scalars(current.with_for_update().execution_options(populate_existing=True)).one()
     if evaluation.state not in leases.UNFINISHED:
         raise Conflict("the submission is {state} already", code="finished", state=Message(evaluation.state))
     leases.finish(session, evaluation, State.CANCELLED)
-    session.expire(found, ["evaluation"])
-    return visible(session, principal, submission_id)
+    session.expire(submission, ["evaluation"])
+    return find_visible(session, principal, submission_id)
 
 
-def readable_files(session: Session, submission: Submission) -> dict[str, str]:
-    """SHA-256 of the files of a release by name, for whoever may see it; NotFound if they tell its answer."""
+def get_readable_files(session: Session, submission: Submission) -> dict[str, str]:
+    """Return SHA-256 of the release files by name; raises NotFound if the files contain the answer."""
     if Contest(session.get_one(Competition, submission.competition_id)).track.seals_release:
         raise NotFound(
             "the files of this release contain its answer: they are stored sealed, and nobody can "
@@ -272,18 +287,18 @@ def readable_files(session: Session, submission: Submission) -> dict[str, str]:
     return submission.files
 
 
-def slug_of(session: Session, submission: Submission) -> str:
+def get_competition_slug(session: Session, submission: Submission) -> str:
     return session.get_one(Competition, submission.competition_id).slug
 
 
-def may_see(session: Session, principal: Principal, submission: Submission) -> bool:
-    mine = memberships.team_of(session, submission.competition_id, principal)
-    if mine is not None and mine.id == submission.team_id:
+def can_see(session: Session, principal: Principal, submission: Submission) -> bool:
+    own_team = memberships.find_team(session, submission.competition_id, principal)
+    if own_team is not None and own_team.id == submission.team_id:
         return True
     return competitions.is_organizer(session, submission.competition_id, principal)
 
 
-def shown() -> Select[Submission]:
+def select_with_details() -> Select[Submission]:
     return select(Submission).options(
         undefer(Submission.number),
         joinedload(Submission.team, innerjoin=True),
@@ -292,9 +307,9 @@ def shown() -> Select[Submission]:
     )
 
 
-def place_in_queue(session: Session, evaluation: Evaluation) -> int | None:
-    """How many are begun before this one if nothing more is handed in; None once it is being scored."""
+def get_queue_position(session: Session, evaluation: Evaluation) -> int | None:
+    """Return how many evaluations start earlier if nothing more is submitted; None if not queued."""
     if evaluation.state != State.QUEUED:
         return None
-    order = fairness.shown_order(Evaluation)
+    order = fairness.build_public_order(Evaluation)
     return session.scalar(select(order.c.place).where(order.c.id == evaluation.id))

@@ -1,4 +1,4 @@
-"""All submissions of a team at once, each without its measures: for counts, a course, what is unfinished."""
+"""Summaries of all submissions of a team, without the measures, for counts and timelines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,31 +17,31 @@ from app.services.submissions import finals
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """One submission; ``overall``: None where it has no verdict. ``final``: marked by the team.
+class SubmissionSummary:
+    """Summary of one submission; ``overall`` is None without a verdict.
 
-    ``barred``: disqualified by itself.
+    ``is_final``: marked by the team. ``is_disqualified``: this submission, not its team, is disqualified.
     """
 
     id: UUID
     received_at: datetime
     state: State
     overall: float | None
-    final: bool
-    barred: bool
+    is_final: bool
+    is_disqualified: bool
 
     @property
-    def unfinished(self) -> bool:
+    def is_unfinished(self) -> bool:
         return self.state in leases.UNFINISHED
 
     @property
-    def chosen(self) -> bool:
-        """Marked, and not ended in a way that nothing can stand for."""
-        return self.final and self.state in finals.MARKABLE
+    def is_chosen_final(self) -> bool:
+        """Whether the submission is marked as a final and in a state in which finals count."""
+        return self.is_final and self.state in finals.MARKABLE_STATES
 
 
-def of_own_team(session: Session, principal: Principal, slug: str) -> Sequence[Summary]:
-    """Every submission of the person's own team, oldest first."""
+def list_summaries(session: Session, principal: Principal, slug: str) -> Sequence[SubmissionSummary]:
+    """Return summaries of the submissions of the person's own team, oldest first."""
     principal.require("read")
     contest = competitions.find(session, principal, slug)
     team = memberships.require_team(session, contest.id, principal)
@@ -60,6 +60,6 @@ def of_own_team(session: Session, principal: Principal, slug: str) -> Sequence[S
         .order_by(Submission.received_at, Submission.id)
     )
     return [
-        Summary(identifier, received_at, State(state), found, final, barred)
-        for identifier, received_at, state, found, final, barred in session.execute(query)
+        SubmissionSummary(identifier, received_at, State(state), score, is_final, is_disqualified)
+        for identifier, received_at, state, score, is_final, is_disqualified in session.execute(query)
     ]

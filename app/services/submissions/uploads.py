@@ -1,4 +1,4 @@
-"""An upload on its way in: who may send one now, and what it says; nothing is accepted here."""
+"""Uploads of releases before acceptance: check who may send one, and parse it."""
 
 import hashlib
 import re
@@ -13,15 +13,15 @@ from sqlalchemy import select
 from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.orm import Session
 
-from anoncup.errors import Conflict, InvalidInput, InvalidUpload, NotAllowed, Problem
-from anoncup.lazy import deferred
+from anoncup.errors import Conflict, FileProblem, Forbidden, InvalidInput, InvalidUpload
+from anoncup.lazy import lazy
 from anoncup.messages import Message
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
-from anoncup.tables.files import Remark, missing_file
+from anoncup.tables.files import Remark, missing_file_problem
 from anoncup.tracks.files import SECRET
 from anoncup.tracks.model import Sizes, Tables, Track
-from anoncup.tracks.uploads import ParsedUpload, check_some, parse_upload
+from anoncup.tracks.uploads import ParsedUpload, check_partial_upload, parse_upload
 from app.config import get_settings
 from app.crypto import sealing
 from app.db.models import Attempt, Competition, Submission, Team
@@ -30,31 +30,32 @@ from app.processes import parser_process
 from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
-from app.services.contests.contest import read_file
+from app.services.contests.contest import parse_stored_rules
 from app.services.originals import allocations
 from app.services.submissions import attempts, quota
-from app.storage import digest_of, store
+from app.storage import compute_digest, get_store
 
 if TYPE_CHECKING:
     from numpy.random import default_rng
 
-    from anoncup.evaluation.evaluate import doubts_about_secret, too_few_rows
+    from anoncup.evaluation.evaluate import check_secret, find_too_few_rows
 else:
-    default_rng = deferred("numpy.random.default_rng")
-    doubts_about_secret = deferred("anoncup.evaluation.evaluate.doubts_about_secret")
-    too_few_rows = deferred("anoncup.evaluation.evaluate.too_few_rows")
+    default_rng = lazy("numpy.random.default_rng")
+    check_secret = lazy("anoncup.evaluation.evaluate.check_secret")
+    find_too_few_rows = lazy("anoncup.evaluation.evaluate.find_too_few_rows")
 
-LONGEST_COMMENT = 1_000
-IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,200}")
+MAX_COMMENT_LENGTH = 1_000
+_IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)
-class Entrance:
-    """What an upload is read against: the competition as it stood when the team knocked.
+class UploadContext:
+    """The state of the competition at the entry of an upload, against which the upload is read.
 
-    ``attempt``: how and when it was counted; None if ``repeats`` names what was accepted under its key.
-    ``first``: nothing had been accepted in the competition. ``own``: SHA-256 of each of the team's own files,
-    by name, where the service has drawn some.
+    ``key``: idempotency key. ``attempt``: the counted attempt; None if ``repeats`` is set.
+    ``repeats``: id of the submission that was accepted with the same key.
+    ``is_first``: the competition had no submission yet.
+    ``own_files``: SHA-256 of the team's own files by name, where the service allocates such files.
     """
 
     competition_id: UUID
@@ -62,27 +63,27 @@ class Entrance:
     original: tuple[tuple[str, str], ...]
     key: str | None
     attempt: Attempt | None
-    first: bool
+    is_first: bool
     repeats: UUID | None = None
-    own: Mapping[str, str] = field(default_factory=dict)
+    own_files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def rules(self) -> Rules:
-        return read_file(self.file)
+        return parse_stored_rules(self.file)
 
     @property
     def track(self) -> Track:
         return TRACKS[self.rules.track]
 
     @property
-    def public(self) -> tuple[str, ...]:
-        """The names of the files that are not secret."""
-        return self.track.files
+    def public_names(self) -> tuple[str, ...]:
+        """Names of the files that are not secret."""
+        return self.track.release_file_names
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of all files: where the service draws the answer, nothing secret is sent."""
-        return self.public if self.track.draws_answer else (*self.public, SECRET)
+        """Names of all files to be sent; no secret is sent where the service allocates the answer."""
+        return self.public_names if self.track.allocates_answer else (*self.public_names, SECRET)
 
     @property
     def file_mb(self) -> int:
@@ -90,27 +91,28 @@ class Entrance:
 
 
 @dataclass(frozen=True, slots=True)
-class Upload:
-    """A well-formed release, read but not yet accepted; ``secret`` in clear, in memory only.
+class PendingRelease:
+    """A well-formed release that is not accepted yet.
 
-    ``files`` are the digests of what the store has of it, ``sent`` those of what came in. ``identifier``: of
-    the submission that it becomes, for which its files may be sealed.
+    ``files``: SHA-256 of the stored files by name, ``uploaded_sha256`` of the files as received.
+    ``secret``: unencrypted, kept in memory only. ``submission_id``: id of the future submission, to which
+    sealed files are bound.
     """
 
-    entrance: Entrance
+    context: UploadContext
     files: dict[str, str]
-    sent: dict[str, str]
+    uploaded_sha256: dict[str, str]
     fingerprint: str
     sizes: Sizes
     secret: bytes
     comment: str
     remarks: tuple[Remark, ...]
-    identifier: UUID = field(default_factory=uuid4)
+    submission_id: UUID = field(default_factory=uuid4)
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedRelease:
-    """What a parser finds in a release; ``files``: the tables in their new order, if they are shuffled."""
+    """The result of parsing a release; ``files``: the shuffled tables, empty if nothing is shuffled."""
 
     files: dict[str, bytes]
     sizes: dict[str, int]
@@ -118,258 +120,271 @@ class ParsedRelease:
     remarks: tuple[Remark, ...]
 
 
-def entrance(session: Session, principal: Principal, slug: str, *, key: str | None) -> Entrance:
-    """Whether this person may submit now; asked, and counted as an attempt, before the files are read."""
+def enter(session: Session, principal: Principal, slug: str, *, key: str | None) -> UploadContext:
+    """Check that the person may submit now, and count an attempt before the files are read."""
     principal.require("submit")
     contest = competitions.find(session, principal, slug)
     row = contest.row
     team = memberships.require_team(session, row.id, principal)
-    quota.lock(session, row, team)
-    repeats = submitted_under(session, team, checked_key(key))
-    if repeats is not None:
-        return Entrance(row.id, row.file, digests(row), key, None, not row.scored_by, repeats)
+    quota.lock_rows(session, row, team)
+    accepted_id = find_submission_id(session, team, validate_key(key))
+    if accepted_id is not None:
+        return UploadContext(
+            row.id, row.file, list_original_digests(row), key, None, not row.scored_by, accepted_id
+        )
     require_qualified(team)
     attempt = quota.begin_attempt(
         session, contest, team, principal.user_id, phase=phases.ANONYMIZATION, key=key
     )
     if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    own = allocations.require_drawn(session, row, team)
-    return Entrance(row.id, row.file, digests(row), key, attempt, not row.scored_by, own=own)
+    own_files = allocations.require_allocated(session, row, team)
+    return UploadContext(
+        row.id, row.file, list_original_digests(row), key, attempt, not row.scored_by, own_files=own_files
+    )
 
 
-def enter_check(session: Session, principal: Principal, slug: str) -> tuple[Entrance, UUID]:
-    """Return what a dry run is read against, and the id of the team that asks for it.
+def enter_dry_run(session: Session, principal: Principal, slug: str) -> tuple[UploadContext, UUID]:
+    """Return the context of a dry run, and the id of the person's team.
 
-    A team may check its files once the original data are there, also before the phase opens, until it ends.
-    Nothing is counted.
+    A team may check its files as soon as the original data exist, even before the phase opens, and until it
+    ends. No attempt is counted.
     """
     principal.require("submit")
     contest = competitions.find(session, principal, slug)
     row = contest.row
     team = memberships.require_team(session, row.id, principal)
     require_qualified(team)
-    phases.require_not_ended(session, row, phases.ANONYMIZATION)
+    phases.require_phase_not_ended(session, row, phases.ANONYMIZATION)
     if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    own = allocations.require_drawn(session, row, team)
-    return Entrance(row.id, row.file, digests(row), None, None, not row.scored_by, own=own), team.id
+    own_files = allocations.require_allocated(session, row, team)
+    return UploadContext(
+        row.id, row.file, list_original_digests(row), None, None, not row.scored_by, own_files=own_files
+    ), team.id
 
 
-def renewed(session: Session, principal: Principal, at: Entrance) -> Entrance:
-    """The entrance of an upload that has come; anew if another one under its key was answered meanwhile."""
-    if at.key is None or at.attempt is None or not attempts.has_ended(session, at.attempt):
-        return at
-    slug = session.get_one(Competition, at.competition_id).slug
-    return entrance(session, principal, slug, key=at.key)
+def refresh_context(session: Session, principal: Principal, context: UploadContext) -> UploadContext:
+    """Return the context of a received upload; enter again if its attempt was answered meanwhile."""
+    if context.key is None or context.attempt is None or not attempts.has_ended(session, context.attempt):
+        return context
+    slug = session.get_one(Competition, context.competition_id).slug
+    return enter(session, principal, slug, key=context.key)
 
 
-def checked_key(key: str | None) -> str | None:
-    if key is not None and not IDEMPOTENCY_KEY.fullmatch(key):
+def validate_key(key: str | None) -> str | None:
+    if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
         raise InvalidInput(
             "an Idempotency-Key must have 1 to 200 visible ASCII characters", code="idempotency_key"
         )
     return key
 
 
-def submitted_under(session: Session, team: Team, key: str | None) -> UUID | None:
+def find_submission_id(session: Session, team: Team, key: str | None) -> UUID | None:
     if key is None:
         return None
-    mine = select(Submission.id).where(Submission.team_id == team.id, Submission.idempotency_key == key)
-    return session.scalar(mine)
+    query = select(Submission.id).where(Submission.team_id == team.id, Submission.idempotency_key == key)
+    return session.scalar(query)
 
 
 def require_qualified(team: Team) -> None:
     if team.disqualified_at is not None:
-        raise NotAllowed("your team has been disqualified", code="disqualified")
+        raise Forbidden("your team has been disqualified", code="disqualified")
 
 
-def digests(row: Competition) -> tuple[tuple[str, str], ...]:
-    """Name and SHA-256 of each file that everybody is given."""
-    return tuple(sorted(row.given.items()))
+def list_original_digests(row: Competition) -> tuple[tuple[str, str], ...]:
+    """Return name and SHA-256 of each public data file, sorted by name."""
+    return tuple(sorted(row.public_files.items()))
 
 
-def stands(row: Competition, at: Entrance) -> bool:
-    """Whether the competition would still read the upload as it was read; deadlines may move meanwhile."""
-    before, now = (
+def is_still_valid(row: Competition, context: UploadContext) -> bool:
+    """Whether an upload would be parsed the same way now; deadlines may have moved meanwhile."""
+    settings_then, settings_now = (
         (rules.columns, rules.settings, rules.publication.shuffle_targets)
-        for rules in (at.rules, read_file(row.file))
+        for rules in (context.rules, parse_stored_rules(row.file))
     )
-    return before == now and at.original == digests(row)
+    return settings_then == settings_now and context.original == list_original_digests(row)
 
 
-def fingerprint(parts: dict[str, bytes], comment: str = "") -> str:
-    """SHA-256 of all parts of a request: the same under one key means the same request."""
-    found = hashlib.sha256()
+def compute_fingerprint(parts: dict[str, bytes], comment: str = "") -> str:
+    """Return the SHA-256 of all parts of a request, which identifies a retry with the same key."""
+    digest = hashlib.sha256()
     for name, content in sorted({**parts, "comment": comment.encode(errors="surrogatepass")}.items()):
-        found.update(f"{name} {len(content)}\n".encode() + hashlib.sha256(content).digest())
-    return found.hexdigest()
+        digest.update(f"{name} {len(content)}\n".encode() + hashlib.sha256(content).digest())
+    return digest.hexdigest()
 
 
-def require_same(known: str | None, sent: str) -> None:
-    """Under a known key only the same request is the retry that the key is for."""
-    if known != sent:
+def require_same_request(stored_fingerprint: str | None, new_fingerprint: str) -> None:
+    """Raise InvalidInput if an idempotency key is used again for a different request."""
+    if stored_fingerprint != new_fingerprint:
         raise InvalidInput("this Idempotency-Key was used for another upload", code="idempotency_key_reused")
 
 
-def require_not_sent(at: Entrance, sent: Collection[str]) -> None:
-    """InvalidUpload for a secret where none is asked for: nobody should believe that it counted."""
-    if SECRET in sent and SECRET not in at.names:
+def require_no_unasked_secret(context: UploadContext, names: Collection[str]) -> None:
+    """Raise InvalidUpload for a secret that is not asked for, so that nobody believes it counted."""
+    if SECRET in names and SECRET not in context.names:
         message = Message("the service has drawn the answer itself: do not send a secret")
-        raise InvalidUpload([Problem(SECRET, None, None, "answer_is_drawn", message)])
+        raise InvalidUpload([FileProblem(SECRET, None, None, "answer_is_drawn", message)])
 
 
-def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes | None, comment: str) -> Upload:
-    """Parse a release and its secret, None where the service has drawn it, against the original;
-    InvalidUpload says what is wrong.
+def read_upload(
+    context: UploadContext, *, files: dict[str, bytes], secret: bytes | None, comment: str
+) -> PendingRelease:
+    """Parse a release and its secret against the original data; raises InvalidUpload.
 
-    Needs no session: what is well-formed is in the store before anything is locked, and stays there, named by
-    nobody, should it be refused after all.
+    ``secret``: None where the service allocates the answer. Needs no session: the files are stored before
+    anything is locked. If the upload is refused later, they stay in the store without a reference.
     """
-    require_comment(comment)
-    release = parser_process.call_reading(
+    _require_comment(comment)
+    release = parser_process.call_with_files(
         parser_process.UPLOADS,
-        dict(at.original).values(),
+        dict(context.original).values(),
         parse_release,
-        at.file,
-        at.original,
+        context.file,
+        context.original,
         files=files,
-        secret=drawn_answer(at) if secret is None else secret,
+        secret=_load_allocated_answer(context) if secret is None else secret,
     )
-    identifier = uuid4()
-    kept = release.files if at.rules.publication.shuffle_targets else files
-    return Upload(
-        entrance=at,
-        files={name: store().put(as_kept(kept[name], at.track, identifier)) for name in files},
-        sent={name: digest_of(content) for name, content in files.items()},
-        fingerprint=fingerprint(files if secret is None else {**files, SECRET: secret}, comment),
+    submission_id = uuid4()
+    stored_files = release.files if context.rules.publication.shuffle_targets else files
+    return PendingRelease(
+        context=context,
+        files={
+            name: get_store().save(_seal_if_required(stored_files[name], context.track, submission_id))
+            for name in files
+        },
+        uploaded_sha256={name: compute_digest(content) for name, content in files.items()},
+        fingerprint=compute_fingerprint(files if secret is None else {**files, SECRET: secret}, comment),
         sizes=release.sizes,
         secret=release.secret,
         comment=comment,
         remarks=release.remarks,
-        identifier=identifier,
+        submission_id=submission_id,
     )
 
 
 def parse_release(
     file: str, original: tuple[tuple[str, str], ...], *, files: dict[str, bytes], secret: bytes
 ) -> ParsedRelease:
-    """Parse a release and its secret by a competition's file; called in the parser.
+    """Parse a release and its secret by a competition file; runs in the parser process.
 
-    Where the competition shuffles, the order is drawn here and composed into the secret: what is scored,
-    attacked and published is the same table.
+    If the competition shuffles targets, a random order is applied to the release and to the secret here, so
+    that the same table is scored, attacked and published.
     """
-    rules = read_file(file)
+    rules = parse_stored_rules(file)
     track = TRACKS[rules.track]
-    parsed = parse_upload(track, rules, competitions.original_tables(original, file), files, secret)
+    parsed = parse_upload(track, rules, competitions.load_original_tables(original, file), files, secret)
     release, answer = parsed.release, parsed.answer
     shuffled = {}
     if rules.publication.shuffle_targets:
-        order = default_rng(secrets.randbits(128))
-        release, answer = track.shuffle(release, answer, rng=order)
+        rng = default_rng(secrets.randbits(128))
+        release, answer = track.shuffle(release, answer, rng=rng)
         shuffled = track.files_of(release)
-    return ParsedRelease(shuffled, dict(parsed.sizes), track.answers.write(answer), tuple(parsed.remarks))
+    return ParsedRelease(shuffled, dict(parsed.sizes), track.answer_spec.write(answer), tuple(parsed.remarks))
 
 
-def require_comment(comment: str) -> None:
+def _require_comment(comment: str) -> None:
     if not is_storable(comment):
         raise InvalidInput("a comment must not contain the character NUL or half a character", code="comment")
-    if len(comment) > LONGEST_COMMENT:
+    if len(comment) > MAX_COMMENT_LENGTH:
         raise InvalidInput(
             "a comment is text of at most {most} characters",
             code="comment",
-            most=LONGEST_COMMENT,
+            most=MAX_COMMENT_LENGTH,
         )
 
 
-def drawn_answer(at: Entrance) -> bytes:
-    """Return the answer that the service has drawn for the team."""
-    return store().get(at.own[at.track.answers.file.name])
+def _load_allocated_answer(context: UploadContext) -> bytes:
+    """Load the answer that the service has allocated to the team."""
+    return get_store().get(context.own_files[context.track.answer_spec.file.name])
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """A well-formed upload that was read and not kept."""
+class CheckedUpload:
+    """The result of a dry run: a well-formed upload that was not stored."""
 
-    sent: dict[str, str]
+    uploaded_sha256: dict[str, str]
     rows: int
     remarks: tuple[Remark, ...]
 
 
-def check_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes | None, comment: str) -> Checked:
-    """Read an upload as ``read_upload`` does and store nothing.
+def check_upload(
+    context: UploadContext, *, files: dict[str, bytes], secret: bytes | None, comment: str
+) -> CheckedUpload:
+    """Check an upload like ``read_upload``, but store nothing.
 
-    InvalidUpload lists missing files too, so that the files of a form can be checked one after the other.
+    The InvalidUpload error also lists missing files, so that the files of a form can be checked one by one.
     """
-    sent = files.keys() if secret is None else {*files, SECRET}
-    missing = [missing_file(name) for name in at.names if name not in sent]
+    names = files.keys() if secret is None else {*files, SECRET}
+    missing = [missing_file_problem(name) for name in context.names if name not in names]
     try:
-        require_comment(comment)
-        rows, remarks = parser_process.call_reading(
+        _require_comment(comment)
+        rows, remarks = parser_process.call_with_files(
             parser_process.UPLOADS,
-            dict(at.original).values(),
+            dict(context.original).values(),
             check_files,
-            at.file,
-            at.original,
+            context.file,
+            context.original,
             files=files,
-            secret=drawn_answer(at) if at.track.draws_answer else secret,
+            secret=_load_allocated_answer(context) if context.track.allocates_answer else secret,
         )
-    except InvalidUpload as faulty:
-        total = len(missing) + faulty.total
-        raise InvalidUpload([*missing, *faulty.problems], total=total) from None
+    except InvalidUpload as error:
+        total = len(missing) + error.total
+        raise InvalidUpload([*missing, *error.problems], total=total) from None
     if missing:
         raise InvalidUpload(missing)
-    return Checked({name: digest_of(content) for name, content in files.items()}, rows, remarks)
+    return CheckedUpload({name: compute_digest(content) for name, content in files.items()}, rows, remarks)
 
 
 def check_files(
     file: str, original: tuple[tuple[str, str], ...], *, files: dict[str, bytes], secret: bytes | None
 ) -> tuple[int, tuple[Remark, ...]]:
-    """Return the rows of a release and the remarks on it; called in the parser.
+    """Return the number of rows of a release and the remarks on it; runs in the parser process.
 
-    Where files are missing the others are read as far as they can be.
+    If files are missing, the others are checked as far as possible, and the number of rows is 0.
     """
-    rules = read_file(file)
-    track, tables = TRACKS[rules.track], competitions.original_tables(original, file)
-    if secret is None or not files.keys() >= set(track.files):
-        sent = files if secret is None or track.draws_answer else {**files, SECRET: secret}
-        check_some(track, rules, tables, sent)
+    rules = parse_stored_rules(file)
+    track, tables = TRACKS[rules.track], competitions.load_original_tables(original, file)
+    if secret is None or not files.keys() >= set(track.release_file_names):
+        given_files = files if secret is None or track.allocates_answer else {**files, SECRET: secret}
+        check_partial_upload(track, rules, tables, given_files)
         return 0, ()
     parsed = parse_upload(track, rules, tables, files, secret)
-    few = too_few_rows(rules, parsed.sizes)
-    warnings = [Remark("too_few_rows", few)] if few else []
-    return parsed.sizes["rows"], (*parsed.remarks, *warnings, *doubts_in_memory(rules, tables, parsed))
+    row_warning = find_too_few_rows(rules, parsed.sizes)
+    warnings = [Remark("too_few_rows", row_warning)] if row_warning else []
+    return parsed.sizes["rows"], (*parsed.remarks, *warnings, *_list_secret_doubts(rules, tables, parsed))
 
 
-def doubts_in_memory(rules: Rules, original: Tables, parsed: ParsedUpload) -> tuple[Remark, ...]:
-    """A warning if the secret may belong to another file, which the verdict would say too.
+def _list_secret_doubts(rules: Rules, original: Tables, parsed: ParsedUpload) -> tuple[Remark, ...]:
+    """Return the warnings, also part of the verdict, that the secret may belong to another release.
 
-    None where it would take more memory than there is: an upload needs less, and would be accepted.
+    Returns no warning if the check needs more memory than available: a real upload needs less and would be
+    accepted.
     """
     track = TRACKS[rules.track]
     if not track.distances:
         return ()
     try:
         prepared = track.prepare(original, rules)
-        return doubts_about_secret(rules, prepared, parsed.release, parsed.answer)
+        return check_secret(rules, prepared, parsed.release, parsed.answer)
     except MemoryError:
         return ()
 
 
-def as_kept(content: bytes, track: Track, identifier: UUID) -> bytes:
-    """A file of a release as the store has it."""
+def _seal_if_required(content: bytes, track: Track, submission_id: UUID) -> bytes:
+    """Return a file of a release as it is stored: sealed if the track requires it."""
     if not track.seals_release:
         return content
-    return sealing.seal_file(get_settings().sealing_key_file, submission_id=identifier, content=content)
+    return sealing.seal_file(get_settings().sealing_key_file, submission_id=submission_id, content=content)
 
 
 def is_storable(text: str) -> bool:
-    """Postgres has no text with a NUL or half a character."""
+    """Whether Postgres can store the text: it accepts neither NUL nor lone surrogates."""
     return "\x00" not in text and text.encode(errors="replace").decode() == text
 
 
-def flush(session: Session) -> None:
-    """Insert what was taken in. Conflict if the database refuses it by rules that have since changed."""
+def flush_or_conflict(session: Session) -> None:
+    """Flush an accepted upload; raises Conflict if the database refuses it because the terms have changed."""
     try:
         session.flush()
     except ProgrammingError as problem:

@@ -1,1 +1,1 @@
-"""How people come to take part in a contest, or to organize it."""
+"""Invites, team membership and organizers of a contest."""

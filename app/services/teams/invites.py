@@ -1,4 +1,4 @@
-"""Codes with which people found a team or join one."""
+"""Invite codes with which people create or join a team."""
 
 import secrets
 from dataclasses import dataclass
@@ -15,101 +15,103 @@ from app.services.accounts import accounts, audit, memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
 
-LIFE = timedelta(days=60)
+INVITE_LIFETIME = timedelta(days=60)
 
 
 @dataclass(frozen=True, slots=True)
-class Invitation:
-    """Where an invite leads; ``team``: the one that is joined, None: a new one is founded."""
+class UsableInvite:
+    """A usable invite's competition and team. ``team`` is None if the invite creates a new team."""
 
     competition: Competition
     team: Team | None
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
-    """An invite with which teams may still be founded; ``by``: who made it, where that was noted."""
+class OpenInvite:
+    """An invite with which teams can still be created. ``created_by`` is None if it was not recorded."""
 
     invite: Invite
-    by: str | None
+    created_by: str | None
 
 
-def for_teams(
+def create_for_new_teams(
     session: Session, principal: Principal, slug: str, *, uses: int = 1, invite_id: UUID | None = None
 ) -> str:
-    """A code with which ``uses`` teams are founded; by an organizer.
+    """Create an invite for ``uses`` new teams and return its code. Only organizers may do this.
 
-    After the anonymization phase, when a new team can only guess, it needs the password.
-    ``invite_id``: the identifier it gets. Asked a second time under the same one, no other invite is made.
+    After the anonymization phase, when a new team can only guess, this requires the password. A repeated
+    request with the same ``invite_id`` raises Conflict instead of creating another invite.
     """
-    row = competitions.for_organizer(session, principal, slug).row
+    row = competitions.find_for_organizer(session, principal, slug).row
     competitions.require_no_rehearsal(row)
-    if only_guess(session, row):
-        principal.require_confirmed()
+    if can_only_guess(session, row):
+        principal.require_reauthentication()
     invite_id = invite_id or uuid4()
-    code = create(session, row.id, uses=uses, invite_id=invite_id)
+    code = insert_invite(session, row.id, uses=uses, invite_id=invite_id)
     audit.record(
         session,
         principal,
         "invite.create",
         competition_id=row.id,
         subject=str(invite_id),
-        after={"teams": uses},
+        new_values={"teams": uses},
     )
     return code
 
 
-def only_guess(session: Session, competition: Competition) -> bool:
-    """Whether teams that are founded from now on bring nothing but guesses; so too where nobody knows."""
+def can_only_guess(session: Session, competition: Competition) -> bool:
+    """Return whether new teams can only send guesses. Also True if the competition file cannot be read."""
     try:
-        return phases.standing(session, competition).state not in {"draft", phases.ANONYMIZATION}
+        return phases.get_status(session, competition).state not in {"draft", phases.ANONYMIZATION}
     except CompetitionUnavailable:
         return True
 
 
-def open_for_teams(session: Session, principal: Principal, slug: str) -> list[Open]:
-    """The invites with which teams may still be founded, newest first; for the organizers."""
-    contest = competitions.for_organizer(session, principal, slug)
-    found = session.scalars(
-        select(Invite).where(*founding(contest.id)).order_by(Invite.created_at.desc(), Invite.id)
+def list_open(session: Session, principal: Principal, slug: str) -> list[OpenInvite]:
+    """Return the invites with which teams can still be created, newest first. Only for organizers."""
+    contest = competitions.find_for_organizer(session, principal, slug)
+    open_invites = session.scalars(
+        select(Invite)
+        .where(*_build_open_conditions(contest.id))
+        .order_by(Invite.created_at.desc(), Invite.id)
     ).all()
-    noted = select(AuditEntry.subject, AuditEntry.actor).where(
+    creation_entries = select(AuditEntry.subject, AuditEntry.actor).where(
         AuditEntry.competition_id == contest.id,
         AuditEntry.action == "invite.create",
-        AuditEntry.subject.in_([str(one.id) for one in found]),
+        AuditEntry.subject.in_([str(invite.id) for invite in open_invites]),
     )
-    makers: dict[str, str] = dict(iter(session.execute(noted)))
-    return [Open(one, makers.get(str(one.id))) for one in found]
+    creators: dict[str, str] = dict(iter(session.execute(creation_entries)))
+    return [OpenInvite(invite, creators.get(str(invite.id))) for invite in open_invites]
 
 
 def withdraw(session: Session, principal: Principal, slug: str, invite_id: UUID) -> None:
-    """No more teams are founded with this invite; by an organizer."""
-    contest = competitions.for_organizer(session, principal, slug)
-    mine = select(Invite).where(Invite.id == invite_id, *founding(contest.id))
-    found = session.scalar(mine.with_for_update())
-    if found is None:
+    """Withdraw an invite for new teams. Only organizers may do this."""
+    contest = competitions.find_for_organizer(session, principal, slug)
+    open_invite = select(Invite).where(Invite.id == invite_id, *_build_open_conditions(contest.id))
+    invite = session.scalar(open_invite.with_for_update())
+    if invite is None:
         raise NotFound("the competition has no such open invite", code="no_such_invite")
-    left, found.uses_left = found.uses_left, 0
+    uses_left, invite.uses_left = invite.uses_left, 0
     audit.record(
         session,
         principal,
         "invite.withdraw",
         competition_id=contest.id,
-        subject=str(found.id),
-        before={"teams": left},
+        subject=str(invite.id),
+        old_values={"teams": uses_left},
     )
 
 
-def for_members(session: Session, principal: Principal, slug: str, *, uses: int = 1) -> str:
-    """A code with which ``uses`` people join the team of the one who asks. It needs the password."""
+def create_for_members(session: Session, principal: Principal, slug: str, *, uses: int = 1) -> str:
+    """Create an invite for ``uses`` people into the principal's team; requires the password."""
     principal.require("submit")
     contest = competitions.find(session, principal, slug)
     team = memberships.require_team(session, contest.id, principal)
-    principal.require_confirmed()
-    return create(session, contest.id, team_id=team.id, uses=uses)
+    principal.require_reauthentication()
+    return insert_invite(session, contest.id, team_id=team.id, uses=uses)
 
 
-def create(
+def insert_invite(
     session: Session,
     competition_id: UUID,
     *,
@@ -117,18 +119,20 @@ def create(
     uses: int,
     invite_id: UUID | None = None,
 ) -> str:
-    """A new code in clear: it is shown once, only its digest is kept."""
+    """Insert an invite and return its code in clear. Only the digest of the code is stored."""
     code = secrets.token_urlsafe(12)
-    made = insert(Invite).values(
+    insertion = insert(Invite).values(
         id=invite_id or uuid4(),
         competition_id=competition_id,
         team_id=team_id,
-        digest=accounts.digest(code),
+        digest=accounts.compute_digest(code),
         uses_left=uses,
-        expires_at=func.clock_timestamp() + LIFE,
+        expires_at=func.clock_timestamp() + INVITE_LIFETIME,
     )
-    added = session.scalar(made.on_conflict_do_nothing(index_elements=[Invite.id]).returning(Invite.id))
-    if added is None:
+    inserted_id = session.scalar(
+        insertion.on_conflict_do_nothing(index_elements=[Invite.id]).returning(Invite.id)
+    )
+    if inserted_id is None:
         raise Conflict(
             "this invite has been made already: it is among the open ones, "
             "and its link cannot be shown again",
@@ -137,8 +141,8 @@ def create(
     return code
 
 
-def founding(competition_id: UUID) -> tuple[ColumnElement[bool], ...]:
-    """Invites of a competition with which a team may still be founded."""
+def _build_open_conditions(competition_id: UUID) -> tuple[ColumnElement[bool], ...]:
+    """Build the conditions of a competition's invites with which a team can still be created."""
     return (
         Invite.competition_id == competition_id,
         Invite.team_id.is_(None),
@@ -147,43 +151,43 @@ def founding(competition_id: UUID) -> tuple[ColumnElement[bool], ...]:
     )
 
 
-def teams_invited(session: Session, competition_id: UUID) -> bool:
-    """Whether there is a team, or a code with which one may still be founded."""
-    open_code = exists().where(*founding(competition_id))
-    founded = exists().where(Team.competition_id == competition_id, Team.baseline.is_(False))
-    return bool(session.scalar(select(open_code | founded)))
+def has_teams_or_invites(session: Session, competition_id: UUID) -> bool:
+    """Return whether the competition has a team, or an invite with which one can still be created."""
+    has_open_invite = exists().where(*_build_open_conditions(competition_id))
+    has_team = exists().where(Team.competition_id == competition_id, Team.baseline.is_(False))
+    return bool(session.scalar(select(has_open_invite | has_team)))
 
 
-def use(session: Session, code: str) -> Invite:
-    """Take one use of the invite; the same refusal whether it is unknown, used up or expired."""
-    found = require(session.scalar(usable(code).with_for_update()))
-    found.uses_left -= 1
-    return found
+def redeem(session: Session, code: str) -> Invite:
+    """Use the invite once. The error is the same whether it is unknown, used up or expired."""
+    invite = _require_usable(session.scalar(_select_usable(code).with_for_update()))
+    invite.uses_left -= 1
+    return invite
 
 
-def look(session: Session, code: str) -> Invitation:
-    """Where the invite leads, to whoever holds its code; refused like ``use``."""
-    found = require(session.scalar(usable(code)))
-    team = session.get_one(Team, found.team_id) if found.team_id else None
-    return Invitation(session.get_one(Competition, found.competition_id), team)
+def find_usable(session: Session, code: str) -> UsableInvite:
+    """Return the competition and team of an invite. Errors are those of ``redeem``."""
+    invite = _require_usable(session.scalar(_select_usable(code)))
+    team = session.get_one(Team, invite.team_id) if invite.team_id else None
+    return UsableInvite(session.get_one(Competition, invite.competition_id), team)
 
 
-def usable(code: str) -> Select[Invite]:
+def _select_usable(code: str) -> Select[Invite]:
     return select(Invite).where(
-        Invite.digest == accounts.digest(code.strip()),
+        Invite.digest == accounts.compute_digest(code.strip()),
         Invite.uses_left > 0,
         Invite.expires_at > func.clock_timestamp(),
     )
 
 
-def require(found: Invite | None) -> Invite:
-    if found is None:
+def _require_usable(invite: Invite | None) -> Invite:
+    if invite is None:
         raise WrongCredential(
             "the invite is unknown, used up or expired: ask for a new one", code="invalid_invite"
         )
-    return found
+    return invite
 
 
-def void(session: Session, team_id: UUID) -> None:
-    """End all invites of a team."""
+def void_for_team(session: Session, team_id: UUID) -> None:
+    """Void all invites of a team."""
     session.execute(update(Invite).where(Invite.team_id == team_id).values(uses_left=0))

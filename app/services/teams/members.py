@@ -1,4 +1,4 @@
-"""How people come into teams, and out of them."""
+"""Joining, leaving and describing teams."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,26 +12,26 @@ from anoncup.schemas.roles import Role
 from app.db.models import Competition, Invite, Member, Organizer, Submission, Team, User
 from app.services.accounts import accounts, audit, memberships, names, passwords
 from app.services.accounts.accounts import Principal
-from app.services.accounts.memberships import Person
+from app.services.accounts.memberships import NamedUser
 from app.services.contests import competitions
-from app.services.contests.announcements import readable, tidy
+from app.services.contests.announcements import is_valid_text, normalize_text
 from app.services.teams import invites
 
-LONGEST_APPROACH = 4_000
+MAX_METHOD_DESCRIPTION_LENGTH = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Entrant:
-    """A team as its organizers see it."""
+class EntrantTeam:
+    """A team as organizers see it."""
 
     team: Team
-    members: tuple[Person, ...]
+    members: tuple[NamedUser, ...]
     submissions: int
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
-    """A person in a team."""
+class JoinedMember:
+    """A user with the team and the competition that they joined."""
 
     user: User
     team: Team
@@ -45,114 +45,121 @@ def sign_up(
     team: str | None,
     name: str,
     password_hash: str,
-) -> Joined:
-    """A new account in the team that the invite leads into."""
-    invite = invites.use(session, code)
+) -> JoinedMember:
+    """Create an account and add it to the team of the invite."""
+    invite = invites.redeem(session, code)
     user = accounts.add_user(session, name=name, password_hash=password_hash)
-    return come_in(session, invite, user, team)
+    return _add_member(session, invite, user, team)
 
 
-def join(session: Session, principal: Principal, *, code: str, team: str | None) -> Joined:
-    """The one who asks, in the team that the invite leads into."""
+def join(session: Session, principal: Principal, *, code: str, team: str | None) -> JoinedMember:
+    """Add the principal to the team of the invite."""
     principal.require("submit")
-    invite = invites.use(session, code)
-    joined = come_in(session, invite, accounts.held(session, principal.user_id), team)
-    noted = {"team": joined.team.name}
-    audit.record(session, principal, "team.join", competition_id=invite.competition_id, after=noted)
-    return joined
+    invite = invites.redeem(session, code)
+    joined_member = _add_member(session, invite, accounts.lock_user(session, principal.user_id), team)
+    details = {"team": joined_member.team.name}
+    audit.record(session, principal, "team.join", competition_id=invite.competition_id, new_values=details)
+    return joined_member
 
 
-def come_in(session: Session, invite: Invite, user: User, team: str | None) -> Joined:
-    """Put a person, whose row is held, into the invite's team or a new one."""
-    require_neutral(session, invite.competition_id, user)
-    # A link that an organizer of another competition gave out must not open this one.
-    passwords.end_links(session, user.id)
-    entered = team_of_invite(session, invite, team)
-    session.add(Member(competition_id=invite.competition_id, user_id=user.id, team_id=entered.id))
-    return Joined(user, entered, session.get_one(Competition, invite.competition_id))
+def _add_member(session: Session, invite: Invite, user: User, team: str | None) -> JoinedMember:
+    """Add a locked user to the invite's team or to a new one."""
+    _require_can_join(session, invite.competition_id, user)
+    # A password link from an organizer of another competition must not give access to this one.
+    passwords.expire_links(session, user.id)
+    joined_team = _resolve_team(session, invite, team)
+    session.add(Member(competition_id=invite.competition_id, user_id=user.id, team_id=joined_team.id))
+    return JoinedMember(user, joined_team, session.get_one(Competition, invite.competition_id))
 
 
-def require_neutral(session: Session, competition_id: UUID, user: User) -> None:
-    """Refuse who is in a team already, and who organizes: they see every team's results."""
+def _require_can_join(session: Session, competition_id: UUID, user: User) -> None:
+    """Raise Conflict for members of a team and for organizers, who see the results of every team."""
     if session.get(Member, (competition_id, user.id)) is not None:
         raise Conflict("you are in a team of this competition already", code="in_a_team")
-    organizes = session.get(Organizer, (competition_id, user.id)) is not None
-    if organizes or user.role == Role.ADMINISTRATOR:
+    is_organizer = session.get(Organizer, (competition_id, user.id)) is not None
+    if is_organizer or user.role == Role.ADMINISTRATOR:
         raise Conflict("an organizer of a competition is in no team of it", code="organizes_it")
 
 
-def team_of_invite(session: Session, invite: Invite, name: str | None) -> Team:
-    """The invite's own team, which ``name`` may repeat; else a new one of that name."""
+def _resolve_team(session: Session, invite: Invite, name: str | None) -> Team:
+    """Return the invite's team, whose name ``name`` may repeat, or create a new team of that name."""
     if invite.team_id is None:
         if name is None:
             raise InvalidInput("this invite creates a team: give the team a name", code="team_needed")
         return memberships.create_team(session, invite.competition_id, name)
     team = session.get_one(Team, invite.team_id)
-    if name is not None and names.normal(name) != team.name and names.key(name) != team.name_key:
+    if name is not None and names.normalize(name) != team.name and names.build_key(name) != team.name_key:
         raise InvalidInput("this invite is for another team", code="another_team")
     return team
 
 
-def own_team(session: Session, principal: Principal, slug: str) -> tuple[Team, Sequence[Person]]:
-    """The team of the one who asks, and who is in it."""
+def load_own_team(session: Session, principal: Principal, slug: str) -> tuple[Team, Sequence[NamedUser]]:
+    """Return the principal's team and its members."""
     principal.require("read")
     contest = competitions.find(session, principal, slug)
     team = memberships.require_team(session, contest.id, principal)
-    return team, memberships.people_by_team(session, contest.id)[team.id]
+    return team, memberships.load_people_by_team(session, contest.id)[team.id]
 
 
-def tell(session: Session, principal: Principal, slug: str, text: str) -> Team:
-    """How the team of the one who asks did it, for others after the close; an empty text takes it back."""
+def set_method_description(session: Session, principal: Principal, slug: str, text: str) -> Team:
+    """Set the method description of the principal's team, shown to others after the close.
+
+    An empty text removes it.
+    """
     principal.require("submit")
     contest = competitions.find(session, principal, slug)
-    team = memberships.require_team(session, contest.id, principal, locked=True)
-    kept = tidy(text)
-    if not readable(kept, most=LONGEST_APPROACH):
+    team = memberships.require_team(session, contest.id, principal, for_update=True)
+    description = normalize_text(text)
+    if not is_valid_text(description, max_length=MAX_METHOD_DESCRIPTION_LENGTH):
         raise InvalidInput(
             "a text of at most {most} characters, without control characters, is needed",
             code="approach_text",
-            most=LONGEST_APPROACH,
+            most=MAX_METHOD_DESCRIPTION_LENGTH,
         )
-    team.approach = kept or None
+    team.approach = description or None
     return team
 
 
 def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> None:
-    """Leave a team, or take another member out of one's own.
+    """Leave the team, or remove another member from it.
 
-    Whoever is taken out may know codes of the team: all its invites end.
+    Removing a member voids all invites of the team, because that person may know their codes.
     """
     principal.require("submit")
     contest = competitions.find(session, principal, slug)
     team = memberships.require_team(session, contest.id, principal)
-    # Held, so that of two members who leave at the same time the second sees that it is the last.
+    # Lock all members, so that of two who leave at the same time the second sees that it is the last.
     rows = session.scalars(
         select(Member).where(Member.team_id == team.id).order_by(Member.user_id).with_for_update()
     ).all()
-    found = next((row for row in rows if row.user_id == user_id), None)
-    if found is None or all(row.user_id != principal.user_id for row in rows):
+    member = next((row for row in rows if row.user_id == user_id), None)
+    if member is None or all(row.user_id != principal.user_id for row in rows):
         raise NotFound("your team has no such member", code="no_such_member")
     if len(rows) == 1:
         raise Conflict("the last member cannot leave a team", code="last_member")
     if user_id != principal.user_id:
-        invites.void(session, team.id)
-    session.delete(found)
+        invites.void_for_team(session, team.id)
+    session.delete(member)
     audit.record(
         session,
         principal,
         "team.remove",
         competition_id=contest.id,
         subject=session.get_one(User, user_id).name,
-        before={"team": team.name},
+        old_values={"team": team.name},
     )
 
 
-def entrants(session: Session, principal: Principal, slug: str) -> list[Entrant]:
-    """All teams of a competition, oldest first; for its organizers."""
-    contest = competitions.for_organizer(session, principal, slug)
-    counted = select(func.count()).where(Submission.team_id == Team.id).correlate(Team).scalar_subquery()
-    found = session.execute(
-        select(Team, counted).where(Team.competition_id == contest.id).order_by(Team.created_at, Team.id)
+def list_entrants(session: Session, principal: Principal, slug: str) -> list[EntrantTeam]:
+    """Return all teams of a competition, oldest first. Only for organizers."""
+    contest = competitions.find_for_organizer(session, principal, slug)
+    submission_count = (
+        select(func.count()).where(Submission.team_id == Team.id).correlate(Team).scalar_subquery()
     )
-    people = memberships.people_by_team(session, contest.id)
-    return [Entrant(team, tuple(people[team.id]), submissions) for team, submissions in found]
+    team_columns = session.execute(
+        select(Team, submission_count)
+        .where(Team.competition_id == contest.id)
+        .order_by(Team.created_at, Team.id)
+    )
+    people = memberships.load_people_by_team(session, contest.id)
+    return [EntrantTeam(team, tuple(people[team.id]), submissions) for team, submissions in team_columns]

@@ -1,4 +1,4 @@
-"""Who organizes a competition, and the accounts that administrators make."""
+"""Organizers of a competition, and accounts that administrators create."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -6,35 +6,35 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from anoncup.errors import Conflict, NotAllowed, NotFound
+from anoncup.errors import Conflict, Forbidden, NotFound
 from anoncup.schemas.roles import Role
 from app.db.models import Competition, Member, Organizer, User
 from app.services.accounts import accounts, audit
 from app.services.accounts.accounts import Principal
-from app.services.accounts.memberships import Person
+from app.services.accounts.memberships import NamedUser
 from app.services.contests import competitions
 
 
 def create_user(session: Session, principal: Principal, *, name: str, password_hash: str, role: Role) -> User:
-    """A new account of any role; by an administrator."""
-    require_account_maker(principal)
+    """Create an account of any role. Only administrators may do this."""
+    require_can_create_accounts(principal)
     user = accounts.add_user(session, name=name, password_hash=password_hash, role=role)
     audit.record(
-        session, principal, "user.create", competition_id=None, subject=user.name, after={"role": role}
+        session, principal, "user.create", competition_id=None, subject=user.name, new_values={"role": role}
     )
     return user
 
 
-def require_account_maker(principal: Principal) -> None:
-    """An administrator, who gave the password: a stolen token would make an account with another one."""
+def require_can_create_accounts(principal: Principal) -> None:
+    """Require an administrator and the password, so that a stolen token cannot create an account."""
     principal.require("organize")
     if principal.role != Role.ADMINISTRATOR:
-        raise NotAllowed("only administrators create accounts", code="not_administrator")
-    principal.require_confirmed()
+        raise Forbidden("only administrators create accounts", code="not_administrator")
+    principal.require_reauthentication()
 
 
-def organized(session: Session, user_id: UUID) -> Sequence[str]:
-    """The slugs of the competitions that a person organizes."""
+def list_competitions(session: Session, user_id: UUID) -> Sequence[str]:
+    """Return the slugs of the competitions that a user organizes."""
     return session.scalars(
         select(Competition.slug)
         .join(Organizer, Organizer.competition_id == Competition.id)
@@ -43,26 +43,26 @@ def organized(session: Session, user_id: UUID) -> Sequence[str]:
     ).all()
 
 
-def listed(session: Session, principal: Principal, slug: str) -> list[Person]:
-    """Who organizes a competition, by name; for its organizers."""
-    contest = competitions.for_organizer(session, principal, slug)
-    found = session.execute(
+def list_organizers(session: Session, principal: Principal, slug: str) -> list[NamedUser]:
+    """Return the organizers of a competition, sorted by name. Only for organizers."""
+    contest = competitions.find_for_organizer(session, principal, slug)
+    user_columns = session.execute(
         select(User.id, User.name)
         .join(Organizer, Organizer.user_id == User.id)
         .where(Organizer.competition_id == (contest.row.rehearses or contest.id))
         .order_by(func.lower(User.name), User.name)
     )
-    return [Person(user_id, name) for user_id, name in found]
+    return [NamedUser(user_id, name) for user_id, name in user_columns]
 
 
-def add(session: Session, principal: Principal, slug: str, name: str) -> Person:
-    """One more organizer: somebody of that role, and in no team of the competition."""
-    contest = competitions.for_organizer(session, principal, slug)
+def add(session: Session, principal: Principal, slug: str, name: str) -> NamedUser:
+    """Add an organizer. The user must have that role and be in no team of the competition."""
+    contest = competitions.find_for_organizer(session, principal, slug)
     competitions.require_no_rehearsal(contest.row)
     user = accounts.find_user(session, name)
     if user is None:
         raise NotFound("there is nobody of that name", code="no_such_user")
-    accounts.held(session, user.id)
+    accounts.lock_user(session, user.id)
     if user.role == Role.PARTICIPANT:
         raise Conflict(
             "this person has no organizer's account; an administrator makes one", code="not_an_organizer"
@@ -71,31 +71,33 @@ def add(session: Session, principal: Principal, slug: str, name: str) -> Person:
         raise Conflict("this person organizes the competition already", code="organizes_it")
     if session.get(Member, (contest.id, user.id)):
         raise Conflict("a member of a team does not organize its competition", code="in_a_team")
-    principal.require_confirmed()
+    principal.require_reauthentication()
     session.add(Organizer(competition_id=contest.id, user_id=user.id))
     audit.record(session, principal, "organizer.add", competition_id=contest.id, subject=user.name)
-    return Person(user.id, user.name)
+    return NamedUser(user.id, user.name)
 
 
 def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> None:
-    """One organizer fewer; the last one stays."""
-    contest = competitions.for_organizer(session, principal, slug)
-    # Held, so that of two who remove each other only one succeeds.
+    """Remove an organizer. The last one cannot be removed."""
+    contest = competitions.find_for_organizer(session, principal, slug)
+    # Lock all organizers, so that of two who remove each other only one succeeds.
     rows = session.scalars(
         select(Organizer)
         .where(Organizer.competition_id == contest.id)
         .order_by(Organizer.user_id)
         .with_for_update()
     ).all()
-    # What was true before the wait for the others may not be any more.
-    found = next((one for one in rows if one.user_id == user_id), None)
-    if found is None:
+    # Check only now: the list may have changed while this waited for the lock.
+    organizer = next((candidate for candidate in rows if candidate.user_id == user_id), None)
+    if organizer is None:
         raise NotFound("this competition has no such organizer", code="no_such_organizer")
     if len(rows) == 1:
         raise Conflict("the last organizer cannot be removed", code="last_organizer")
-    if principal.role != Role.ADMINISTRATOR and all(one.user_id != principal.user_id for one in rows):
-        raise NotAllowed("only this competition's organizers may do that", code="not_organizer")
-    principal.require_confirmed()
-    session.delete(found)
+    if principal.role != Role.ADMINISTRATOR and all(
+        candidate.user_id != principal.user_id for candidate in rows
+    ):
+        raise Forbidden("only this competition's organizers may do that", code="not_organizer")
+    principal.require_reauthentication()
+    session.delete(organizer)
     name = session.get_one(User, user_id).name
     audit.record(session, principal, "organizer.remove", competition_id=contest.id, subject=name)

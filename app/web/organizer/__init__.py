@@ -1,4 +1,4 @@
-"""Pages of who runs a contest: its set-up, and all that is done while it goes on."""
+"""Organizer pages: setting up a contest and running it."""
 
 from app.web.organizer import (
     announcements,

@@ -1,4 +1,4 @@
-"""What the organizers tell everybody: said, listed, withdrawn."""
+"""Post, list and withdraw announcements of a competition."""
 
 from typing import Annotated
 from uuid import UUID
@@ -9,50 +9,57 @@ from starlette.responses import Response
 
 from anoncup.errors import DomainError
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
-from app.http.step_up import Sure
-from app.locale.language import LANGUAGES, Words
+from app.http.authentication import CurrentPrincipal
+from app.http.step_up import FormReauthentication
+from app.locale.language import LANGUAGES, Translator
 from app.services.accounts.accounts import Principal
 from app.services.contests import announcements, revisions
-from app.services.contests.contest import read_file
+from app.services.contests.contest import parse_stored_rules
 from app.services.organizing import rejudgings
-from app.web.organizer.frame import organizers_frame, trouble
-from app.web.organizer.rejudgings import differences
+from app.web.organizer.frame import describe_problem, load_organizer_frame
+from app.web.organizer.rejudgings import list_rule_changes
 from app.web.site import language as languages
-from app.web.site.notation import numeral
-from app.web.site.pages import PageRoute, page, see
+from app.web.site.notation import format_number
+from app.web.site.pages import PageRoute, render_page, see_other
 
 router = APIRouter(prefix="/competitions/{slug}/organize/announcements", route_class=PageRoute)
 
-Typed = Annotated[str, Form()]
-IN_NUMBERS = ("measures", "excessive")
-"""Parts of the file whose changes are told with their values."""
+_FormText = Annotated[str, Form()]
+_PARTS_WITH_VALUES = ("measures", "excessive")
+"""Parts of the competition file whose changes are announced with old and new values."""
 
 
 @router.get("")
-def all_announcements(request: Request, slug: str, principal: SignedIn, rescore: str = "") -> HTMLResponse:
-    """``rescore``: the applied set that the form begins to tell of."""
-    return announcements_page(request, principal, slug, text=draft(principal, slug, rescore))
+def show_announcements(
+    request: Request, slug: str, principal: CurrentPrincipal, rescore: str = ""
+) -> HTMLResponse:
+    """Show the announcements; ``rescore`` is the applied rejudging that prefills the form."""
+    return _render_announcements(request, principal, slug, text=_draft_text(principal, slug, rescore))
 
 
-def draft(principal: Principal, slug: str, rescore: str) -> dict[str, str]:
-    """What an applied set changed, in every language; nothing if there is no such set."""
+def _draft_text(principal: Principal, slug: str, rescore: str) -> dict[str, str]:
+    """Return the text about an applied rejudging in every language; empty if there is no such rejudging."""
     with transaction() as session:
-        sets = [one.rescore for one in rejudgings.listed(session, principal, slug)]
-    found = next((one for one in sets if str(one.id) == rescore and one.replaced_file is not None), None)
-    if found is None or found.replaced_file is None:
+        sets = [item.rescore for item in rejudgings.list_rescores(session, principal, slug)]
+    rejudging = next(
+        (item for item in sets if str(item.id) == rescore and item.replaced_file is not None), None
+    )
+    if rejudging is None or rejudging.replaced_file is None:
         return {}
     return {
-        language: told(found.replaced_file, found.file, languages.words_in(language))
+        language: _describe_changes(rejudging.replaced_file, rejudging.file, languages.words_in(language))
         for language in LANGUAGES
     }
 
 
-def told(before: str, after: str, t: Words) -> str:
-    """The weights and the threshold that differ, with their values, and the other parts by name."""
-    changes = differences(*(read_file(file) for file in (before, after)))
-    lines = [change_in_words(*change, t) for change in changes]
-    parts = set(revisions.changed_parts(before, after)) - {"phases", *(IN_NUMBERS if changes else ())}
+def _describe_changes(old_file: str, new_file: str, t: Translator) -> str:
+    """Describe the changed weights and threshold with their values, and other changed parts by name."""
+    changes = list_rule_changes(*(parse_stored_rules(file) for file in (old_file, new_file)))
+    lines = [_describe_change(*change, t) for change in changes]
+    parts = set(revisions.find_changed_parts(old_file, new_file)) - {
+        "phases",
+        *(_PARTS_WITH_VALUES if changes else ()),
+    }
     lines += [t("- {name}", name=t.label(f"file_part_{part}", part)) for part in sorted(parts)]
     return "\n".join(
         [
@@ -63,36 +70,47 @@ def told(before: str, after: str, t: Words) -> str:
     )
 
 
-def change_in_words(name: str, before: float | None, after: float | None, t: Words) -> str:
+def _describe_change(name: str, old_value: float | None, new_value: float | None, t: Translator) -> str:
     title = t("Threshold") if name == "threshold" else t.label(f"measure_{name}", name)
-    old, new = (t("none") if value is None else t.written(numeral(value)) for value in (before, after))
+    old, new = (
+        t("none") if value is None else t.localize_numbers(format_number(value))
+        for value in (old_value, new_value)
+    )
     return t("- {name}: {before} → {after}", name=title, before=old, after=new)
 
 
 @router.post("")
-def say(request: Request, slug: str, principal: SignedIn, en: Typed = "", ja: Typed = "") -> Response:
+def post_announcement(
+    request: Request, slug: str, principal: CurrentPrincipal, en: _FormText = "", ja: _FormText = ""
+) -> Response:
     text = {"en": en, "ja": ja}
     try:
         with transaction() as session:
             announcements.post(session, principal, slug, text)
     except DomainError as problem:
-        return announcements_page(request, principal, slug, problem=problem, text=text)
-    return see(request.url.path, done="announced")
+        return _render_announcements(request, principal, slug, problem=problem, text=text)
+    return see_other(request.url.path, notice="announced")
 
 
 @router.post("/{announcement_id}/withdraw")
-def withdraw(request: Request, slug: str, announcement_id: UUID, principal: SignedIn, sure: Sure) -> Response:
+def withdraw(
+    request: Request,
+    slug: str,
+    announcement_id: UUID,
+    principal: CurrentPrincipal,
+    reauthenticate: FormReauthentication,
+) -> Response:
     try:
-        principal = sure()
+        principal = reauthenticate()
         with transaction() as session:
-            organizers_frame(session, principal, slug)
+            load_organizer_frame(session, principal, slug)
             announcements.withdraw(session, principal, announcement_id)
     except DomainError as problem:
-        return announcements_page(request, principal, slug, problem=problem)
-    return see(f"/competitions/{slug}/organize/announcements", done="withdrawn")
+        return _render_announcements(request, principal, slug, problem=problem)
+    return see_other(f"/competitions/{slug}/organize/announcements", notice="withdrawn")
 
 
-def announcements_page(
+def _render_announcements(
     request: Request,
     principal: Principal,
     slug: str,
@@ -101,15 +119,15 @@ def announcements_page(
     text: dict[str, str] | None = None,
 ) -> HTMLResponse:
     with transaction() as session:
-        frame = organizers_frame(session, principal, slug)
-        posted = announcements.listed(session, principal, slug)
-    return page(
+        frame = load_organizer_frame(session, principal, slug)
+        posted = announcements.list_announcements(session, principal, slug)
+    return render_page(
         request,
         principal,
         "organizer/announcements.html",
         frame=frame,
         announcements=posted,
         text=text or {},
-        longest=announcements.LONGEST,
-        **trouble(request, problem),
+        longest=announcements.MAX_LENGTH,
+        **describe_problem(request, problem),
     )

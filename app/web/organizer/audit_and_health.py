@@ -1,4 +1,4 @@
-"""What organizers look at to see that all is well, and what they take home: audit log, health, exports."""
+"""Audit log, health and export pages for organizers."""
 
 from datetime import UTC, datetime
 from functools import partial
@@ -11,116 +11,118 @@ from fastapi.responses import HTMLResponse
 from anoncup.schemas.roles import Role
 from app.config import get_settings
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
-from app.http.paging import cursor_of, number, place_of
+from app.http.authentication import CurrentPrincipal
+from app.http.paging import decode_cursor, encode_cursor, parse_number
 from app.services.accounts import audit
-from app.services.accounts.audit import Wanted
+from app.services.accounts.audit import AuditFilter
 from app.services.contests import competitions
 from app.services.jobs import health, queue
 from app.services.jobs.queue import ReportedSandbox
-from app.services.organizing import dashboard, load
+from app.services.organizing import dashboard, workload
 from app.services.teams import members
-from app.web.organizer.audit_entries import acts
-from app.web.organizer.frame import organizers_frame
+from app.web.organizer.audit_entries import describe_entries
+from app.web.organizer.frame import load_organizer_frame
 from app.web.site import language
-from app.web.site.pages import PageRoute, page
+from app.web.site.pages import PageRoute, render_page
 from workers import sandbox
 
 router = APIRouter(route_class=PageRoute)
 
-PAGE = 50
-BY_CLOCK = "clock"
-"""What the filter of persons calls nobody."""
+PAGE_SIZE = 50
+_CLOCK_ACTOR = "clock"
+"""Value of the person filter for entries that no person caused."""
 
 
 @router.get("/competitions/{slug}/organize/audit")
-def audit_log(
+def show_audit_log(
     request: Request,
     slug: str,
-    principal: SignedIn,
+    principal: CurrentPrincipal,
     *,
     person: str = "",
     action: str = "",
     team: str = "",
     cursor: str | None = None,
 ) -> HTMLResponse:
-    place = place_of(cursor, number)
+    cursor_key = decode_cursor(cursor, parse_number)
     with transaction() as session:
-        frame = organizers_frame(session, principal, slug)
-        known = audit.noted(session, frame.contest.id)
-        wanted = wanted_of(person, action if action in known.actions else "", team)
-        after = place[0] if place else None
-        found = competitions.history(session, principal, slug, after=after, limit=PAGE + 1, wanted=wanted)
-        entrants = members.entrants(session, principal, slug)
-    kept = found[:PAGE]
-    following = cursor_of(kept[-1].number) if len(found) > PAGE else None
+        frame = load_organizer_frame(session, principal, slug)
+        filter_options = audit.load_filter_options(session, frame.contest.id)
+        filters = _parse_filters(person, action if action in filter_options.actions else "", team)
+        after_number = cursor_key[0] if cursor_key else None
+        entries = competitions.list_audit_entries(
+            session, principal, slug, before_number=after_number, limit=PAGE_SIZE + 1, wanted=filters
+        )
+        entrants = members.list_entrants(session, principal, slug)
+    page_entries = entries[:PAGE_SIZE]
+    next_cursor = encode_cursor(page_entries[-1].number) if len(entries) > PAGE_SIZE else None
     zone, t = frame.rules.timezone, language.words_of(request)
-    return page(
+    return render_page(
         request,
         principal,
         "organizer/audit.html",
         frame=frame,
-        acts=acts(kept, t, path=frame.path, zone=zone),
-        known=known,
-        wanted=wanted,
+        acts=describe_entries(page_entries, t, path=frame.path, zone=zone),
+        known=filter_options,
+        wanted=filters,
         entrants=entrants,
-        address=partial(address, wanted),
-        following=following,
+        address=partial(_build_query, filters),
+        following=next_cursor,
         cursor=cursor,
     )
 
 
-def wanted_of(person: str, action: str, team: str) -> Wanted:
-    """What was asked for; what cannot be a person or a team filters nothing."""
-    return Wanted(identified(person), person == BY_CLOCK, action, identified(team))
+def _parse_filters(person: str, action: str, team: str) -> AuditFilter:
+    """Parse the filters of the audit log; an invalid person or team does not filter."""
+    return AuditFilter(_parse_uuid(person), person == _CLOCK_ACTOR, action, _parse_uuid(team))
 
 
-def identified(text: str) -> UUID | None:
+def _parse_uuid(text: str) -> UUID | None:
     try:
         return UUID(text)
     except ValueError:
         return None
 
 
-def address(wanted: Wanted, cursor: str) -> str:
-    """The rest of the address that asks for the page at ``cursor`` with the same filters."""
-    person = BY_CLOCK if wanted.by_clock else wanted.user_id
-    fields = {"person": person, "action": wanted.action, "team": wanted.team_id, "cursor": cursor}
+def _build_query(filters: AuditFilter, cursor: str) -> str:
+    """Return the query string of the page at ``cursor`` with the same filters."""
+    person = _CLOCK_ACTOR if filters.by_clock else filters.user_id
+    fields = {"person": person, "action": filters.action, "team": filters.team_id, "cursor": cursor}
     return "?" + urlencode({name: str(value) for name, value in fields.items() if value})
 
 
 @router.get("/competitions/{slug}/organize/health")
-def work_and_clock(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+def show_health(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
     with transaction() as session:
-        frame = organizers_frame(session, principal, slug)
-        found = load.of_competition(session, principal, slug)
-        beats = health.heartbeats(session)
-    is_administrator = principal.role == Role.ADMINISTRATOR  # whom else would it tell where to break in?
-    return page(
+        frame = load_organizer_frame(session, principal, slug)
+        current_load = workload.measure(session, principal, slug)
+        heartbeats = health.load_heartbeat_ages(session)
+    is_administrator = principal.role == Role.ADMINISTRATOR  # others could learn where to attack
+    return render_page(
         request,
         principal,
         "organizer/health.html",
         frame=frame,
-        load=found,
-        beats=sorted(beats.items()),
-        stalled=dashboard.is_stalled(found),
-        unswept=dashboard.is_unswept(found),
-        depth=queue.depth(),
+        load=current_load,
+        beats=sorted(heartbeats.items()),
+        stalled=dashboard.is_stalled(current_load),
+        unswept=dashboard.is_sweep_overdue(current_load),
+        depth=queue.count_messages(),
         is_administrator=is_administrator,
-        sandboxes=list_sandboxes() if is_administrator else None,
+        sandboxes=_list_sandboxes() if is_administrator else None,
         apart_s=abs((datetime.now(UTC) - frame.standing.now).total_seconds()),
     )
 
 
-def list_sandboxes() -> list[ReportedSandbox]:
-    """Return how this web server and each worker that answers sandbox what reads files."""
+def _list_sandboxes() -> list[ReportedSandbox]:
+    """Return the sandbox of this web server and of each worker that answers."""
     setting = get_settings().sandbox
-    own = ReportedSandbox("web", sandbox.standing(setting), sandbox.choose(setting).is_complete)
+    own = ReportedSandbox("web", sandbox.describe(setting), sandbox.choose(setting).is_complete)
     return [own, *(queue.list_sandboxes() or ())]
 
 
 @router.get("/competitions/{slug}/organize/exports")
-def downloads(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+def show_exports(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
     with transaction() as session:
-        frame = organizers_frame(session, principal, slug)
-    return page(request, principal, "organizer/exports.html", frame=frame)
+        frame = load_organizer_frame(session, principal, slug)
+    return render_page(request, principal, "organizer/exports.html", frame=frame)

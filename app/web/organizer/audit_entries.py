@@ -1,4 +1,4 @@
-"""Entries of the audit log as people read them: what was there before, and what after."""
+"""Turn audit log entries into readable changes with old and new values."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,132 +7,142 @@ from datetime import datetime
 from typing import Any
 
 from app.db.models import AuditEntry
-from app.locale.language import Words
+from app.locale.language import Translator
 from app.web.site import notation
 
-DIGEST = re.compile(r"[0-9a-f]{64}")
-IDENTIFIER = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-EDGES = ("start", "end")
-NAMING = {"cap": "cap_", "changed": "file_part_"}
-"""What is noted by a name that has a word of its own, with the beginning of its key."""
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_IDENTIFIER = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_WINDOW_EDGES = ("start", "end")
+_LABEL_PREFIXES = {"cap": "cap_", "changed": "file_part_"}
+"""Label prefixes of recorded fields whose values are names with a translation."""
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One thing an act changed; None: it was not there."""
+class AuditChange:
+    """One changed value; None where it did not exist."""
 
     path: tuple[str, ...]
-    before: str | None
-    after: str | None
+    old_text: str | None
+    new_text: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
-    """An entry with what it changed. ``kind``: what the subject is, where that is only an identifier;
-    ``link``: the page of what it was done to."""
+class DescribedEntry:
+    """An audit entry with its changes.
+
+    ``kind`` names the type of the subject if the subject is only an identifier; ``link`` is the page of the
+    subject.
+    """
 
     entry: AuditEntry
-    changes: tuple[Change, ...]
+    changes: tuple[AuditChange, ...]
     kind: str
     subject: str
     link: str | None
 
 
-def acts(entries: Sequence[AuditEntry], t: Words, *, path: str, zone: str) -> list[Act]:
-    """``t``: the words of the reader's language; ``path``: of the competition's pages."""
+def describe_entries(
+    entries: Sequence[AuditEntry], t: Translator, *, path: str, zone: str
+) -> list[DescribedEntry]:
+    """Describe audit entries in the reader's language; ``path`` is the address of the competition's pages."""
     return [
-        Act(each, changes_of(each, t, zone), kind_of(each, t), subject_of(each), link_of(each, path))
-        for each in entries
+        DescribedEntry(
+            entry,
+            _list_changes(entry, t, zone),
+            _label_subject_kind(entry, t),
+            _shorten_subject(entry),
+            _build_link(entry, path),
+        )
+        for entry in entries
     ]
 
 
-def changes_of(entry: AuditEntry, t: Words, zone: str) -> tuple[Change, ...]:
+def _list_changes(entry: AuditEntry, t: Translator, zone: str) -> tuple[AuditChange, ...]:
     if entry.action == "rescore.apply":
-        return tuple(rescored(entry.after or {}, t))
-    before, after = (dict(leaves(side or {}, t, zone)) for side in (entry.before, entry.after))
-    names = [*before, *(name for name in after if name not in before)]
+        return tuple(_iter_rescore_changes(entry.after or {}, t))
+    old, new = (dict(flatten(side or {}, t, zone)) for side in (entry.before, entry.after))
+    names = [*old, *(name for name in new if name not in old)]
     return tuple(
-        Change(name, before.get(name), after.get(name))
-        for name in names
-        if before.get(name) != after.get(name)
+        AuditChange(name, old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)
     )
 
 
-def rescored(difference: Mapping[str, Any], t: Words) -> Iterator[Change]:
-    """State and overall of each submission that a re-score set changed."""
-    for submission, (before, after) in difference.items():
-        if before != after:
-            yield Change((submission[:8],), verdict(before, t), verdict(after, t))
+def _iter_rescore_changes(difference: Mapping[str, Any], t: Translator) -> Iterator[AuditChange]:
+    """Yield the changed state and overall score of each submission in a rejudging."""
+    for submission, (old, new) in difference.items():
+        if old != new:
+            yield AuditChange((submission[:8],), _format_verdict(old, t), _format_verdict(new, t))
 
 
-def verdict(noted: Sequence[Any], t: Words) -> str:
-    state, overall = noted
+def _format_verdict(stored: Sequence[Any], t: Translator) -> str:
+    state, overall = stored
     name = t.label(f"state_{state}", state)
-    return name if overall is None else f"{name} {t.written(notation.score(overall))}"
+    return name if overall is None else f"{name} {t.localize_numbers(notation.format_score(overall))}"
 
 
-def leaves(content: Mapping[str, Any], t: Words, zone: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """What was noted, down to single values, each with the way to it."""
+def flatten(content: Mapping[str, Any], t: Translator, zone: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield each recorded single value with its path of keys."""
     for name, value in content.items():
         if isinstance(value, Mapping):
-            yield from (((name, *path), leaf) for path, leaf in leaves(value, t, zone))
-        elif is_window(value):
+            yield from (((name, *path), leaf) for path, leaf in flatten(value, t, zone))
+        elif _is_window(value):
             yield from (
-                ((name, edge), value_text(one, zone, t)) for edge, one in zip(EDGES, value, strict=True)
+                ((name, edge), format_value(edge_value, zone, t))
+                for edge, edge_value in zip(_WINDOW_EDGES, value, strict=True)
             )
-        elif name in NAMING:
-            yield (name,), named(value, NAMING[name], t)
+        elif name in _LABEL_PREFIXES:
+            yield (name,), _label_names(value, _LABEL_PREFIXES[name], t)
         else:
-            yield (name,), value_text(value, zone, t)
+            yield (name,), format_value(value, zone, t)
 
 
-def named(value: Any, prefix: str, t: Words) -> str:
-    """One or many names of the service's own, in words."""
+def _label_names(value: Any, prefix: str, t: Translator) -> str:
+    """Return the translated names of one or several internal names."""
     names = value if isinstance(value, list) else [value]
     return ", ".join(t.label(f"{prefix}{name}", str(name)) for name in names)
 
 
-def is_window(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(moment(one) for one in value)
+def _is_window(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(_parse_datetime(item) for item in value)
 
 
-def moment(value: Any) -> datetime | None:
+def _parse_datetime(value: Any) -> datetime | None:
     try:
         return datetime.fromisoformat(value)
     except (TypeError, ValueError):
         return None
 
 
-def value_text(value: Any, zone: str, t: Words) -> str:
-    """A noted value in short: a time on the competition's clock, a digest by its beginning."""
+def format_value(value: Any, zone: str, t: Translator) -> str:
+    """Format a recorded value: times in the competition's time zone, digests cut to 12 characters."""
     if isinstance(value, list):
-        return ", ".join(value_text(each, zone, t) for each in value)
+        return ", ".join(format_value(item, zone, t) for item in value)
     if isinstance(value, float):
-        return t.written(str(value))
-    if isinstance(value, str) and DIGEST.fullmatch(value):
+        return t.localize_numbers(str(value))
+    if isinstance(value, str) and _DIGEST.fullmatch(value):
         return f"{value[:12]}…"
-    found = moment(value) if isinstance(value, str) and len(value) > len("2027-01-01") else None
-    if found is None or found.tzinfo is None:
+    parsed = _parse_datetime(value) if isinstance(value, str) and len(value) > len("2027-01-01") else None
+    if parsed is None or parsed.tzinfo is None:
         return str(value)
     try:
-        return notation.clock_time(found, zone)
-    except OverflowError:  # a team may have such a name
+        return notation.format_clock_time(parsed, zone)
+    except OverflowError:  # a team name may look like a date at the limits of the range
         return str(value)
 
 
-def subject_of(entry: AuditEntry) -> str:
-    """What it was done to, an identifier by its beginning."""
-    return entry.subject[:8] if IDENTIFIER.fullmatch(entry.subject) else entry.subject
+def _shorten_subject(entry: AuditEntry) -> str:
+    """Return the subject of an entry; identifiers are cut to 8 characters."""
+    return entry.subject[:8] if _IDENTIFIER.fullmatch(entry.subject) else entry.subject
 
 
-def kind_of(entry: AuditEntry, t: Words) -> str:
-    """What an identifier stands for; nothing where the subject has a name."""
+def _label_subject_kind(entry: AuditEntry, t: Translator) -> str:
+    """Return the type of the subject if it is an identifier, else an empty string."""
     kind = entry.action.partition(".")[0]
-    return t.label(f"subject_{kind}", "") if IDENTIFIER.fullmatch(entry.subject) else ""
+    return t.label(f"subject_{kind}", "") if _IDENTIFIER.fullmatch(entry.subject) else ""
 
 
-def link_of(entry: AuditEntry, path: str) -> str | None:
-    if not IDENTIFIER.fullmatch(entry.subject):
+def _build_link(entry: AuditEntry, path: str) -> str | None:
+    if not _IDENTIFIER.fullmatch(entry.subject):
         return None
     kind = entry.action.partition(".")[0]
     pages = {"submission": "submissions", "rescore": "rescores", "threshold": "threshold"}

@@ -1,4 +1,4 @@
-"""Baselines: rows of sample methods on the board, for comparison."""
+"""Add and remove baselines: sample methods shown on the board for comparison."""
 
 from typing import Annotated
 from uuid import UUID
@@ -9,28 +9,28 @@ from starlette.responses import Response
 
 from anoncup.errors import DomainError
 from app.db.transaction import transaction
-from app.http.authentication import AppSettings, SignedIn
-from app.http.step_up import Sure
+from app.http.authentication import AppSettings, CurrentPrincipal
+from app.http.step_up import FormReauthentication
 from app.services.accounts.accounts import Principal
 from app.services.organizing import baselines
 from app.services.submissions import submissions, uploads
 from app.services.teams import members
-from app.web.organizer.frame import organizers_frame, trouble
-from app.web.site.pages import PageRoute, page, see
+from app.web.organizer.frame import describe_problem, load_organizer_frame
+from app.web.site.pages import PageRoute, render_page, see_other
 
 router = APIRouter(prefix="/competitions/{slug}/organize/baselines", route_class=PageRoute)
 
 
 @router.get("")
-def all_baselines(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
-    return baselines_page(request, principal, slug)
+def show_baselines(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
+    return _render_baselines(request, principal, slug)
 
 
 @router.post("")
 def add(
     request: Request,
     slug: str,
-    principal: SignedIn,
+    principal: CurrentPrincipal,
     settings: AppSettings,
     *,
     method: Annotated[str, Form()] = "",
@@ -38,53 +38,63 @@ def add(
 ) -> Response:
     try:
         with transaction() as session:
-            at = baselines.entrance(session, principal, slug)
-        files, secret = baselines.sample(at, method)
-        upload = uploads.read_upload(at, files=files, secret=secret, comment=method)
+            upload_context = baselines.enter(session, principal, slug)
+        files, secret = baselines.run_sample_method(upload_context, method)
+        upload = uploads.read_upload(upload_context, files=files, secret=secret, comment=method)
         key = settings.sealing_key_file
         with transaction() as session:
             baselines.add(session, principal, upload, name=name.strip() or method, sealing_key=key)
     except DomainError as problem:
-        return baselines_page(
-            request, principal, slug, problem=problem, typed={"method": method, "name": name}
+        return _render_baselines(
+            request, principal, slug, problem=problem, form_values={"method": method, "name": name}
         )
-    return see(request.url.path, done="baseline_added")
+    return see_other(request.url.path, notice="baseline_added")
 
 
 @router.post("/{team_id}/remove")
-def remove(request: Request, slug: str, team_id: UUID, principal: SignedIn, sure: Sure) -> Response:
+def remove(
+    request: Request,
+    slug: str,
+    team_id: UUID,
+    principal: CurrentPrincipal,
+    reauthenticate: FormReauthentication,
+) -> Response:
     try:
-        principal = sure()
+        principal = reauthenticate()
         with transaction() as session:
             baselines.remove(session, principal, slug, team_id)
     except DomainError as problem:
-        return baselines_page(request, principal, slug, problem=problem)
-    return see(f"/competitions/{slug}/organize/baselines", done="baseline_removed")
+        return _render_baselines(request, principal, slug, problem=problem)
+    return see_other(f"/competitions/{slug}/organize/baselines", notice="baseline_removed")
 
 
-def baselines_page(
+def _render_baselines(
     request: Request,
     principal: Principal,
     slug: str,
     *,
     problem: DomainError | None = None,
-    typed: dict[str, str] | None = None,
+    form_values: dict[str, str] | None = None,
 ) -> HTMLResponse:
     with transaction() as session:
-        frame = organizers_frame(session, principal, slug)
-        found = members.entrants(session, principal, slug)
-        there = [one.team for one in found if one.team.baseline and one.team.disqualified_at is None]
-        rows = [
-            (team, submissions.of_competition(session, principal, slug, team_id=team.id, limit=1)[0])
-            for team in there
+        frame = load_organizer_frame(session, principal, slug)
+        entrants = members.list_entrants(session, principal, slug)
+        teams = [
+            entrant.team
+            for entrant in entrants
+            if entrant.team.baseline and entrant.team.disqualified_at is None
         ]
-    return page(
+        rows = [
+            (team, submissions.list_for_organizer(session, principal, slug, team_id=team.id, limit=1)[0])
+            for team in teams
+        ]
+    return render_page(
         request,
         principal,
         "organizer/baselines.html",
         frame=frame,
         rows=rows,
         methods=list(frame.contest.track.methods),
-        typed=typed or {},
-        **trouble(request, problem),
+        typed=form_values or {},
+        **describe_problem(request, problem),
     )

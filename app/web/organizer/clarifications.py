@@ -1,4 +1,4 @@
-"""What teams ask, and the organizers' answers."""
+"""Answer the questions of teams."""
 
 from typing import Annotated
 from uuid import UUID
@@ -10,25 +10,23 @@ from starlette.responses import Response
 
 from anoncup.errors import DomainError
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
+from app.http.authentication import CurrentPrincipal
 from app.services.accounts.accounts import Principal
 from app.services.contests import clarifications
-from app.web.organizer.frame import organizers_frame, trouble
-from app.web.site.pages import PageRoute, page, see
+from app.web.organizer.frame import describe_problem, load_organizer_frame
+from app.web.site.pages import PageRoute, render_page, see_other
 
 router = APIRouter(prefix="/competitions/{slug}/organize/clarifications", route_class=PageRoute)
 
 
-class Answer(BaseModel):
-    """The form."""
-
+class AnswerForm(BaseModel):
     text: str = ""
     public: bool = False
 
 
 @router.get("")
-def all_clarifications(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
-    return clarifications_page(request, principal, slug)
+def show_clarifications(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
+    return _render_clarifications(request, principal, slug)
 
 
 @router.post("/{clarification_id}")
@@ -36,39 +34,41 @@ def answer(
     request: Request,
     slug: str,
     clarification_id: UUID,
-    principal: SignedIn,
-    said: Annotated[Answer, Form()],
+    principal: CurrentPrincipal,
+    form: Annotated[AnswerForm, Form()],
 ) -> Response:
     try:
         with transaction() as session:
-            organizers_frame(session, principal, slug)
-            clarifications.answer(session, principal, clarification_id, said.text, public=said.public)
+            load_organizer_frame(session, principal, slug)
+            clarifications.answer(session, principal, clarification_id, form.text, public=form.public)
     except DomainError as problem:
-        typed = {clarification_id: said.text}
-        return clarifications_page(request, principal, slug, problem=problem, typed=typed)
-    return see(f"/competitions/{slug}/organize/clarifications", done="answered")
+        rejected_answers = {clarification_id: form.text}
+        return _render_clarifications(
+            request, principal, slug, problem=problem, rejected_answers=rejected_answers
+        )
+    return see_other(f"/competitions/{slug}/organize/clarifications", notice="answered")
 
 
-def clarifications_page(
+def _render_clarifications(
     request: Request,
     principal: Principal,
     slug: str,
     *,
     problem: DomainError | None = None,
-    typed: dict[UUID, str] | None = None,
+    rejected_answers: dict[UUID, str] | None = None,
 ) -> HTMLResponse:
-    """``typed``: an answer that was refused, by the question it is to."""
+    """Render the questions; ``rejected_answers`` maps a question to an answer that was not accepted."""
     with transaction() as session:
-        frame = organizers_frame(session, principal, slug)
-        asked = clarifications.listed(session, principal, slug)
-    return page(
+        frame = load_organizer_frame(session, principal, slug)
+        questions = clarifications.list_clarifications(session, principal, slug)
+    return render_page(
         request,
         principal,
         "organizer/clarifications.html",
         frame=frame,
-        waiting=[each for each in asked if each.one.answer is None],
-        answered=[each for each in asked if each.one.answer is not None],
-        typed=typed or {},
-        longest=clarifications.LONGEST,
-        **trouble(request, problem),
+        waiting=[question for question in questions if question.clarification.answer is None],
+        answered=[question for question in questions if question.clarification.answer is not None],
+        typed=rejected_answers or {},
+        longest=clarifications.MAX_LENGTH,
+        **describe_problem(request, problem),
     )

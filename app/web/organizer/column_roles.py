@@ -1,117 +1,140 @@
-"""Which column is what, as a form says it, and what a table looks like under these roles."""
+"""Parse column roles from a form and review a table under these roles."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from anoncup.errors import Conflict, DomainError, InvalidCompetition, NotFound
 from anoncup.rules.settings import Columns
-from anoncup.tables.profile.model import FEWEST
+from anoncup.tables.profile.model import MIN_COMMON
 from app.services.originals import original_import
-from app.services.originals.original_import import Look
-from app.services.originals.originals import Column, Part, Summary
-from app.web.organizer.forms import Sent
-from app.web.organizer.setup_steps import Desk
+from app.services.originals.original_import import DataProfile
+from app.services.originals.originals import OriginalColumn, OriginalPart, OriginalSummary
+from app.web.organizer.forms import ParsedForm
+from app.web.organizer.setup_steps import SetupContext
 
-QUASI, SENSITIVE, LEFT_OUT = ROLES = ("quasi_identifier", "sensitive", "left_out")
-MOST = 1_000_000
+QUASI, SENSITIVE, LEFT_OUT = _ROLES = ("quasi_identifier", "sensitive", "left_out")
+_MAX_FEWEST = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """``roles``: by column; ``fewest``: rows that share a value which is not rare."""
+class RoleChoice:
+    """Column roles chosen in the form.
+
+    ``roles`` maps column names to roles. A value shared by fewer than ``fewest`` rows is rare.
+    """
 
     roles: Mapping[str, str]
-    fewest: int = FEWEST
+    fewest: int = MIN_COMMON
 
-    def names(self, role: str) -> tuple[str, ...]:
-        return tuple(name for name, chosen in self.roles.items() if chosen == role)
+    def columns_in_role(self, role: str) -> tuple[str, ...]:
+        return tuple(name for name, assigned_role in self.roles.items() if assigned_role == role)
 
     @property
     def columns(self) -> Columns:
-        return Columns(self.names(QUASI), self.names(SENSITIVE))
+        return Columns(self.columns_in_role(QUASI), self.columns_in_role(SENSITIVE))
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """What the page says of a choice. ``identifying``: columns that name or number individuals, in any role;
-    ``telling``: other quasi-identifiers by which (nearly) everybody is unique; ``rare``: others with values
-    that few rows have; ``constant``: columns of one value; ``worded``: sensitive ones that hold more than
-    numbers; ``mixed``: quasi-identifiers that are amounts but for a few words; ``look``: None where the
-    choice is none."""
+class RoleReview:
+    """Findings about a choice of roles.
 
-    identifying: tuple[Column, ...]
-    telling: tuple[Column, ...]
-    rare: tuple[Column, ...]
-    constant: tuple[Column, ...]
-    worded: tuple[Column, ...]
-    mixed: tuple[Column, ...]
-    look: Look | None
-    lacking: bool
+    ``identifying``: columns in any role that name or number individuals. ``nearly_unique``: other
+    quasi-identifiers by which (nearly) every row is unique. ``rare``: other quasi-identifiers with rare
+    values. ``constant``: columns with a single value. ``non_numeric``: sensitive columns that hold more than
+    numbers. ``mixed``: numeric quasi-identifiers with a few words among the numbers. ``profile`` is None if
+    the choice is incomplete or the table cannot be profiled.
+    """
+
+    identifying: tuple[OriginalColumn, ...]
+    nearly_unique: tuple[OriginalColumn, ...]
+    rare: tuple[OriginalColumn, ...]
+    constant: tuple[OriginalColumn, ...]
+    non_numeric: tuple[OriginalColumn, ...]
+    mixed: tuple[OriginalColumn, ...]
+    profile: DataProfile | None
+    is_incomplete: bool
 
     @property
     def is_fine(self) -> bool:
-        sparse = self.look is not None and any(table.is_sparse for table in self.look.tables)
-        said = (self.identifying, self.telling, self.rare, self.constant, self.worded, self.mixed)
-        return not (any(said) or self.lacking or sparse)
+        sparse = self.profile is not None and any(table.is_sparse for table in self.profile.cross_tables)
+        findings = (
+            self.identifying,
+            self.nearly_unique,
+            self.rare,
+            self.constant,
+            self.non_numeric,
+            self.mixed,
+        )
+        return not (any(findings) or self.is_incomplete or sparse)
 
 
-def stored_choice(desk: Desk) -> Choice | None:
-    columns = desk.frame.rules.columns
+def read_stored_choice(context: SetupContext) -> RoleChoice | None:
+    columns = context.frame.rules.columns
     if columns is None:
         return None
     roles = dict.fromkeys(columns.quasi_identifiers, QUASI) | dict.fromkeys(columns.sensitive, SENSITIVE)
-    return Choice(roles)
+    return RoleChoice(roles)
 
 
-def choice_in(form: Sent, desk: Desk, summary: Summary | None) -> Choice:
-    """What the form chooses, by the columns' place in the table that it was shown for."""
-    if summary is None or desk.frame.rules.columns is None:
+def parse_choice(form: ParsedForm, context: SetupContext, summary: OriginalSummary | None) -> RoleChoice:
+    """Parse the roles from the form, which refers to columns by their index in the table.
+
+    Raise ``NotFound`` without a table, ``Conflict`` if the table was replaced since the form was shown and
+    ``InvalidCompetition`` for an unknown role.
+    """
+    if summary is None or context.frame.rules.columns is None:
         raise NotFound("there is no table whose columns could have roles", code="no_original")
     part = summary.parts[0]
-    if form.text("of") != desk.frame.contest.row.original[part.name]:
+    if form.text("of") != context.frame.contest.row.original[part.name]:
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
-    chosen = {column.name: form.text(f"role_{place}") for place, column in enumerate(part.columns)}
-    if any(role not in ROLES for role in chosen.values()):
-        raise roles_missing()
-    fewest = form.whole("fewest", least=1, most=MOST) if form.text("fewest") else FEWEST
-    return Choice(chosen, fewest if "fewest" not in form.wrong else FEWEST)
+    roles = {column.name: form.text(f"role_{index}") for index, column in enumerate(part.columns)}
+    if any(role not in _ROLES for role in roles.values()):
+        raise _build_roles_missing_error()
+    fewest = form.parse_count("fewest", minimum=1, maximum=_MAX_FEWEST) if form.text("fewest") else MIN_COMMON
+    return RoleChoice(roles, fewest if "fewest" not in form.errors else MIN_COMMON)
 
 
-def complete(choice: Choice) -> Columns:
-    if not choice.names(QUASI) or not choice.names(SENSITIVE):
-        raise roles_missing()
+def require_complete(choice: RoleChoice) -> Columns:
+    if not choice.columns_in_role(QUASI) or not choice.columns_in_role(SENSITIVE):
+        raise _build_roles_missing_error()
     return choice.columns
 
 
-def roles_missing() -> InvalidCompetition:
+def _build_roles_missing_error() -> InvalidCompetition:
     return InvalidCompetition(
         "choose a role for every column, and at least one column for each role", code="roles_missing"
     )
 
 
-def look_of(desk: Desk, summary: Summary, choice: Choice) -> Looked:
+def review_roles(context: SetupContext, summary: OriginalSummary, choice: RoleChoice) -> RoleReview:
     part = summary.parts[0]
-    lacking = not choice.names(QUASI) or not choice.names(SENSITIVE)
-    quasi, sensitive = of(part, choice, QUASI), of(part, choice, SENSITIVE)
-    return Looked(
-        identifying=tuple(one for one in (*quasi, *sensitive) if one.identifying),
-        telling=tuple(one for one in quasi if one.values.tells_apart and not one.identifying),
-        rare=tuple(one for one in quasi if one.values.rare and not one.values.tells_apart),
-        constant=tuple(one for one in (*quasi, *sensitive) if one.values.different == 1 < one.values.rows),
-        mixed=tuple(one for one in quasi if one.words),
-        worded=tuple(one for one in sensitive if not one.numeric),
-        look=None if lacking else looked(desk, part, choice),
-        lacking=lacking,
+    is_incomplete = not choice.columns_in_role(QUASI) or not choice.columns_in_role(SENSITIVE)
+    quasi, sensitive = select_columns(part, choice, QUASI), select_columns(part, choice, SENSITIVE)
+    return RoleReview(
+        identifying=tuple(column for column in (*quasi, *sensitive) if column.identifying),
+        nearly_unique=tuple(
+            column for column in quasi if column.values.is_nearly_unique and not column.identifying
+        ),
+        rare=tuple(
+            column for column in quasi if column.values.rare_values and not column.values.is_nearly_unique
+        ),
+        constant=tuple(
+            column for column in (*quasi, *sensitive) if column.values.distinct == 1 < column.values.rows
+        ),
+        mixed=tuple(column for column in quasi if column.words),
+        non_numeric=tuple(column for column in sensitive if not column.numeric),
+        profile=None if is_incomplete else _profile_table(context, part, choice),
+        is_incomplete=is_incomplete,
     )
 
 
-def of(part: Part, choice: Choice, role: str) -> tuple[Column, ...]:
-    return tuple(one for one in part.columns if choice.roles.get(one.name) == role)
+def select_columns(part: OriginalPart, choice: RoleChoice, role: str) -> tuple[OriginalColumn, ...]:
+    return tuple(column for column in part.columns if choice.roles.get(column.name) == role)
 
 
-def looked(desk: Desk, part: Part, choice: Choice) -> Look | None:
-    row = desk.frame.contest.row
+def _profile_table(context: SetupContext, part: OriginalPart, choice: RoleChoice) -> DataProfile | None:
+    row = context.frame.contest.row
     try:
-        return original_import.look(row.original[part.name], row.file, choice.columns, choice.fewest)
+        return original_import.load_profile(row.original[part.name], row.file, choice.columns, choice.fewest)
     except (InvalidCompetition, DomainError):
         return None

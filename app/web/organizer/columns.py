@@ -1,4 +1,4 @@
-"""The roles of a table's columns: looked at while they are chosen, and saved."""
+"""Check and save the roles of a table's columns."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
@@ -6,43 +6,43 @@ from starlette.responses import Response
 
 from anoncup.errors import Conflict, InvalidCompetition, InvalidUpload
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
+from app.http.authentication import CurrentPrincipal
 from app.services.originals import originals
-from app.web.organizer.column_roles import LEFT_OUT, Choice, choice_in, complete
-from app.web.organizer.forms import Form
-from app.web.organizer.original import data_page, summary_of
-from app.web.organizer.setup_steps import desk_of, put_in_force
+from app.web.organizer.column_roles import LEFT_OUT, RoleChoice, parse_choice, require_complete
+from app.web.organizer.forms import FormBody
+from app.web.organizer.original import load_summary, render_data
+from app.web.organizer.setup_steps import apply_revision, load_setup_context
 from app.web.site.pages import PageRoute
 
 router = APIRouter(route_class=PageRoute)
 
 
 @router.post("/competitions/{slug}/organize/data/check")
-def check(request: Request, slug: str, principal: SignedIn, form: Form) -> HTMLResponse:
-    """The page under roles that are not saved: a script asks for its part, and people by a button."""
+def check_roles(request: Request, slug: str, principal: CurrentPrincipal, form: FormBody) -> HTMLResponse:
+    """Render the data page under roles that are not saved; used by a script and by a button."""
     with transaction() as session:
-        desk = desk_of(session, principal, slug)
+        context = load_setup_context(session, principal, slug)
     try:
-        choice = choice_in(form, desk, summary_of(desk))
+        choice = parse_choice(form, context, load_summary(context))
     except (Conflict, InvalidCompetition) as problem:
-        return data_page(request, principal, desk, problem=problem)
-    return data_page(request, principal, desk, choice=choice)
+        return render_data(request, principal, context, problem=problem)
+    return render_data(request, principal, context, choice=choice)
 
 
 @router.post("/competitions/{slug}/organize/data")
-def save_roles(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
-    """The roles of the columns, by their place in the table they were shown for."""
+def save_roles(request: Request, slug: str, principal: CurrentPrincipal, form: FormBody) -> Response:
+    """Save the roles, which the form gives by column index in the table that was shown."""
     with transaction() as session:
-        desk = desk_of(session, principal, slug)
-    choice: Choice | None = None
+        context = load_setup_context(session, principal, slug)
+    choice: RoleChoice | None = None
     try:
-        choice = choice_in(form, desk, summary_of(desk))
-        columns, left_out = complete(choice), choice.names(LEFT_OUT)
-        return put_in_force(
+        choice = parse_choice(form, context, load_summary(context))
+        columns, left_out = require_complete(choice), choice.columns_in_role(LEFT_OUT)
+        return apply_revision(
             principal,
             slug,
-            lambda contest: originals.revision_of_columns(contest, columns, left_out),
-            back=desk.onward(form, "data"),
+            lambda contest: originals.compute_columns_revision(contest, columns, left_out),
+            step_name=context.choose_next(form, "data"),
         )
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:
-        return data_page(request, principal, desk, problem=problem, choice=choice)
+        return render_data(request, principal, context, problem=problem, choice=choice)

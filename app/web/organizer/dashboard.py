@@ -1,37 +1,39 @@
-"""The organizers' first page: where the competition stands, and what waits for them."""
+"""Dashboard: the state of the competition and open tasks of the organizers."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
+from app.http.authentication import CurrentPrincipal
 from app.services.contests import competitions
 from app.services.organizing import dashboard, rehearsals
-from app.web.organizer.audit_entries import acts
-from app.web.organizer.frame import organizers_frame
+from app.web.organizer.audit_entries import describe_entries
+from app.web.organizer.frame import load_organizer_frame
 from app.web.site import language
-from app.web.site.pages import PageRoute, page
+from app.web.site.pages import PageRoute, render_page
 
 router = APIRouter(route_class=PageRoute)
 
-LAST_ACTS = 6
+_LATEST_ENTRIES = 6
 
 
 @router.get("/competitions/{slug}/organize")
-def dashboard_page(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+def show_dashboard(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
     with transaction() as session:
-        frame = organizers_frame(session, principal, slug)
-        found = dashboard.of_competition(session, principal, slug)
-        rehearsal = rehearsals.standing(session, frame.contest.id)
-        last = competitions.history(session, principal, slug, after=None, limit=LAST_ACTS)
+        frame = load_organizer_frame(session, principal, slug)
+        overview = dashboard.load_dashboard(session, principal, slug)
+        rehearsal = rehearsals.find_rehearsal(session, frame.contest.id)
+        latest_entries = competitions.list_audit_entries(
+            session, principal, slug, before_number=None, limit=_LATEST_ENTRIES
+        )
     t, zone = language.words_of(request), frame.rules.timezone
-    return page(
+    return render_page(
         request,
         principal,
         "organizer/dashboard.html",
         frame=frame,
-        desk=found,
+        desk=overview,
         rehearsal=rehearsal,
-        duties=dashboard.duties(frame.rules, frame.contest.row, frame.standing, found),
-        acts=acts(last, t, path=frame.path, zone=zone),
+        duties=dashboard.list_tasks(frame.rules, frame.contest.row, frame.standing, overview),
+        acts=describe_entries(latest_entries, t, path=frame.path, zone=zone),
     )

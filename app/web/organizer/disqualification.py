@@ -1,4 +1,4 @@
-"""A team or a submission out of the contest or back in: a page that says what it will do, then the act."""
+"""Disqualify and reinstate teams and submissions, after a preview of the consequences."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -10,167 +10,197 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from anoncup.errors import Conflict, DomainError, InvalidInput, NotAllowed, NotFound, TooMany
+from anoncup.errors import Conflict, DomainError, Forbidden, InvalidInput, NotFound, TooManyRequests
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
-from app.http.step_up import Sure
-from app.services.accounts.accounts import UNCONFIRMED, Principal
+from app.http.authentication import CurrentPrincipal
+from app.http.step_up import FormReauthentication
+from app.services.accounts.accounts import STEP_UP_REQUIRED, Principal
 from app.services.organizing import disqualification, dry_run
-from app.web.organizer.frame import organizers_frame, trouble
-from app.web.organizer.submissions import in_competition, submission_page
-from app.web.organizer.teams import entrant, team_page
-from app.web.site.pages import PageRoute, page, see
+from app.web.organizer.frame import describe_problem, load_organizer_frame
+from app.web.organizer.submissions import load_submission, render_submission
+from app.web.organizer.teams import load_entrant, render_team
+from app.web.site.pages import PageRoute, render_page, see_other
 
 router = APIRouter(prefix="/competitions/{slug}/organize", route_class=PageRoute)
 
-Act = Literal["disqualify", "reinstate"]
+_RulingAct = Literal["disqualify", "reinstate"]
 Reason = Annotated[str, Form()]
-DONE = {
+_NOTICES = {
     "submissions": {"disqualify": "disqualified", "reinstate": "reinstated"},
     "teams": {"disqualify": "team_disqualified", "reinstate": "team_reinstated"},
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
-    """What is ruled on what. ``of``: ``submissions`` or ``teams``."""
+class RulingRequest:
+    """A decision to disqualify or reinstate; ``subject_type`` is ``submissions`` or ``teams``."""
 
     slug: str
-    of: Literal["submissions", "teams"]
-    subject: UUID
-    act: Act
+    subject_type: Literal["submissions", "teams"]
+    subject_id: UUID
+    act: _RulingAct
 
     @property
     def path(self) -> str:
-        return f"/competitions/{self.slug}/organize/{self.of}/{self.subject}"
+        return f"/competitions/{self.slug}/organize/{self.subject_type}/{self.subject_id}"
 
-    def make(self, session: Session, principal: Principal, *, reason: str = "") -> None:
-        out = self.act == "disqualify"
-        if self.of == "submissions":
-            disqualification.judge_submission(
-                session, principal, self.subject, disqualified=out, reason=reason
+    def apply(self, session: Session, principal: Principal, *, reason: str = "") -> None:
+        disqualified = self.act == "disqualify"
+        if self.subject_type == "submissions":
+            disqualification.set_submission_disqualified(
+                session, principal, self.subject_id, disqualified=disqualified, reason=reason
             )
         else:
-            disqualification.judge_team(
-                session, principal, self.slug, self.subject, disqualified=out, reason=reason
+            disqualification.set_team_disqualified(
+                session, principal, self.slug, self.subject_id, disqualified=disqualified, reason=reason
             )
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What comes with a ruling: why, and, where it needs one, the password."""
+class RulingForm:
+    """Form fields of a ruling: the reason and, where required, the password."""
 
-    sure: Sure
+    reauthenticate: FormReauthentication
     reason: Reason = ""
 
 
 @router.get("/submissions/{submission_id}/{act}")
-def submission_preview(
-    request: Request, slug: str, submission_id: UUID, act: Act, principal: SignedIn
+def preview_submission_ruling(
+    request: Request, slug: str, submission_id: UUID, act: _RulingAct, principal: CurrentPrincipal
 ) -> HTMLResponse:
-    return previewed(request, principal, Ruling(slug, "submissions", submission_id, act))
+    return _render_preview(request, principal, RulingRequest(slug, "submissions", submission_id, act))
 
 
 @router.get("/teams/{team_id}/{act}")
-def team_preview(request: Request, slug: str, team_id: UUID, act: Act, principal: SignedIn) -> HTMLResponse:
-    return previewed(request, principal, Ruling(slug, "teams", team_id, act))
+def preview_team_ruling(
+    request: Request, slug: str, team_id: UUID, act: _RulingAct, principal: CurrentPrincipal
+) -> HTMLResponse:
+    return _render_preview(request, principal, RulingRequest(slug, "teams", team_id, act))
 
 
 @router.post("/submissions/{submission_id}/disqualify")
 def disqualify_submission(
-    request: Request, slug: str, submission_id: UUID, principal: SignedIn, given: Annotated[Given, Depends()]
+    request: Request,
+    slug: str,
+    submission_id: UUID,
+    principal: CurrentPrincipal,
+    form: Annotated[RulingForm, Depends()],
 ) -> Response:
-    return ruled(request, principal, Ruling(slug, "submissions", submission_id, "disqualify"), given)
+    return _apply_ruling(
+        request, principal, RulingRequest(slug, "submissions", submission_id, "disqualify"), form
+    )
 
 
 @router.post("/submissions/{submission_id}/reinstate")
 def reinstate_submission(
-    request: Request, slug: str, submission_id: UUID, principal: SignedIn, given: Annotated[Given, Depends()]
+    request: Request,
+    slug: str,
+    submission_id: UUID,
+    principal: CurrentPrincipal,
+    form: Annotated[RulingForm, Depends()],
 ) -> Response:
-    return ruled(request, principal, Ruling(slug, "submissions", submission_id, "reinstate"), given)
+    return _apply_ruling(
+        request, principal, RulingRequest(slug, "submissions", submission_id, "reinstate"), form
+    )
 
 
 @router.post("/teams/{team_id}/disqualify")
 def disqualify_team(
-    request: Request, slug: str, team_id: UUID, principal: SignedIn, given: Annotated[Given, Depends()]
+    request: Request,
+    slug: str,
+    team_id: UUID,
+    principal: CurrentPrincipal,
+    form: Annotated[RulingForm, Depends()],
 ) -> Response:
-    return ruled(request, principal, Ruling(slug, "teams", team_id, "disqualify"), given)
+    return _apply_ruling(request, principal, RulingRequest(slug, "teams", team_id, "disqualify"), form)
 
 
 @router.post("/teams/{team_id}/reinstate")
 def reinstate_team(
-    request: Request, slug: str, team_id: UUID, principal: SignedIn, given: Annotated[Given, Depends()]
+    request: Request,
+    slug: str,
+    team_id: UUID,
+    principal: CurrentPrincipal,
+    form: Annotated[RulingForm, Depends()],
 ) -> Response:
-    return ruled(request, principal, Ruling(slug, "teams", team_id, "reinstate"), given)
+    return _apply_ruling(request, principal, RulingRequest(slug, "teams", team_id, "reinstate"), form)
 
 
-def ruled(request: Request, principal: Principal, ruling: Ruling, given: Given) -> Response:
-    """Done if it has a reason and the password; else the page that asks for them, with the reason typed."""
+def _apply_ruling(
+    request: Request, principal: Principal, ruling: RulingRequest, form: RulingForm
+) -> Response:
+    """Apply the ruling; without a reason or a valid password, render the preview again."""
     try:
-        principal = given.sure()
+        principal = form.reauthenticate()
         with transaction() as session:
-            subject_of(session, principal, ruling)
-            if not given.reason.strip():
+            _load_subject(session, principal, ruling)
+            if not form.reason.strip():
                 raise InvalidInput("give a reason", code="no_reason")
-            ruling.make(session, principal, reason=given.reason)
-    except (InvalidInput, TooMany) as problem:
-        return previewed(request, principal, ruling, problem=problem, reason=given.reason)
+            ruling.apply(session, principal, reason=form.reason)
+    except (InvalidInput, TooManyRequests) as problem:
+        return _render_preview(request, principal, ruling, problem=problem, reason=form.reason)
     except Conflict as problem:
-        return elsewhere(request, principal, ruling, problem)
-    except NotAllowed as problem:
-        if problem.code != UNCONFIRMED:
+        return _render_subject(request, principal, ruling, problem)
+    except Forbidden as problem:
+        if problem.code != STEP_UP_REQUIRED:
             raise
-        return previewed(request, principal, ruling, problem=problem, reason=given.reason)
-    return see(ruling.path, done=DONE[ruling.of][ruling.act])
+        return _render_preview(request, principal, ruling, problem=problem, reason=form.reason)
+    return see_other(ruling.path, notice=_NOTICES[ruling.subject_type][ruling.act])
 
 
-def elsewhere(request: Request, principal: Principal, ruling: Ruling, problem: DomainError) -> HTMLResponse:
-    """The page of the team or the submission, where it stands that there is nothing to change."""
-    page_of = submission_page if ruling.of == "submissions" else team_page
-    return page_of(request, principal, ruling.slug, ruling.subject, problem=problem)
+def _render_subject(
+    request: Request, principal: Principal, ruling: RulingRequest, problem: DomainError
+) -> HTMLResponse:
+    """Render the page of the team or submission with the message that nothing changes."""
+    render = render_submission if ruling.subject_type == "submissions" else render_team
+    return render(request, principal, ruling.slug, ruling.subject_id, problem=problem)
 
 
-def subject_of(session: Session, principal: Principal, ruling: Ruling) -> dict[str, Any]:
-    """The frame, the team, and the submission if it is about one."""
-    if ruling.of == "submissions":
-        frame, found = in_competition(session, principal, ruling.slug, ruling.subject)
-        if found.team.baseline:
+def _load_subject(session: Session, principal: Principal, ruling: RulingRequest) -> dict[str, Any]:
+    """Return the frame, the team and, for a ruling on a submission, the submission."""
+    if ruling.subject_type == "submissions":
+        frame, submission = load_submission(session, principal, ruling.slug, ruling.subject_id)
+        if submission.team.baseline:
             raise NotFound(
                 "a baseline can only be added or removed, not disqualified", code="no_such_submission"
             )
-        return {"frame": frame, "team": found.team, "submission": found}
-    frame, found_team = entrant(session, principal, ruling.slug, ruling.subject)
-    return {"frame": frame, "team": found_team.team, "submission": None}
+        return {"frame": frame, "team": submission.team, "submission": submission}
+    frame, team_entry = load_entrant(session, principal, ruling.slug, ruling.subject_id)
+    return {"frame": frame, "team": team_entry.team, "submission": None}
 
 
-def previewed(
+def _render_preview(
     request: Request,
     principal: Principal,
-    ruling: Ruling,
+    ruling: RulingRequest,
     *,
     problem: DomainError | None = None,
     reason: str = "",
 ) -> HTMLResponse:
-    """What the ruling would do; nothing is done yet."""
+    """Render the consequences of a ruling without applying it."""
     try:
         with transaction() as session:
-            organizers_frame(session, principal, ruling.slug)
-            team = subject_of(session, principal, ruling)["team"]
-            known: dict[str, Any] = {"team_id": team.id, "team": team.name}
-            make = partial(ruling.make, session, principal.who_confirmed())  # and takes it back
-            found = dry_run.of_ruling(session, principal, ruling.slug, make, **known)
-            subject = subject_of(session, principal, ruling)
-    except Conflict as nothing:
-        return elsewhere(request, principal, ruling, nothing)
-    return page(
+            load_organizer_frame(session, principal, ruling.slug)
+            team = _load_subject(session, principal, ruling)["team"]
+            team_fields: dict[str, Any] = {"team_id": team.id, "team": team.name}
+            apply = partial(
+                ruling.apply, session, principal.mark_reauthenticated()
+            )  # rolled back by the dry run
+            consequences = dry_run.preview_disqualification(
+                session, principal, ruling.slug, apply, **team_fields
+            )
+            subject = _load_subject(session, principal, ruling)
+    except Conflict as conflict:
+        return _render_subject(request, principal, ruling, conflict)
+    return render_page(
         request,
         principal,
         "organizer/ruling_preview.html",
         ruling=ruling,
-        consequences=found,
+        consequences=consequences,
         reason=reason,
-        lets_guess_again=disqualification.lets_guess_again(subject["frame"].contest.row),
-        longest=disqualification.LONGEST_REASON,
+        lets_guess_again=disqualification.reinstating_allows_guesses(subject["frame"].contest.row),
+        longest=disqualification.MAX_REASON_LENGTH,
         **subject,
-        **trouble(request, problem),
+        **describe_problem(request, problem),
     )

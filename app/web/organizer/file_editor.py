@@ -1,4 +1,4 @@
-"""The competition file as a whole: read, compared with what is stored, saved."""
+"""Edit the whole competition file: compare it with the stored file, then save it."""
 
 import difflib
 from collections.abc import Callable, Iterator
@@ -12,196 +12,213 @@ from starlette.responses import Response
 from anoncup.errors import CompetitionUnavailable, Conflict, DomainError, InvalidCompetition, InvalidUpload
 from anoncup.rules import toml_text
 from app.db.transaction import transaction
-from app.http.authentication import Address, SignedIn
-from app.http.problems import status_of
-from app.http.step_up import confirmed
-from app.services.accounts.accounts import UNCONFIRMED, Principal
+from app.http.authentication import ClientAddress, CurrentPrincipal
+from app.http.problems import get_status
+from app.http.step_up import reauthenticate
+from app.services.accounts.accounts import STEP_UP_REQUIRED, Principal
 from app.services.contests import competitions, revisions
-from app.services.contests.contest import Contest, read_file
+from app.services.contests.contest import Contest, parse_stored_rules
 from app.services.contests.revisions import Revision
-from app.web.organizer.forms import Form, Sent
+from app.web.organizer.forms import FormBody, ParsedForm
 from app.web.organizer.setup_steps import (
-    REFUSED,
-    Desk,
-    desk_of,
-    put_in_force,
-    refusal,
-    refused,
-    scores_change,
-    step_page,
+    FORM_ERRORS,
+    SetupContext,
+    apply_revision,
+    changes_scores,
+    describe_rejection,
+    load_setup_context,
+    render_step,
+    require_form_error,
 )
 from app.web.site import language
-from app.web.site.pages import PageRoute, page, see
-from app.web.site.sentences import sentence
+from app.web.site.pages import PageRoute, render_page, see_other
+from app.web.site.sentences import translate_sentence
 
 router = APIRouter(route_class=PageRoute)
 
-COMPARED_AGAIN = {"changed_meanwhile", UNCONFIRMED, "wrong_password"}
-"""Refusals after which what was compared is shown once more."""
-AROUND = 3
-"""Lines that are shown before and after a difference."""
+_RECOMPARE_CODES = {"changed_meanwhile", STEP_UP_REQUIRED, "wrong_password"}
+"""Error codes after which the comparison is shown again."""
+_CONTEXT_LINES = 3
+"""Unchanged lines shown before and after each difference."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """``kind``: added, removed, kept, or skipped (between two differences)."""
+class DiffLine:
+    """One line of a comparison; ``kind`` is added, removed, kept or skipped (a gap between differences)."""
 
     kind: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """The stored file and another one. ``parts``: the keys and tables that say something else;
-    ``rescores``: what has been submitted would be scored anew; ``drops_data``: the columns are others."""
+class FileComparison:
+    """Differences between the stored file and another one.
 
-    lines: tuple[Line, ...]
+    ``parts``: changed keys and tables. ``rescores``: saving re-evaluates the submissions. ``drops_data``: the
+    columns changed, so the original is removed.
+    """
+
+    lines: tuple[DiffLine, ...]
     parts: tuple[str, ...]
     rescores: bool
     drops_data: bool
 
 
 @router.get("/competitions/{slug}/organize/file")
-def file(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+def show_file(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
     try:
         with transaction() as session:
-            desk = desk_of(session, principal, slug)
+            context = load_setup_context(session, principal, slug)
     except CompetitionUnavailable as problem:
-        return repair_page(request, principal, slug, problem)
-    return file_page(request, principal, desk, desk.frame.contest.row.file)
+        return _render_repair(request, principal, slug, problem)
+    return _render_file(request, principal, context, context.frame.contest.row.file)
 
 
 @router.get("/competitions/{slug}/organize/competition.toml")
-def download(slug: str, principal: SignedIn) -> Response:
-    """The file as it was written: the published one has its scales fixed."""
+def download_file(slug: str, principal: CurrentPrincipal) -> Response:
+    """Download the file as the organizers wrote it; the published file has fixed scales."""
     with transaction() as session:
-        text = competitions.for_organizer(session, principal, slug).row.file
+        text = competitions.find_for_organizer(session, principal, slug).row.file
     headers = {"Content-Disposition": f'attachment; filename="{slug}.toml"'}
     return Response(text, media_type="application/toml", headers=headers)
 
 
 @router.post("/competitions/{slug}/organize/file")
-def save_file(request: Request, slug: str, principal: SignedIn, address: Address, form: Form) -> Response:
-    """``do``: compare, or save what has been compared."""
+def save_file(
+    request: Request, slug: str, principal: CurrentPrincipal, address: ClientAddress, form: FormBody
+) -> Response:
+    """Compare the sent file with the stored one, or save it if ``do`` is ``save``."""
     try:
         with transaction() as session:
-            desk = desk_of(session, principal, slug)
+            context = load_setup_context(session, principal, slug)
     except CompetitionUnavailable as problem:
-        sure = partial(confirmed, principal, address, form.secret("password"))
-        return repaired(request, principal, slug, form, problem, sure=sure)
+        check_password = partial(reauthenticate, principal, address, form.secret("password"))
+        return _save_repair(request, principal, slug, form, problem, reauthenticate=check_password)
     text = ""
     try:
-        text = text_in(form)
-        competitions.hostable(text)
+        text = read_text(form)
+        competitions.parse_hostable_rules(text)
         if form.text("do") != "save":
-            return file_page(request, principal, desk, text, compared=comparison(desk, text))
-        return put_in_force(
-            confirmed(principal, address, form.secret("password")),
+            return _render_file(
+                request, principal, context, text, shown_comparison=_compare_with_stored(context, text)
+            )
+        return apply_revision(
+            reauthenticate(principal, address, form.secret("password")),
             slug,
-            lambda contest: revision_of_compared(contest, text, form.text("of")),
-            back="file",
+            lambda contest: _build_compared_revision(contest, text, form.text("of")),
+            step_name="file",
         )
-    except (*REFUSED, InvalidCompetition) as problem:
-        again = comparison(desk, text) if problem.code in COMPARED_AGAIN else None
-        return file_page(request, principal, desk, text, compared=again, problem=refused(problem))
+    except (*FORM_ERRORS, InvalidCompetition) as problem:
+        recomparison = _compare_with_stored(context, text) if problem.code in _RECOMPARE_CODES else None
+        return _render_file(
+            request,
+            principal,
+            context,
+            text,
+            shown_comparison=recomparison,
+            problem=require_form_error(problem),
+        )
 
 
-def repair_page(
+def _render_repair(
     request: Request,
     principal: Principal,
     slug: str,
     problem: CompetitionUnavailable,
     *,
     text: str | None = None,
-    refused: DomainError | None = None,
+    rejection: DomainError | None = None,
 ) -> HTMLResponse:
-    """The file of a competition that cannot be read, for one of its organizers to put right."""
+    """Render the editor for a competition file that cannot be read."""
     with transaction() as session:
-        row = competitions.for_organizer(session, principal, slug).row
-        judged = competitions.has_submissions(session, row.id)
-    return page(
+        row = competitions.find_for_organizer(session, principal, slug).row
+        has_submissions = competitions.has_submissions(session, row.id)
+    return render_page(
         request,
         principal,
         "organizer/repair.html",
-        judged=judged,
-        status=status_of(refused or problem),
+        judged=has_submissions,
+        status=get_status(rejection or problem),
         slug=slug,
-        title=competitions.title_of(row),
-        why=sentence(problem.message, language.words_of(request)),
-        refused=refusal(request, refused) if refused else None,
+        title=competitions.get_title(row),
+        why=translate_sentence(problem.message, language.words_of(request)),
+        refused=describe_rejection(request, rejection) if rejection else None,
         text=row.file if text is None else text,
         of=competitions.sha256_of(row.file),
     )
 
 
-def repaired(
+def _save_repair(
     request: Request,
     principal: Principal,
     slug: str,
-    form: Sent,
+    form: ParsedForm,
     problem: CompetitionUnavailable,
     *,
-    sure: Callable[[], Principal],
+    reauthenticate: Callable[[], Principal],
 ) -> Response:
-    """Put what was sent in the place of a file that cannot be read."""
+    """Replace a file that cannot be read by the sent one."""
     with transaction() as session:
-        contest = competitions.for_organizer(session, principal, slug)
+        contest = competitions.find_for_organizer(session, principal, slug)
     text = ""
     try:
-        text = text_in(form)
-        revision = revision_of_compared(contest, text, form.text("of"))
-        asking = sure()
+        text = read_text(form)
+        revision = _build_compared_revision(contest, text, form.text("of"))
+        organizer = reauthenticate()
         with transaction() as session:
-            revisions.revise(session, asking, slug, revision)
-    except (*REFUSED, InvalidCompetition, InvalidUpload) as why:
-        return repair_page(request, principal, slug, problem, text=text, refused=refused(why))
-    return see(f"/competitions/{slug}/organize/file", done="setup_saved")
+            revisions.apply_revision(session, organizer, slug, revision)
+    except (*FORM_ERRORS, InvalidCompetition, InvalidUpload) as rejection:
+        return _render_repair(
+            request, principal, slug, problem, text=text, rejection=require_form_error(rejection)
+        )
+    return see_other(f"/competitions/{slug}/organize/file", notice="setup_saved")
 
 
-def revision_of_compared(contest: Contest, text: str, of: str) -> Revision:
-    """The text as a revision of the very file that it was compared with."""
-    if of != competitions.sha256_of(contest.row.file):
+def _build_compared_revision(contest: Contest, text: str, compared_sha256: str) -> Revision:
+    """Return a revision; raise ``Conflict`` if the stored file changed since the comparison."""
+    if compared_sha256 != competitions.sha256_of(contest.row.file):
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
-    return revisions.revision_of_file(contest, text)
+    return revisions.compute_file_revision(contest, text)
 
 
-def text_in(form: Sent) -> str:
-    """What was uploaded, else what stands in the field; browsers send its lines with CR LF."""
+def read_text(form: ParsedForm) -> str:
+    """Return the uploaded file, else the text field with CR LF line ends converted."""
     if "upload" in form.files:
-        return toml_text.text_of(form.files["upload"])
-    typed = next(iter(form.all("text")), "").replace("\r\n", "\n")
-    return toml_text.text_of(typed.encode())
+        return toml_text.decode_file(form.files["upload"])
+    field_text = next(iter(form.values("text")), "").replace("\r\n", "\n")
+    return toml_text.decode_file(field_text.encode())
 
 
-def file_page(
+def _render_file(
     request: Request,
-    principal: SignedIn,
-    desk: Desk,
+    principal: CurrentPrincipal,
+    context: SetupContext,
     text: str,
     *,
-    compared: Comparison | None = None,
+    shown_comparison: FileComparison | None = None,
     problem: DomainError | None = None,
 ) -> HTMLResponse:
-    of = competitions.sha256_of(desk.frame.contest.row.file)
-    content = {"text": text, "of": of, "compared": compared}
-    return step_page(request, principal, "organizer/file.html", desk, problem=problem, **content)
+    sha256 = competitions.sha256_of(context.frame.contest.row.file)
+    content = {"text": text, "of": sha256, "compared": shown_comparison}
+    return render_step(request, principal, "organizer/file.html", context, problem=problem, **content)
 
 
-def comparison(desk: Desk, text: str) -> Comparison:
-    """What saving would do, found out the way in which it would be done."""
-    contest, columns = desk.frame.contest, desk.frame.rules.columns
+def _compare_with_stored(context: SetupContext, text: str) -> FileComparison:
+    """Compare a text with the stored file, and determine what saving it would do."""
+    contest, columns = context.frame.contest, context.frame.rules.columns
     row = contest.row
-    return Comparison(
-        lines=tuple(differences(row.file, text)),
-        parts=tuple(revisions.changed_parts(row.file, text)),
-        rescores=desk.judged and scores_change(contest, revisions.revision_of_file(contest, text)),
-        drops_data=bool(row.original) and columns != read_file(text).columns,
+    return FileComparison(
+        lines=tuple(_iter_diff_lines(row.file, text)),
+        parts=tuple(revisions.find_changed_parts(row.file, text)),
+        rescores=context.has_submissions
+        and changes_scores(contest, revisions.compute_file_revision(contest, text)),
+        drops_data=bool(row.original) and columns != parse_stored_rules(text).columns,
     )
 
 
-def differences(before: str, after: str) -> Iterator[Line]:
+def _iter_diff_lines(old_text: str, new_text: str) -> Iterator[DiffLine]:
     kinds = {"+": "added", "-": "removed", " ": "kept", "@": "skipped"}
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=AROUND)
-    for place, line in enumerate(lines):
-        if place > 2:
-            yield Line(kinds[line[0]], "" if line[0] == "@" else line[1:])
+    lines = difflib.unified_diff(old_text.splitlines(), new_text.splitlines(), lineterm="", n=_CONTEXT_LINES)
+    for index, line in enumerate(lines):
+        if index > 2:
+            yield DiffLine(kinds[line[0]], "" if line[0] == "@" else line[1:])

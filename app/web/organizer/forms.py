@@ -1,4 +1,4 @@
-"""What a form of many fields sends, read field by field with what is wrong beside each."""
+"""Parse large forms field by field and collect an error code for each invalid field."""
 
 import math
 from collections.abc import AsyncIterator, Mapping
@@ -11,49 +11,49 @@ from zoneinfo import ZoneInfo, available_timezones
 from fastapi import Depends, Request
 from starlette.datastructures import UploadFile
 
-from app.http.authentication import SignedIn
-from app.http.uploads import admission
+from app.http.authentication import CurrentPrincipal
+from app.http.uploads import get_admission
 
-MOST_FIELDS = 10_000
-TEXT_BYTES = 2 << 20
-LOCAL = "%Y-%m-%dT%H:%M"
-"""What a browser's field of a date and a time holds."""
+_MAX_FIELDS = 10_000
+_MAX_TEXT_BYTES = 2 << 20
+_LOCAL_TIME_FORMAT = "%Y-%m-%dT%H:%M"
+"""Format of the value of an HTML ``datetime-local`` field."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """``wrong``: of a field, the word that says what is wrong with it."""
+class ParsedForm:
+    """The fields and files of a form; ``errors`` maps field names to error codes."""
 
     texts: Mapping[str, list[str]]
     files: Mapping[str, bytes] = field(default_factory=dict)
-    wrong: dict[str, str] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
         return next(iter(self.texts.get(name, ())), "").strip()
 
     def secret(self, name: str) -> str:
-        """Of a password every character counts."""
+        """Return a password without stripping spaces."""
         return next(iter(self.texts.get(name, ())), "")
 
-    def all(self, name: str) -> tuple[str, ...]:
+    def values(self, name: str) -> tuple[str, ...]:
         return tuple(self.texts.get(name, ()))
 
-    def flag(self, name: str) -> bool:
+    def is_checked(self, name: str) -> bool:
         return bool(self.texts.get(name))
 
-    def typed(self) -> dict[str, str]:
-        """Every field as it was typed, for the form that asks again."""
+    def raw_values(self) -> dict[str, str]:
+        """Return each field as typed, to fill the form again."""
         return {name: values[0] for name, values in self.texts.items() if values}
 
-    def whole(self, name: str, *, least: int = 1, most: int = 1_000_000) -> int:
+    def parse_count(self, name: str, *, minimum: int = 1, maximum: int = 1_000_000) -> int:
         text = self.text(name)
         number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
-        if not least <= number <= most:
-            self.wrong[name] = "wrong_whole"
+        if not minimum <= number <= maximum:
+            self.errors[name] = "wrong_whole"
         return number
 
-    def amount(self, name: str, *, most: float = math.inf, default: float = math.nan) -> float:
-        """A number, 0 or more; NaN, and something wrong, if it is none."""
+    def parse_number(self, name: str, *, maximum: float = math.inf, default: float = math.nan) -> float:
+        """Parse a number between 0 and ``maximum``; return NaN and record an error if it is invalid."""
         text = self.text(name)
         if not text and not math.isnan(default):
             return default
@@ -61,77 +61,80 @@ class Sent:
             number = float(text)
         except ValueError:
             number = math.nan
-        if not 0 <= number <= most or math.isinf(number):
-            self.wrong[name] = "wrong_share" if most == 1 else "wrong_amount"
+        if not 0 <= number <= maximum or math.isinf(number):
+            self.errors[name] = "wrong_share" if maximum == 1 else "wrong_amount"
         return number
 
-    def one_of(self, name: str, allowed: tuple[str, ...]) -> str:
+    def parse_choice(self, name: str, allowed: tuple[str, ...]) -> str:
         text = self.text(name)
         if text not in allowed:
-            self.wrong[name] = "wrong_choice"
+            self.errors[name] = "wrong_choice"
         return text
 
-    def moment(self, name: str, zone: ZoneInfo, before: datetime | None = None) -> datetime | None:
-        """A time on the clock of ``zone``; one that reads as ``before`` is that very moment."""
+    def parse_datetime(self, name: str, zone: ZoneInfo, stored: datetime | None = None) -> datetime | None:
+        """Parse a local time in ``zone``.
+
+        Return ``stored`` if the text equals its formatted value, so that seconds are not lost.
+        """
         text = self.text(name)
         if not text:
             return None
-        if before is not None and text == local(before, zone):
-            return before
+        if stored is not None and text == format_local(stored, zone):
+            return stored
         try:
-            found = datetime.fromisoformat(text)
+            parsed = datetime.fromisoformat(text)
         except ValueError:
-            found = None
-        if found is None or not 1971 <= found.year < 9998:
-            self.wrong[name] = "wrong_moment"
+            parsed = None
+        if parsed is None or not 1971 <= parsed.year < 9998:
+            self.errors[name] = "wrong_moment"
             return None
-        if found.tzinfo is None and is_skipped(found, zone):
-            self.wrong[name] = "wrong_moment_skipped"
-        return found if found.tzinfo else found.replace(tzinfo=zone)
+        if parsed.tzinfo is None and _is_skipped(parsed, zone):
+            self.errors[name] = "wrong_moment_skipped"
+        return parsed if parsed.tzinfo else parsed.replace(tzinfo=zone)
 
 
-async def sent_form(request: Request, _: SignedIn) -> AsyncIterator[Sent]:
-    """The form, once it is known who sends it, and there is room to parse its files."""
+async def _read_form(request: Request, _: CurrentPrincipal) -> AsyncIterator[ParsedForm]:
+    """Parse the form after authentication, once enough memory is reserved for its files."""
     texts: dict[str, list[str]] = {}
     files: dict[str, bytes] = {}
-    async with request.form(max_files=2, max_fields=MOST_FIELDS, max_part_size=TEXT_BYTES) as form:
+    async with request.form(max_files=2, max_fields=_MAX_FIELDS, max_part_size=_MAX_TEXT_BYTES) as form:
         for name, part in form.multi_items():
             if isinstance(part, UploadFile):
                 files[name] = await part.read()
             else:
                 texts.setdefault(name, []).append(part)
-    found = Sent(texts, {name: content for name, content in files.items() if content})
-    if not found.files:
-        yield found
+    parsed = ParsedForm(texts, {name: content for name, content in files.items() if content})
+    if not parsed.files:
+        yield parsed
         return
-    async with admission(request).parsing(sum(map(len, found.files.values()))):
-        yield found
+    async with get_admission(request).reserve_memory(sum(map(len, parsed.files.values()))):
+        yield parsed
 
 
-Form = Annotated[Sent, Depends(sent_form, scope="function")]
+FormBody = Annotated[ParsedForm, Depends(_read_form, scope="function")]
 
 
-def local(moment: datetime | None, zone: ZoneInfo) -> str:
-    """A moment as a browser's field shows it."""
-    return "" if moment is None else moment.astimezone(zone).strftime(LOCAL)
+def format_local(moment: datetime | None, zone: ZoneInfo) -> str:
+    """Format a moment as the value of a ``datetime-local`` field."""
+    return "" if moment is None else moment.astimezone(zone).strftime(_LOCAL_TIME_FORMAT)
 
 
-def is_skipped(shown: datetime, zone: ZoneInfo) -> bool:
-    """Whether the zone's clocks never show it, since they are put forward past it."""
-    return shown.replace(tzinfo=zone).astimezone(UTC).astimezone(zone).replace(tzinfo=None) != shown
+def _is_skipped(wall_time: datetime, zone: ZoneInfo) -> bool:
+    """Return whether the zone's clocks skip this local time because they are put forward."""
+    return wall_time.replace(tzinfo=zone).astimezone(UTC).astimezone(zone).replace(tzinfo=None) != wall_time
 
 
 @cache
-def zones() -> dict[str, tuple[str, ...]]:
-    """The zones that people live in, by region."""
-    found: dict[str, list[str]] = {}
+def group_zones_by_region() -> dict[str, tuple[str, ...]]:
+    """Return the names of geographic time zones by region."""
+    names_by_region: dict[str, list[str]] = {}
     for name in sorted(available_timezones()):
-        region, _, place = name.partition("/")
-        if place and region not in {"Etc", "SystemV"}:
-            found.setdefault(region, []).append(name)
-    return {"UTC": ("UTC",), **{region: tuple(names) for region, names in found.items()}}
+        region, _, city = name.partition("/")
+        if city and region not in {"Etc", "SystemV"}:
+            names_by_region.setdefault(region, []).append(name)
+    return {"UTC": ("UTC",), **{region: tuple(names) for region, names in names_by_region.items()}}
 
 
-def zone_named(name: str) -> ZoneInfo | None:
-    known = name == "UTC" or name in zones().get(name.partition("/")[0], ())
-    return ZoneInfo(name) if known else None
+def find_zone(name: str) -> ZoneInfo | None:
+    is_listed = name == "UTC" or name in group_zones_by_region().get(name.partition("/")[0], ())
+    return ZoneInfo(name) if is_listed else None

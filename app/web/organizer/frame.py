@@ -1,4 +1,4 @@
-"""What all pages of the organizers ask first, how they read a form, and how they say no."""
+"""Access check, form fields and error messages shared by all organizer pages."""
 
 from typing import Annotated, Any
 
@@ -6,42 +6,42 @@ from fastapi import Depends, Request
 from sqlalchemy.orm import Session
 
 from anoncup.errors import DomainError, InvalidInput
-from app.http.problems import status_of
+from app.http.problems import get_status
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
 from app.web.site import language
-from app.web.site.frame import Frame, frame_of
-from app.web.site.pages import sentence_of
+from app.web.site.frame import Frame, load_frame
+from app.web.site.pages import translate_error
 
-MOST_FIELDS = 200
+_MAX_FIELDS = 200
 
 
-def organizers_frame(session: Session, principal: Principal, slug: str) -> Frame:
-    """The competition, for one of its organizers."""
-    frame = frame_of(session, principal, slug)
+def load_organizer_frame(session: Session, principal: Principal, slug: str) -> Frame:
+    """Return the frame of a competition; raise an error unless the person is one of its organizers."""
+    frame = load_frame(session, principal, slug)
     competitions.require_organizer(session, frame.contest.id, principal)
     return frame
 
 
-def trouble(request: Request, problem: DomainError | None) -> dict[str, Any]:
-    """What a page shows after a refused form: the status, and the problem in the reader's language."""
+def describe_problem(request: Request, problem: DomainError | None) -> dict[str, Any]:
+    """Return status, code and translated message of a rejected form for its template."""
     if problem is None:
         return {}
     t = language.words_of(request)
-    return {"status": status_of(problem), "problem": sentence_of(problem, t), "code": problem.code}
+    return {"status": get_status(problem), "problem": translate_error(problem, t), "code": problem.code}
 
 
-async def typed(request: Request) -> dict[str, str]:
-    """The fields of a form whose names depend on the competition."""
-    async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
+async def _read_fields(request: Request) -> dict[str, str]:
+    """Return the text fields of a form whose field names depend on the competition."""
+    async with request.form(max_files=0, max_fields=_MAX_FIELDS) as form:
         return {name: value for name, value in form.items() if isinstance(value, str)}
 
 
-Typed = Annotated[dict[str, str], Depends(typed)]
+FormFields = Annotated[dict[str, str], Depends(_read_fields)]
 
 
-def whole(text: str, *, code: str) -> int:
-    """A whole number that somebody typed; the rule that it must follow is the service's."""
+def parse_whole_number(text: str, *, code: str) -> int:
+    """Parse a whole number of at most 9 digits; raise ``InvalidInput`` with ``code`` if it is invalid."""
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
         raise InvalidInput("enter a whole number", code=code)
     return int(text)

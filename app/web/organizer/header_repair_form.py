@@ -1,160 +1,182 @@
-"""A file of the original whose columns need names: the form that asks for them."""
+"""Form for naming the columns of an uploaded file whose header needs repair."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from anoncup.errors import Conflict, DomainError, InvalidUpload
 from anoncup.rules.model import Rules
-from anoncup.tables.profile.model import Gaps, IdentifyingColumn
+from anoncup.tables.profile.model import IdentifyingColumn, MissingAmounts
 from anoncup.tracks.files import FileSpec
 from app.services.originals import original_import
-from app.services.originals.original_import import Repair, Rewriting
-from app.web.organizer.forms import Sent
-from app.web.organizer.setup_steps import Desk
+from app.services.originals.original_import import FileRewrite, HeaderRepair
+from app.web.organizer.forms import ParsedForm
+from app.web.organizer.setup_steps import SetupContext
 
-FIRST = ("data", "names")
-"""What the first line of a file is."""
-HEADER = {"header", "no_header", "column_without_role"}
-"""Codes of what is wrong with names of columns."""
-UNUSABLE = {"control_character", "invisible_character", "cell_too_long"}
-"""Codes of what makes a column of free text no column of a table."""
+FIRST_LINE_KINDS = ("data", "names")
+"""Possible contents of the first line of a file."""
+_HEADER_PROBLEMS = {"header", "no_header", "column_without_role"}
+"""Problem codes that concern the names of columns."""
+_UNUSABLE_COLUMN_PROBLEMS = {"control_character", "invisible_character", "cell_too_long"}
+"""Problem codes of free-text columns that cannot be part of a table."""
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
-    """What a file must be, for those who are to bring it: its columns, None where they are free; how it
-    begins; and how few rows it may have."""
+class FileRequirements:
+    """Requirements of a file: its column names (None if they are free) and example rows."""
 
     header: tuple[str, ...] | None
     example: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A column that the file must have: the place of the one that it is made of, or what every row holds."""
+class RequiredColumn:
+    """A required column with the index of its source column, or a constant value for all rows."""
 
     name: str
-    source: int | None
-    same: str = ""
+    source_index: int | None
+    constant_value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Repairing:
-    """``held``: what the file is asked back by. ``names``, ``first``, ``left_out``, ``filled``,
-    ``wanted``: as they stand in the form; the last where names are not free."""
+class HeaderRepairForm:
+    """State of the repair form.
+
+    ``staging_key`` retrieves the staged file. ``required_columns`` is empty if the column names are free.
+    """
 
     file: str
-    held: str
-    found: Repair
+    staging_key: str
+    repair: HeaderRepair
     names: tuple[str, ...]
-    first: str
+    first_line: str
     left_out: frozenset[int] = frozenset()
     filled: frozenset[int] = frozenset()
-    wanted: tuple[Wanted, ...] = ()
+    required_columns: tuple[RequiredColumn, ...] = ()
 
     @property
-    def sources(self) -> dict[str, int | str]:
-        return {one.name: one.same if one.source is None else one.source for one in self.wanted}
+    def column_sources(self) -> dict[str, int | str]:
+        return {
+            column.name: column.constant_value if column.source_index is None else column.source_index
+            for column in self.required_columns
+        }
 
     @property
-    def renames(self) -> bool:
-        """Whether names are asked for, not only what to leave out."""
-        found = self.found
-        only_asked = not found.fixed and (found.identifying or found.gaps or found.foreign or self.left_out)
-        return found.names_ask or self.names != found.naming.found or not only_asked
-
-    @property
-    def rewriting(self) -> Rewriting:
-        left_out, filled = (
-            tuple(self.names[place] for place in sorted(places)) for places in (self.left_out, self.filled)
+    def asks_names(self) -> bool:
+        """Whether the form asks for column names, not only for columns to leave out."""
+        repair = self.repair
+        only_asked = not repair.has_fixed_names and (
+            repair.identifying or repair.gaps or repair.locale_format or self.left_out
         )
-        return Rewriting(self.names, left_out, filled, first_is_data=self.first == "data")
-
-    def cells(self, place: int) -> tuple[str, ...]:
-        """The first values of a column: its data, be they in the first line or below."""
-        rows = (self.found.naming.found, *self.found.naming.below)
-        return tuple(row[place] for row in rows[not self.found.naming.is_data :] if place < len(row))
+        return repair.names_need_decision or self.names != repair.header_guess.first_line or not only_asked
 
     @property
-    def identifying(self) -> Mapping[int, IdentifyingColumn]:
-        """The columns that name or number individuals, by their place."""
-        return {self.found.naming.names.index(one.name): one for one in self.found.identifying}
+    def build_rewriting(self) -> FileRewrite:
+        left_out, filled = (
+            tuple(self.names[index] for index in sorted(indices)) for indices in (self.left_out, self.filled)
+        )
+        return FileRewrite(self.names, left_out, filled, first_is_data=self.first_line == "data")
+
+    def cells(self, index: int) -> tuple[str, ...]:
+        """Return the first data values of a column, including the first line if it holds data."""
+        rows = (self.repair.header_guess.first_line, *self.repair.header_guess.first_rows)
+        return tuple(row[index] for row in rows[not self.repair.header_guess.is_data :] if index < len(row))
 
     @property
-    def gaps(self) -> Mapping[int, Gaps]:
-        """The columns of amounts with missing cells, by their place."""
-        return {self.found.naming.names.index(one.name): one for one in self.found.gaps}
+    def identifying_by_index(self) -> Mapping[int, IdentifyingColumn]:
+        """Columns that name or number individuals, by index."""
+        return {
+            self.repair.header_guess.names.index(column.name): column for column in self.repair.identifying
+        }
+
+    @property
+    def gaps_by_index(self) -> Mapping[int, MissingAmounts]:
+        """Numeric columns with missing cells, by index."""
+        return {self.repair.header_guess.names.index(gap.name): gap for gap in self.repair.gaps}
 
 
-def needed(spec: FileSpec, rules: Rules) -> Needed:
-    return Needed(spec.header(rules), spec.example(rules))
+def build_requirements(spec: FileSpec, rules: Rules) -> FileRequirements:
+    return FileRequirements(spec.header(rules), spec.example_lines(rules))
 
 
-def wanted_of(found: Repair) -> tuple[Wanted, ...]:
-    """Which column is which, as far as their names or places tell it."""
-    if found.required is None or found.fits:
+def _match_required_columns(repair: HeaderRepair) -> tuple[RequiredColumn, ...]:
+    """Match required columns to the columns of the file by name."""
+    if repair.required_names is None or repair.can_replace_columns:
         return ()
-    places = {name: place for place, name in enumerate(found.naming.names)}
-    return tuple(Wanted(name, places.get(name)) for name in found.required)
+    indices_by_name = {name: index for index, name in enumerate(repair.header_guess.names)}
+    return tuple(RequiredColumn(name, indices_by_name.get(name)) for name in repair.required_names)
 
 
-def wanted_in(form: Sent, found: Repair) -> tuple[Wanted, ...]:
-    places = {str(place): place for place in range(len(found.naming.names))}
+def _parse_required_columns(form: ParsedForm, repair: HeaderRepair) -> tuple[RequiredColumn, ...]:
+    indices_by_text = {str(index): index for index in range(len(repair.header_guess.names))}
     return tuple(
-        Wanted(one.name, places.get(form.text(f"source_{place}")), form.text(f"same_{place}"))
-        for place, one in enumerate(wanted_of(found))
+        RequiredColumn(
+            column.name, indices_by_text.get(form.text(f"source_{index}")), form.text(f"same_{index}")
+        )
+        for index, column in enumerate(_match_required_columns(repair))
     )
 
 
-def repairing(desk: Desk, name: str, content: bytes, found: Repair) -> Repairing:
-    return Repairing(
+def build_repair_form(
+    context: SetupContext, name: str, content: bytes, repair: HeaderRepair
+) -> HeaderRepairForm:
+    return HeaderRepairForm(
         file=name,
-        held=original_import.hold(desk.frame.contest, name, content),
-        found=found,
-        names=found.naming.names,
-        first="data" if found.naming.is_data else "names",
-        left_out=frozenset(found.naming.names.index(one.name) for one in found.identifying if one.leave_out),
-        filled=frozenset(found.naming.names.index(one.name) for one in found.gaps),
-        wanted=wanted_of(found),
+        staging_key=original_import.stage(context.frame.contest, name, content),
+        repair=repair,
+        names=repair.header_guess.names,
+        first_line="data" if repair.header_guess.is_data else "names",
+        left_out=frozenset(
+            repair.header_guess.names.index(column.name) for column in repair.identifying if column.leave_out
+        ),
+        filled=frozenset(repair.header_guess.names.index(column.name) for column in repair.gaps),
+        required_columns=_match_required_columns(repair),
     )
 
 
-def can_be_named(found: Repair, problem: DomainError) -> bool:
-    """Whether other names of columns may mend what is wrong with a file."""
-    if not isinstance(problem, InvalidUpload) or len(found.naming.names) < 2:
+def can_repair_header(repair: HeaderRepair, problem: DomainError) -> bool:
+    """Return whether renaming columns may fix the problems of a file."""
+    if not isinstance(problem, InvalidUpload) or len(repair.header_guess.names) < 2:
         return False
-    codes = {one.code for one in problem.problems}
-    return found.fits or bool(codes & HEADER) or (not found.fixed and bool(codes & UNUSABLE))
+    codes = {item.code for item in problem.problems}
+    return (
+        repair.can_replace_columns
+        or bool(codes & _HEADER_PROBLEMS)
+        or (not repair.has_fixed_names and bool(codes & _UNUSABLE_COLUMN_PROBLEMS))
+    )
 
 
-def heads_only(problem: DomainError) -> bool:
-    """Whether nothing is known to be wrong but the header line: that is put right by choosing, not by reading
-    which name stands in which place."""
-    return isinstance(problem, InvalidUpload) and {one.code for one in problem.problems} <= HEADER
+def has_only_header_problems(problem: DomainError) -> bool:
+    """Return whether all known problems concern the header line.
+
+    Then choosing the columns in the form is enough, and the list of problems is not shown.
+    """
+    return isinstance(problem, InvalidUpload) and {item.code for item in problem.problems} <= _HEADER_PROBLEMS
 
 
-def relieved(asked: Repairing, problem: DomainError) -> Repairing:
-    """The form without the columns of free text that were refused: they had better be left out."""
-    if asked.wanted or not isinstance(problem, InvalidUpload):
-        return asked
-    refused = {one.column for one in problem.problems if one.code in UNUSABLE}
-    places = {place for place, name in enumerate(asked.names) if name in refused}
-    return replace(asked, left_out=asked.left_out | places)
+def leave_out_unusable(repair_form: HeaderRepairForm, problem: DomainError) -> HeaderRepairForm:
+    """Return the form with the rejected free-text columns marked to be left out."""
+    if repair_form.required_columns or not isinstance(problem, InvalidUpload):
+        return repair_form
+    rejected_columns = {item.column for item in problem.problems if item.code in _UNUSABLE_COLUMN_PROBLEMS}
+    indices = {index for index, name in enumerate(repair_form.names) if name in rejected_columns}
+    return replace(repair_form, left_out=repair_form.left_out | indices)
 
 
-def retyped(form: Sent, name: str, found: Repair | None) -> Repairing:
-    """The form as it was sent, of a file that was kept."""
-    if found is None:
+def parse_repair_form(form: ParsedForm, name: str, repair: HeaderRepair | None) -> HeaderRepairForm:
+    """Parse the form for a staged file; raise ``Conflict`` if the file is no longer staged."""
+    if repair is None:
         raise Conflict("the file is no longer stored: upload it again", code="changed_meanwhile")
-    places = range(len(found.naming.names))
-    wanted = wanted_in(form, found)
-    return Repairing(
+    indices = range(len(repair.header_guess.names))
+    required_columns = _parse_required_columns(form, repair)
+    return HeaderRepairForm(
         file=name,
-        held=form.text("held"),
-        found=found,
-        names=found.naming.names if wanted else tuple(form.text(f"name_{place}") for place in places),
-        first=form.text("first"),
-        left_out=frozenset(place for place in places if form.flag(f"leave_{place}")),
-        filled=frozenset(place for place in places if form.flag(f"fill_{place}")),
-        wanted=wanted,
+        staging_key=form.text("held"),
+        repair=repair,
+        names=repair.header_guess.names
+        if required_columns
+        else tuple(form.text(f"name_{index}") for index in indices),
+        first_line=form.text("first"),
+        left_out=frozenset(index for index in indices if form.is_checked(f"leave_{index}")),
+        filled=frozenset(index for index in indices if form.is_checked(f"fill_{index}")),
+        required_columns=required_columns,
     )

@@ -1,4 +1,4 @@
-"""The step of the measures: weights, parameters, the attackers that count, the rows to be kept."""
+"""Setup step for weights, parameters, attackers, questions and the minimum share of rows kept."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,224 +9,265 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from anoncup.competition.scoring_versions import settings_let_count
-from anoncup.competition.writer import fields_of, with_attackers, with_measures, with_questions
+from anoncup.competition.scoring_versions import is_counted_by_settings
+from anoncup.competition.writer import collect_fields, replace_attackers, replace_measures, replace_questions
 from anoncup.errors import DomainError
 from anoncup.rules.model import Rules
-from anoncup.rules.parameters import Parameter, Roles, Value
+from anoncup.rules.parameters import Parameter, ParameterValue, Roles
 from anoncup.rules.settings import AttackerSettings, MeasureSettings, Parameters
-from anoncup.rules.toml_text import table_text, with_tables
+from anoncup.rules.toml_text import format_table, replace_tables
 from anoncup.tracks.model import Question, Track
 from anoncup.tracks.parts import Attacker, Measure
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
+from app.http.authentication import CurrentPrincipal
 from app.services.contests.contest import Contest
-from app.web.organizer.forms import Form, Sent
-from app.web.organizer.setup_steps import desk_of, saved, step_page
+from app.web.organizer.forms import FormBody, ParsedForm
+from app.web.organizer.setup_steps import load_setup_context, render_step, save_step
 from app.web.site.pages import PageRoute
 
 router = APIRouter(route_class=PageRoute)
 
-MOST = {"share": 1.0}
+_MAX_BY_KIND = {"share": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """A parameter as its form shows it: ``among`` it is chosen, or typed if it is a number."""
+class ParameterChoice:
+    """A parameter in the form; the user selects among ``options`` or types a number."""
 
     parameter: Parameter
     field: str
-    among: tuple[str, ...]
-    chosen: tuple[str, ...]
+    options: tuple[str, ...]
+    selected: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A measure or an attacker. ``value``: its weight as typed; ``counts``: towards the security."""
+class MeasureEntry:
+    """A measure, an attacker or a question in the form.
+
+    ``weight_text`` is the weight as typed. ``counts``: an attacker counts toward the risk, or a question is
+    asked.
+    """
 
     name: str
     field: str
-    choices: tuple[Choice, ...]
-    weighs: bool = False
-    value: str = ""
+    choices: tuple[ParameterChoice, ...]
+    is_weighted: bool = False
+    weight_text: str = ""
     counts: bool = False
     may_count: bool = True
 
 
 @router.get("/competitions/{slug}/organize/measures")
-def measures(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+def show_measures(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
     with transaction() as session:
-        desk = desk_of(session, principal, slug)
-    content = measures_content(desk.frame.contest, None)
-    return step_page(request, principal, "organizer/measures.html", desk, wrong={}, **content)
+        context = load_setup_context(session, principal, slug)
+    content = _build_content(context.frame.contest, None)
+    return render_step(request, principal, "organizer/measures.html", context, wrong={}, **content)
 
 
 @router.post("/competitions/{slug}/organize/measures")
-def save_measures(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
+def save_measures(request: Request, slug: str, principal: CurrentPrincipal, form: FormBody) -> Response:
     with transaction() as session:
-        desk = desk_of(session, principal, slug)
-    chosen = chosen_in(form, desk.frame.contest)
+        context = load_setup_context(session, principal, slug)
+    selection = _parse_selection(form, context.frame.contest)
     problem: DomainError | None = None
-    if not form.wrong:
-        answer = saved(
+    if not form.errors:
+        answer = save_step(
             principal,
             slug,
-            chosen.written_into,
-            back="measures",
-            of=form.text("of"),
-            to=desk.onward(form, "measures"),
+            selection.apply_to,
+            step_name="measures",
+            fingerprint=form.text("of"),
+            next_step_name=context.choose_next(form, "measures"),
         )
         if isinstance(answer, Response):
             return answer
         problem = answer
-    content = measures_content(desk.frame.contest, form)
-    return step_page(
-        request, principal, "organizer/measures.html", desk, problem=problem, wrong=form.wrong, **content
+    content = _build_content(context.frame.contest, form)
+    return render_step(
+        request, principal, "organizer/measures.html", context, problem=problem, wrong=form.errors, **content
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class MeasureSelection:
     measures: Mapping[str, MeasureSettings]
     attackers: Mapping[str, AttackerSettings]
     questions: Mapping[str, Parameters]
     min_rows_kept: float | None
 
-    def written_into(self, contest: Contest) -> str:
+    def apply_to(self, contest: Contest) -> str:
         rules = contest.rules
-        text = with_attackers(with_measures(contest.row.file, self.measures), contest.track, self.attackers)
+        text = replace_attackers(
+            replace_measures(contest.row.file, self.measures), contest.track, self.attackers
+        )
         if self.questions != rules.questions:
-            text = with_questions(text, contest.track, self.questions)
-        limits = fields_of(rules.limits) | {"min_rows_kept": self.min_rows_kept}
-        return with_tables(text, "limits", table_text("limits", limits))
+            text = replace_questions(text, contest.track, self.questions)
+        limits = collect_fields(rules.limits) | {"min_rows_kept": self.min_rows_kept}
+        return replace_tables(text, "limits", format_table("limits", limits))
 
 
-def chosen_in(form: Sent, contest: Contest) -> Chosen:
+def _parse_selection(form: ParsedForm, contest: Contest) -> MeasureSelection:
     rules, track = contest.rules, contest.track
     roles = track.roles(rules.columns, rules.settings)
-    weighed = {
+    measures = {
         name: MeasureSettings(
-            form.amount(f"weight_{name}", default=0.0) if one.weighs else 0.0,
-            parameters_in(form, f"measure_{name}", one.parameters, roles),
+            form.parse_number(f"weight_{name}", default=0.0) if definition.weighs else 0.0,
+            _parse_parameters(form, f"measure_{name}", definition.parameters, roles),
         )
-        for name, one in track.measures.items()
+        for name, definition in track.measures.items()
     }
-    counted = {
+    attackers = {
         name: AttackerSettings(
-            one.may_count and form.flag(f"counts_{name}"),
-            parameters_in(form, f"attacker_{name}", one.parameters, roles),
+            definition.may_count and form.is_checked(f"counts_{name}"),
+            _parse_parameters(form, f"attacker_{name}", definition.parameters, roles),
         )
-        for name, one in track.attackers.items()
+        for name, definition in track.attackers.items()
     }
-    asked = {
-        name: as_before(
-            parameters_in(form, f"question_{name}", one.parameters, roles),
+    questions = {
+        name: _keep_stored_if_equal(
+            _parse_parameters(form, f"question_{name}", definition.parameters, roles),
             rules.questions.get(name, {}),
-            one.parameters,
+            definition.parameters,
             roles,
         )
-        for name, one in track.questions.items()
-        if form.flag(f"asks_{name}") or not one.optional
+        for name, definition in track.questions.items()
+        if form.is_checked(f"asks_{name}") or not definition.optional
     }
-    kept = form.amount("min_rows_kept", most=1) if track.deletes else None
-    if not any(one.weight > 0 for one in weighed.values()) and not form.wrong:
-        form.wrong["weights"] = "wrong_no_weights"
-    return Chosen(weighed, counted, named(asked, track), kept)
+    min_rows_kept = form.parse_number("min_rows_kept", maximum=1) if track.allows_deletion else None
+    if not any(definition.weight > 0 for definition in measures.values()) and not form.errors:
+        form.errors["weights"] = "wrong_no_weights"
+    return MeasureSelection(measures, attackers, _drop_default_questions(questions, track), min_rows_kept)
 
 
-def as_before(new: Parameters, before: Parameters, accepted: Sequence[Parameter], roles: Roles) -> Parameters:
-    """What the file said, if what is new says the same: it may have written what is usual."""
-    said = [{one.name: given.get(one.name, one.usual(roles)) for one in accepted} for given in (new, before)]
-    return before if said[0] == said[1] else new
+def _keep_stored_if_equal(
+    new: Parameters, stored: Parameters, accepted: Sequence[Parameter], roles: Roles
+) -> Parameters:
+    """Return the stored parameters if the new ones resolve to the same values.
+
+    The file may state default values explicitly; this keeps its text unchanged.
+    """
+    resolved = [
+        {
+            parameter.name: values.get(parameter.name, parameter.resolve_default(roles))
+            for parameter in accepted
+        }
+        for values in (new, stored)
+    ]
+    return stored if resolved[0] == resolved[1] else new
 
 
-def named(asked: Mapping[str, Parameters], track: Track) -> Mapping[str, Parameters]:
-    """The questions that the file has to name."""
-    return {name: given for name, given in asked.items() if given or track.questions[name].optional}
-
-
-def parameters_in(form: Sent, prefix: str, accepted: Sequence[Parameter], roles: Roles) -> dict[str, Any]:
-    """Those that say something else than what is usual."""
-    found = {one.name: sent_value(form, f"{prefix}_{one.name}", one, roles) for one in accepted}
+def _drop_default_questions(questions: Mapping[str, Parameters], track: Track) -> Mapping[str, Parameters]:
+    """Drop required questions with default parameters, which the file does not have to name."""
     return {
-        one.name: found[one.name]
-        for one in accepted
-        if found[one.name] and (one.is_number or found[one.name] != one.usual(roles))
+        name: parameters
+        for name, parameters in questions.items()
+        if parameters or track.questions[name].optional
     }
 
 
-def sent_value(form: Sent, field: str, one: Parameter, roles: Roles) -> Value:
-    """What was chosen or typed; of several columns those that there are, of nothing nothing."""
-    if one.is_list:
-        return tuple(name for name in one.allowed(roles) if name in form.all(field))
-    if not one.is_number:
+def _parse_parameters(
+    form: ParsedForm, prefix: str, accepted: Sequence[Parameter], roles: Roles
+) -> dict[str, Any]:
+    """Return the parameters that differ from their defaults."""
+    values = {
+        parameter.name: _parse_value(form, f"{prefix}_{parameter.name}", parameter, roles)
+        for parameter in accepted
+    }
+    return {
+        parameter.name: values[parameter.name]
+        for parameter in accepted
+        if values[parameter.name]
+        and (parameter.is_number or values[parameter.name] != parameter.resolve_default(roles))
+    }
+
+
+def _parse_value(form: ParsedForm, field: str, parameter: Parameter, roles: Roles) -> ParameterValue:
+    """Return the selected or typed value; unknown columns are dropped, an empty number is None."""
+    if parameter.is_list:
+        return tuple(name for name in parameter.allowed_names(roles) if name in form.values(field))
+    if not parameter.is_number:
         return form.text(field)
     if not form.text(field):
         return None
-    return form.whole(field) if one.kind == "whole" else form.amount(field, most=MOST.get(one.kind, inf))
-
-
-def measures_content(contest: Contest, form: Sent | None) -> dict[str, Any]:
-    """The entries of the form, as the file has them or as they were typed."""
-    rules, track = contest.rules, contest.track
-    roles = track.roles(rules.columns, rules.settings)
-    weighed = [measure_entry(one, rules, roles, form) for one in track.measures.values()]
-    kept = form.text("min_rows_kept") if form else plain(rules.limits.min_rows_kept or 0.0)
-    return {
-        "weighing": [one for one in weighed if one.weighs],
-        "reported": [one for one in weighed if not one.weighs],
-        "counted": track.counts(rules),
-        "opened": form is not None and any(name.startswith("attacker_") for name in form.wrong),
-        "attackers": [attacker_entry(one, rules, roles, form) for one in track.attackers.values()],
-        "questions": [
-            question_entry(one, rules, roles, form) for one in track.questions.values() if one.parameters
-        ],
-        "min_rows_kept": kept if track.deletes else None,
-    }
-
-
-def measure_entry(one: Measure, rules: Rules, roles: Roles, form: Sent | None) -> Entry:
-    name, settings = one.name, rules.measure(one.name)
-    choices = choices_of(f"measure_{name}", one.parameters, settings.parameters, roles, form)
-    value = form.text(f"weight_{name}") if form else plain(settings.weight)
-    return Entry(name, f"weight_{name}", choices, weighs=one.weighs, value=value)
-
-
-def attacker_entry(one: Attacker, rules: Rules, roles: Roles, form: Sent | None) -> Entry:
-    name, settings = one.name, rules.attacker(one.name)
-    choices = choices_of(f"attacker_{name}", one.parameters, settings.parameters, roles, form)
-    counts = form.flag(f"counts_{name}") if form else settings_let_count(rules, name)
-    return Entry(name, f"counts_{name}", choices, counts=counts, may_count=one.may_count)
-
-
-def question_entry(one: Question, rules: Rules, roles: Roles, form: Sent | None) -> Entry:
-    """``counts``: it is asked; ``may_count``: that can be chosen."""
-    given = rules.questions.get(one.name, {})
-    choices = choices_of(f"question_{one.name}", one.parameters, given, roles, form)
-    asked = form.flag(f"asks_{one.name}") if form else one.name in rules.questions
-    field = f"asks_{one.name}"
-    return Entry(one.name, field, choices, counts=asked or not one.optional, may_count=one.optional)
-
-
-def choices_of(
-    prefix: str, accepted: Sequence[Parameter], given: Parameters, roles: Roles, form: Sent | None
-) -> tuple[Choice, ...]:
-    return tuple(
-        Choice(
-            one,
-            f"{prefix}_{one.name}",
-            one.allowed(roles),
-            form.all(f"{prefix}_{one.name}") if form else chosen_of(one, given, roles),
-        )
-        for one in accepted
+    return (
+        form.parse_count(field)
+        if parameter.kind == "whole"
+        else form.parse_number(field, maximum=_MAX_BY_KIND.get(parameter.kind, inf))
     )
 
 
-def chosen_of(one: Parameter, given: Parameters, roles: Roles) -> tuple[str, ...]:
-    """What stands in the form; a number that nobody gave is left to the part."""
-    value = given.get(one.name, None if one.is_number else one.usual(roles))
+def _build_content(contest: Contest, form: ParsedForm | None) -> dict[str, Any]:
+    """Return the entries of the form from the file, or from the rejected form."""
+    rules, track = contest.rules, contest.track
+    roles = track.roles(rules.columns, rules.settings)
+    entries = [_build_measure_entry(item, rules, roles, form) for item in track.measures.values()]
+    min_rows_kept = form.text("min_rows_kept") if form else format_number(rules.limits.min_rows_kept or 0.0)
+    return {
+        "weighing": [item for item in entries if item.is_weighted],
+        "reported": [item for item in entries if not item.is_weighted],
+        "counted": track.asks_identity(rules),
+        "opened": form is not None and any(name.startswith("attacker_") for name in form.errors),
+        "attackers": [_build_attacker_entry(item, rules, roles, form) for item in track.attackers.values()],
+        "questions": [
+            _build_question_entry(item, rules, roles, form)
+            for item in track.questions.values()
+            if item.parameters
+        ],
+        "min_rows_kept": min_rows_kept if track.allows_deletion else None,
+    }
+
+
+def _build_measure_entry(
+    measure: Measure, rules: Rules, roles: Roles, form: ParsedForm | None
+) -> MeasureEntry:
+    name, settings = measure.name, rules.measure_settings(measure.name)
+    choices = _build_choices(f"measure_{name}", measure.parameters, settings.parameters, roles, form)
+    value = form.text(f"weight_{name}") if form else format_number(settings.weight)
+    return MeasureEntry(name, f"weight_{name}", choices, is_weighted=measure.weighs, weight_text=value)
+
+
+def _build_attacker_entry(
+    attacker: Attacker, rules: Rules, roles: Roles, form: ParsedForm | None
+) -> MeasureEntry:
+    name, settings = attacker.name, rules.attacker_settings(attacker.name)
+    choices = _build_choices(f"attacker_{name}", attacker.parameters, settings.parameters, roles, form)
+    counts = form.is_checked(f"counts_{name}") if form else is_counted_by_settings(rules, name)
+    return MeasureEntry(name, f"counts_{name}", choices, counts=counts, may_count=attacker.may_count)
+
+
+def _build_question_entry(
+    question: Question, rules: Rules, roles: Roles, form: ParsedForm | None
+) -> MeasureEntry:
+    """Build the entry of a question: ``counts`` if it is asked, ``may_count`` if it is optional."""
+    values = rules.questions.get(question.name, {})
+    choices = _build_choices(f"question_{question.name}", question.parameters, values, roles, form)
+    is_asked = form.is_checked(f"asks_{question.name}") if form else question.name in rules.questions
+    field = f"asks_{question.name}"
+    return MeasureEntry(
+        question.name, field, choices, counts=is_asked or not question.optional, may_count=question.optional
+    )
+
+
+def _build_choices(
+    prefix: str, accepted: Sequence[Parameter], values: Parameters, roles: Roles, form: ParsedForm | None
+) -> tuple[ParameterChoice, ...]:
+    return tuple(
+        ParameterChoice(
+            parameter,
+            f"{prefix}_{parameter.name}",
+            parameter.allowed_names(roles),
+            form.values(f"{prefix}_{parameter.name}") if form else _list_selected(parameter, values, roles),
+        )
+        for parameter in accepted
+    )
+
+
+def _list_selected(parameter: Parameter, values: Parameters, roles: Roles) -> tuple[str, ...]:
+    """Return the values shown in the form; a number that was not set stays empty."""
+    value = values.get(parameter.name, None if parameter.is_number else parameter.resolve_default(roles))
     return value if isinstance(value, tuple) else () if value is None else (str(value),)
 
 
-def plain(number: float) -> str:
+def format_number(number: float) -> str:
     return f"{number:g}" if float(f"{number:g}") == number else repr(number)

@@ -1,4 +1,4 @@
-"""The step of the data: the original's files, and what they hold."""
+"""Setup step for the data: upload the files of the original and review them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,131 +6,151 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from anoncup.errors import Conflict, DomainError, InvalidCompetition, InvalidUpload, Problem, Unavailable
+from anoncup.errors import Conflict, DomainError, FileProblem, InvalidCompetition, InvalidUpload, Unavailable
 from anoncup.messages import Message
-from anoncup.tables.profile.model import FEWEST
+from anoncup.tables.profile.model import MIN_COMMON
 from anoncup.tracks.files import FileSpec
 from app.config import get_settings
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
+from app.http.authentication import CurrentPrincipal
 from app.services.contests import revisions, sealed_inputs
 from app.services.originals import organizer_data, original_import, originals
-from app.services.originals.originals import Summary
-from app.web.organizer.column_roles import Choice, look_of, stored_choice
-from app.web.organizer.forms import Form, Sent
+from app.services.originals.originals import OriginalSummary
+from app.web.organizer.column_roles import RoleChoice, read_stored_choice, review_roles
+from app.web.organizer.forms import FormBody, ParsedForm
 from app.web.organizer.header_repair_form import (
-    Repairing,
-    can_be_named,
-    heads_only,
-    needed,
-    relieved,
-    repairing,
+    HeaderRepairForm,
+    build_repair_form,
+    build_requirements,
+    can_repair_header,
+    has_only_header_problems,
+    leave_out_unusable,
 )
-from app.web.organizer.setup_steps import Desk, desk_of, put_in_force, step_page
-from app.web.site.pages import PageRoute, see
+from app.web.organizer.setup_steps import SetupContext, apply_revision, load_setup_context, render_step
+from app.web.site.pages import PageRoute, see_other
 
 router = APIRouter(route_class=PageRoute)
 
 
 @router.get("/competitions/{slug}/organize/data")
-def data(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+def show_data(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
     with transaction() as session:
-        desk = desk_of(session, principal, slug)
-    return data_page(request, principal, desk)
+        context = load_setup_context(session, principal, slug)
+    return render_data(request, principal, context)
 
 
-def data_page(
+def render_data(
     request: Request,
-    principal: SignedIn,
-    desk: Desk,
+    principal: CurrentPrincipal,
+    context: SetupContext,
     *,
     problem: DomainError | None = None,
-    choice: Choice | None = None,
-    repair: Repairing | None = None,
+    choice: RoleChoice | None = None,
+    repair_form: HeaderRepairForm | None = None,
     status: int | None = None,
 ) -> HTMLResponse:
-    """``choice``: of roles that are not saved; ``repair``: what a file needs that was sent."""
-    row, specs = desk.frame.contest.row, desk.frame.contest.track.original
+    """Render the data step.
+
+    ``choice``: column roles that are not saved. ``repair_form``: repair of an uploaded file's header.
+    """
+    row, specs = context.frame.contest.row, context.frame.contest.track.original_files
     with transaction() as session:
-        given = sealed_inputs.commitments(session, row.id)
-    summary = summary_of(desk, choice.fewest if choice else FEWEST)
-    choice = choice or stored_choice(desk)
-    return step_page(
+        commitments = sealed_inputs.load_commitments(session, row.id)
+    summary = load_summary(context, choice.fewest if choice else MIN_COMMON)
+    choice = choice or read_stored_choice(context)
+    return render_step(
         request,
         principal,
         "organizer/data.html",
-        desk,
+        context,
         problem=problem,
         files=[file.name for file in specs],
-        uploadable=uploadable(specs, row.original),
+        uploadable=_list_uploadable(specs, row.original),
         optional={file.name for file in specs if not file.required},
-        truth={name: given.get(name) for name in row.drawing.get("truth", ())},
+        truth={name: commitments.get(name) for name in row.drawing.get("truth", ())},
         summary=summary,
-        needs={file.name: needed(file, desk.frame.rules) for file in specs},
+        needs={file.name: build_requirements(file, context.frame.rules) for file in specs},
         choice=choice,
-        look=None if summary is None or choice is None else look_of(desk, summary, choice),
-        fewest=FEWEST,
-        repair=repair,
+        look=None if summary is None or choice is None else review_roles(context, summary, choice),
+        fewest=MIN_COMMON,
+        repair=repair_form,
         **({} if status is None else {"status": status}),
     )
 
 
-def uploadable(specs: Sequence[FileSpec], there: Mapping[str, str]) -> set[str]:
-    """What may be uploaded next: the first that is missing, or, once nothing that must be is, any other."""
-    missing = [file.name for file in specs if file.required and file.name not in there]
-    return {missing[0]} if missing else {file.name for file in specs if file.name not in there}
+def _list_uploadable(specs: Sequence[FileSpec], present: Mapping[str, str]) -> set[str]:
+    """Return the files that may be uploaded next.
+
+    This is the first missing required file, or any missing optional file once all required files are present.
+    """
+    missing = [file.name for file in specs if file.required and file.name not in present]
+    return {missing[0]} if missing else {file.name for file in specs if file.name not in present}
 
 
-def summary_of(desk: Desk, fewest: int = FEWEST) -> Summary | None:
-    row = desk.frame.contest.row
-    return originals.summary(tuple(row.original.items()), row.file, fewest) if row.original else None
+def load_summary(context: SetupContext, fewest: int = MIN_COMMON) -> OriginalSummary | None:
+    row = context.frame.contest.row
+    return originals.load_summary(tuple(row.original.items()), row.file, fewest) if row.original else None
 
 
 @router.post("/competitions/{slug}/organize/original/{file}")
-def upload(request: Request, slug: str, file: str, *, principal: SignedIn, form: Form) -> Response:
+def upload(
+    request: Request, slug: str, file: str, *, principal: CurrentPrincipal, form: FormBody
+) -> Response:
     with transaction() as session:
-        desk = desk_of(session, principal, slug)
-    name = revisions.part_of_original(desk.frame.contest, file)
+        context = load_setup_context(session, principal, slug)
+    name = revisions.find_original_part(context.frame.contest, file)
     try:
-        content = sent_file(form, name)
+        content = _read_uploaded_file(form, name)
     except InvalidUpload as problem:
-        return data_page(request, principal, desk, problem=problem)
-    found = original_import.repair(desk.frame.contest, name, content)
-    if found is not None and found.asks:
-        return data_page(request, principal, desk, repair=repairing(desk, name, content, found), status=422)
+        return render_data(request, principal, context, problem=problem)
+    repair = original_import.find_repair(context.frame.contest, name, content)
+    if repair is not None and repair.needs_decision:
+        return render_data(
+            request,
+            principal,
+            context,
+            repair_form=build_repair_form(context, name, content, repair),
+            status=422,
+        )
     try:
-        return put_in_force(
+        return apply_revision(
             principal,
             slug,
-            lambda contest: originals.revision_of_upload(contest, name, content),
-            back="data",
+            lambda contest: originals.compute_upload_revision(contest, name, content),
+            step_name="data",
         )
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:
-        offered = None
-        if found and can_be_named(found, problem):
-            offered = relieved(repairing(desk, name, content, found), problem)
-        if offered and offered.wanted and heads_only(problem):
-            return data_page(request, principal, desk, repair=offered, status=422)
-        return data_page(request, principal, desk, problem=problem, repair=offered)
+        repair_form = None
+        if repair and can_repair_header(repair, problem):
+            repair_form = leave_out_unusable(build_repair_form(context, name, content, repair), problem)
+        if repair_form and repair_form.required_columns and has_only_header_problems(problem):
+            return render_data(request, principal, context, repair_form=repair_form, status=422)
+        return render_data(request, principal, context, problem=problem, repair_form=repair_form)
 
 
 @router.post("/competitions/{slug}/organize/truth/{file}")
-def give_truth(request: Request, slug: str, file: str, *, principal: SignedIn, form: Form) -> Response:
-    """A file that only the organizers know."""
+def upload_organizer_data(
+    request: Request, slug: str, file: str, *, principal: CurrentPrincipal, form: FormBody
+) -> Response:
+    """Store a file that only the organizers may see."""
     with transaction() as session:
-        desk = desk_of(session, principal, slug)
-    name = organizer_data.name_of(desk.frame.contest, file)
+        context = load_setup_context(session, principal, slug)
+    name = organizer_data.find_file_name(context.frame.contest, file)
     try:
-        one = organizer_data.given(desk.frame.contest, name, sent_file(form, name))
+        organizer_file = organizer_data.check_file(
+            context.frame.contest, name, _read_uploaded_file(form, name)
+        )
         with transaction() as session:
-            organizer_data.hold(session, principal, slug, one, sealing_key=get_settings().sealing_key_file)
+            organizer_data.store_sealed(
+                session, principal, slug, organizer_file, sealing_key=get_settings().sealing_key_file
+            )
     except (Conflict, InvalidUpload, Unavailable) as problem:
-        return data_page(request, principal, desk, problem=problem)
-    return see(f"{desk.frame.path}/organize/data", done="setup_saved")
+        return render_data(request, principal, context, problem=problem)
+    return see_other(f"{context.frame.path}/organize/data", notice="setup_saved")
 
 
-def sent_file(form: Sent, name: str) -> bytes:
+def _read_uploaded_file(form: ParsedForm, name: str) -> bytes:
     if "table" not in form.files:
         message = Message("no file was chosen, or it is empty")
-        raise InvalidUpload([Problem(name, None, None, "missing_file", message)])
+        raise InvalidUpload([FileProblem(name, None, None, "missing_file", message)])
     return form.files["table"]

@@ -1,4 +1,4 @@
-"""Phases: extended, paused and resumed, each act after a look at what it will do."""
+"""Extend, pause and resume phases, each after a preview."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,25 +14,25 @@ from starlette.responses import Response
 from anoncup.errors import DomainError, InvalidInput, NotFound
 from anoncup.rules.settings import Phase
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
-from app.http.step_up import Sure
+from app.http.authentication import CurrentPrincipal
+from app.http.step_up import FormReauthentication
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, dry_run, observed_deadlines, phases, schedule
 from app.services.contests.contest import Contest
-from app.services.contests.dry_run import Preview
+from app.services.contests.dry_run import PhasePreview
 from app.services.organizing import dashboard
-from app.web.organizer.frame import organizers_frame, trouble
-from app.web.site.pages import PageRoute, page, see
+from app.web.organizer.frame import describe_problem, load_organizer_frame
+from app.web.site.pages import PageRoute, render_page, see_other
 
 router = APIRouter(prefix="/competitions/{slug}/organize/phases", route_class=PageRoute)
 
-ACTS = {"extend": "extended", "pause": "paused", "resume": "resumed"}
-"""What can be done to a phase, and what is said when it is done."""
+_NOTICE_BY_ACT = {"extend": "extended", "pause": "paused", "resume": "resumed"}
+"""Actions on a phase, with the code of the notice shown afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """An act on a phase; ``end``: the new one, of an extension."""
+class PhaseOrder:
+    """An action on a phase; ``end`` is the new end of an extension."""
 
     name: str
     act: str
@@ -41,24 +41,24 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
-    """One phase before and after; ``by``: how far its end moves."""
+class PhaseMove:
+    """A phase before and after a change; ``shift`` is how far its end moves."""
 
-    before: Phase
-    after: Phase
-
-    @property
-    def by(self) -> timedelta:
-        return self.after.end - self.before.end
+    old: Phase
+    new: Phase
 
     @property
-    def nearer(self) -> bool:
-        return self.by < timedelta(0)
+    def shift(self) -> timedelta:
+        return self.new.end - self.old.end
+
+    @property
+    def is_earlier(self) -> bool:
+        return self.shift < timedelta(0)
 
 
 @router.get("")
-def windows(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
-    return phases_page(request, principal, slug)
+def show_phases(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
+    return _render_phases(request, principal, slug)
 
 
 @router.get("/{name}/{act}")
@@ -67,34 +67,42 @@ def preview(
     slug: str,
     name: str,
     act: str,
-    principal: SignedIn,
+    principal: CurrentPrincipal,
     *,
     end: str = "",
     move_following: bool = False,
 ) -> HTMLResponse:
-    """What the act would do; nothing is done yet."""
+    """Render the effect of an action without applying it."""
     try:
         with transaction() as session:
-            frame = organizers_frame(session, principal, slug)
-            begun = phases.has_begun(session, frame.contest.row)
+            frame = load_organizer_frame(session, principal, slug)
+            has_begun = phases.has_contest_begun(session, frame.contest.row)
             zone = frame.rules.timezone
-            order = order_of(name, act, end, move_following=move_following, zone=zone)
-            do = partial(acted, session, principal.who_confirmed(), slug, order)  # and takes it back
-            mark = dry_run.mark(frame.rules.phases, frame.contest.row.paused_at)
-            seen = dry_run.previewed(session, frame.contest, do)
-            counts = dashboard.counted(session, frame.contest.id)
+            order = _parse_order(name, act, end, move_following=move_following, zone=zone)
+            apply_order = partial(
+                _carry_out, session, principal.mark_reauthenticated(), slug, order
+            )  # rolled back by the dry run
+            mark = dry_run.fingerprint_phases(frame.rules.phases, frame.contest.row.paused_at)
+            outcome = dry_run.preview_phases(session, frame.contest, apply_order)
+            counts = dashboard.count_contents(session, frame.contest.id)
     except DomainError as problem:
-        return phases_page(request, principal, slug, problem=problem, typed=typed(name, end, move_following))
-    return page(
+        return _render_phases(
+            request,
+            principal,
+            slug,
+            problem=problem,
+            form_values=_build_form_values(name, end, move_following),
+        )
+    return render_page(
         request,
         principal,
         "organizer/preview.html",
         frame=frame,
-        begun=begun,
+        begun=has_begun,
         order=order,
         mark=mark,
-        seen=seen,
-        moves=moves(seen),
+        seen=outcome,
+        moves=_list_moves(outcome),
         counts=counts,
     )
 
@@ -105,98 +113,106 @@ def confirm(
     slug: str,
     name: str,
     act: str,
-    principal: SignedIn,
+    principal: CurrentPrincipal,
     *,
-    sure: Sure,
+    reauthenticate: FormReauthentication,
     mark: Annotated[str, Form()],
     end: Annotated[str, Form()] = "",
     move_following: Annotated[bool, Form()] = False,
 ) -> Response:
     try:
-        principal = sure()
+        principal = reauthenticate()
         with transaction() as session:
             zone = competitions.find(session, principal, slug).rules.timezone
-            dry_run.require_unmoved(session, principal, slug, mark)
-            order = order_of(name, act, end, move_following=move_following, zone=zone)
-            acted(session, principal, slug, order)
+            dry_run.require_phases_as_previewed(session, principal, slug, mark)
+            order = _parse_order(name, act, end, move_following=move_following, zone=zone)
+            _carry_out(session, principal, slug, order)
     except DomainError as problem:
-        return phases_page(request, principal, slug, problem=problem, typed=typed(name, end, move_following))
-    return see(f"/competitions/{slug}/organize/phases", done=ACTS[act])
+        return _render_phases(
+            request,
+            principal,
+            slug,
+            problem=problem,
+            form_values=_build_form_values(name, end, move_following),
+        )
+    return see_other(f"/competitions/{slug}/organize/phases", notice=_NOTICE_BY_ACT[act])
 
 
-def acted(session: Session, principal: Principal, slug: str, order: Order) -> Contest:
+def _carry_out(session: Session, principal: Principal, slug: str, order: PhaseOrder) -> Contest:
     if order.end is not None:
-        follow = order.move_following
-        return schedule.extend(session, principal, slug, order.name, order.end, move_following=follow)
-    do = {"pause": schedule.pause, "resume": schedule.resume}[order.act]
-    return do(session, principal, slug, order.name)
+        move_following = order.move_following
+        return schedule.extend(session, principal, slug, order.name, order.end, move_following=move_following)
+    act = {"pause": schedule.pause, "resume": schedule.resume}[order.act]
+    return act(session, principal, slug, order.name)
 
 
-def order_of(name: str, act: str, end: str, *, move_following: bool, zone: str) -> Order:
-    """What a form asks for; the new end, if it takes one, on the competition's clock."""
-    if act not in ACTS:
+def _parse_order(name: str, act: str, end: str, *, move_following: bool, zone: str) -> PhaseOrder:
+    """Parse an action; a new end without an offset is in the competition's time zone."""
+    if act not in _NOTICE_BY_ACT:
         raise NotFound("a phase is extended, paused or resumed", code="no_such_act")
     if act != "extend":
-        return Order(name, act)
+        return PhaseOrder(name, act)
     try:
         moment = datetime.fromisoformat(end)
     except ValueError:
         raise InvalidInput("enter a date and a time", code="no_time") from None
-    return Order(
+    return PhaseOrder(
         name, act, moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(zone)), move_following
     )
 
 
-def typed(name: str, end: str, move_following: bool) -> dict[str, Any]:
+def _build_form_values(name: str, end: str, move_following: bool) -> dict[str, Any]:
     return {"name": name, "end": end, "move_following": move_following}
 
 
-def moves(seen: Preview) -> list[Move]:
-    pairs = zip(seen.before.phases, seen.after.phases, strict=True)
-    return [Move(before, after) for before, after in pairs]
+def _list_moves(outcome: PhasePreview) -> list[PhaseMove]:
+    pairs = zip(outcome.current.phases, outcome.proposed.phases, strict=True)
+    return [PhaseMove(old, new) for old, new in pairs]
 
 
-def phases_page(
+def _render_phases(
     request: Request,
     principal: Principal,
     slug: str,
     *,
     problem: DomainError | None = None,
-    typed: dict[str, Any] | None = None,
+    form_values: dict[str, Any] | None = None,
 ) -> HTMLResponse:
     with transaction() as session:
-        frame = organizers_frame(session, principal, slug)
+        frame = load_organizer_frame(session, principal, slug)
         row = frame.contest.row
-        found = dashboard.of_competition(session, principal, slug)
-        reveal = observed_deadlines.expected(session, [row]).get(row.id)
-        unsigned = observed_deadlines.unsigned(session, row.id)
-    return page(
+        overview = dashboard.load_dashboard(session, principal, slug)
+        reveal = observed_deadlines.load_reveal_times(session, [row]).get(row.id)
+        unsigned = observed_deadlines.count_unsigned(session, row.id)
+    return render_page(
         request,
         principal,
         "organizer/phases.html",
         frame=frame,
-        desk=found,
+        desk=overview,
         reveal=reveal,
         unsigned=unsigned,
-        typed=as_fields(typed or {}, frame.rules.timezone),
-        local=partial(local, zone=frame.rules.timezone),
+        typed=_localize_form_values(form_values or {}, frame.rules.timezone),
+        local=partial(_format_local, zone=frame.rules.timezone),
         turned={
             phases.ANONYMIZATION: row.frozen_at,
             phases.REIDENTIFICATION: row.closed_at,
         },
-        **trouble(request, problem),
+        **describe_problem(request, problem),
     )
 
 
-def local(moment: datetime, *, zone: str) -> str:
-    """A moment as a field for date and time takes it, on the competition's clock."""
+def _format_local(moment: datetime, *, zone: str) -> str:
+    """Format a moment for a ``datetime-local`` field in the competition's time zone."""
     return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%dT%H:%M:%S")
 
 
-def as_fields(typed: dict[str, Any], zone: str) -> dict[str, Any]:
-    """What was typed; a time with an offset, as a confirmation sends it, on the competition's clock."""
+def _localize_form_values(form_values: dict[str, Any], zone: str) -> dict[str, Any]:
+    """Convert a typed time with an offset, as sent by a confirmation, to the competition's time zone."""
     try:
-        moment = datetime.fromisoformat(typed.get("end", ""))
-        return typed if moment.tzinfo is None else typed | {"end": local(moment, zone=zone)}
+        moment = datetime.fromisoformat(form_values.get("end", ""))
+        return (
+            form_values if moment.tzinfo is None else form_values | {"end": _format_local(moment, zone=zone)}
+        )
     except (ValueError, OverflowError):
-        return typed
+        return form_values

@@ -1,4 +1,4 @@
-"""The step of publication: who sees what when, the ranking, quotas and limits."""
+"""Setup step for publication: visibility, ranking, quotas and limits."""
 
 from dataclasses import asdict, replace
 from typing import Any, Literal, cast
@@ -8,105 +8,107 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from anoncup.competition.parser import MOST_DIGITS
-from anoncup.competition.writer import with_publication
+from anoncup.competition.parser import MAX_DIGITS
+from anoncup.competition.writer import replace_publication
 from anoncup.errors import DomainError
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Limits, Publication, Ranking
-from anoncup.rules.toml_values import MOST_HOURS
+from anoncup.rules.toml_values import MAX_HOURS
 from app.db.transaction import transaction
-from app.http.authentication import Address, SignedIn
-from app.http.step_up import confirmed
-from app.web.organizer.forms import Form, Sent, local
-from app.web.organizer.setup_steps import desk_of, saved, step_page
+from app.http.authentication import ClientAddress, CurrentPrincipal
+from app.http.step_up import reauthenticate
+from app.web.organizer.forms import FormBody, ParsedForm, format_local
+from app.web.organizer.setup_steps import load_setup_context, render_step, save_step
 from app.web.site.pages import PageRoute
 
 router = APIRouter(route_class=PageRoute)
 
-CHOICES: dict[str, tuple[str, ...]] = {
+_CHOICES: dict[str, tuple[str, ...]] = {
     "board": ("public", "teams", "organizers"),
     "feedback": ("hidden", "immediate", "daily"),
     "owners": ("shown", "hidden"),
     "rule": ("score", "rank_sum"),
 }
-AT_ONCE = {"board", "rule", "valid_per_day", "guesses_per_target", "finals"}
-"""The fields that are not folded away."""
-COUNTS = tuple(name for name in Limits.__dataclass_fields__ if name != "min_rows_kept")
+_UNFOLDED_FIELDS = {"board", "rule", "valid_per_day", "guesses_per_target", "finals"}
+"""Fields that are visible without unfolding."""
+_LIMIT_NAMES = tuple(name for name in Limits.__dataclass_fields__ if name != "min_rows_kept")
 
 
 @router.get("/competitions/{slug}/organize/publication")
-def publication(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+def show_publication(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
     with transaction() as session:
-        desk = desk_of(session, principal, slug)
-    values = values_of(desk.frame.rules)
-    return step_page(request, principal, "organizer/publication.html", desk, **content_of(values, {}))
+        context = load_setup_context(session, principal, slug)
+    values = _format_values(context.frame.rules)
+    return render_step(
+        request, principal, "organizer/publication.html", context, **_build_content(values, {})
+    )
 
 
 @router.post("/competitions/{slug}/organize/publication")
 def save_publication(
-    request: Request, slug: str, principal: SignedIn, address: Address, form: Form
+    request: Request, slug: str, principal: CurrentPrincipal, address: ClientAddress, form: FormBody
 ) -> Response:
     with transaction() as session:
-        desk = desk_of(session, principal, slug)
-    found = settings_in(form, desk.frame.rules)
+        context = load_setup_context(session, principal, slug)
+    settings = _parse_settings(form, context.frame.rules)
     problem: DomainError | None = None
-    if not form.wrong:
-        answer = saved(
+    if not form.errors:
+        answer = save_step(
             principal,
             slug,
-            lambda contest: with_publication(contest.row.file, *found),
-            back="publication",
-            of=form.text("of"),
-            to=desk.onward(form, "publication"),
-            sure=lambda: confirmed(principal, address, form.secret("password")),
+            lambda contest: replace_publication(contest.row.file, *settings),
+            step_name="publication",
+            fingerprint=form.text("of"),
+            next_step_name=context.choose_next(form, "publication"),
+            reauthenticate=lambda: reauthenticate(principal, address, form.secret("password")),
         )
         if isinstance(answer, Response):
             return answer
         problem = answer
-    content = content_of(form.typed(), form.wrong)
-    return step_page(request, principal, "organizer/publication.html", desk, problem=problem, **content)
+    content = _build_content(form.raw_values(), form.errors)
+    return render_step(request, principal, "organizer/publication.html", context, problem=problem, **content)
 
 
-def content_of(values: dict[str, str], wrong: dict[str, str]) -> dict[str, Any]:
+def _build_content(values: dict[str, str], errors: dict[str, str]) -> dict[str, Any]:
     return {
         "values": values,
-        "wrong": wrong,
-        "choices": CHOICES,
+        "wrong": errors,
+        "choices": _CHOICES,
         "usual": asdict(Publication()) | asdict(Ranking()),
-        "counts": COUNTS,
-        "most_hours": MOST_HOURS,
-        "opened": bool(wrong.keys() - AT_ONCE),
+        "counts": _LIMIT_NAMES,
+        "most_hours": MAX_HOURS,
+        "opened": bool(errors.keys() - _UNFOLDED_FIELDS),
     }
 
 
-def values_of(rules: Rules) -> dict[str, str]:
-    shown, zone = rules.publication, ZoneInfo(rules.timezone)
+def _format_values(rules: Rules) -> dict[str, str]:
+    publication, zone = rules.publication, ZoneInfo(rules.timezone)
     return {
-        "board": shown.board,
-        "frozen_from": local(shown.frozen_from, zone),
-        "feedback": shown.feedback,
-        "digits": str(shown.digits),
-        "owners": shown.owners,
-        "shuffle_targets": "yes" if shown.shuffle_targets else "",
-        "reveal_notice_hours": str(shown.reveal_notice_hours),
+        "board": publication.board,
+        "frozen_from": format_local(publication.frozen_from, zone),
+        "feedback": publication.feedback,
+        "digits": str(publication.digits),
+        "owners": publication.owners,
+        "shuffle_targets": "yes" if publication.shuffle_targets else "",
+        "reveal_notice_hours": str(publication.reveal_notice_hours),
         "rule": rules.ranking.rule,
         "finals": str(rules.ranking.finals),
-        **{name: str(getattr(rules.limits, name)) for name in COUNTS},
+        **{name: str(getattr(rules.limits, name)) for name in _LIMIT_NAMES},
     }
 
 
-def settings_in(form: Sent, before: Rules) -> tuple[Publication, Ranking, Limits]:
-    zone = ZoneInfo(before.timezone)
-    chosen = {name: form.one_of(name, allowed) for name, allowed in CHOICES.items()}
-    shown = Publication(
-        board=cast(Literal["public", "teams", "organizers"], chosen["board"]),
-        frozen_from=form.moment("frozen_from", zone, before.publication.frozen_from),
-        feedback=cast(Literal["hidden", "immediate", "daily"], chosen["feedback"]),
-        shuffle_targets=form.flag("shuffle_targets"),
-        digits=form.whole("digits", least=0, most=MOST_DIGITS),
-        owners=cast(Literal["shown", "hidden"], chosen["owners"]),
-        reveal_notice_hours=form.whole("reveal_notice_hours", least=0, most=MOST_HOURS),
+def _parse_settings(form: ParsedForm, stored_rules: Rules) -> tuple[Publication, Ranking, Limits]:
+    zone = ZoneInfo(stored_rules.timezone)
+    choices = {name: form.parse_choice(name, allowed) for name, allowed in _CHOICES.items()}
+    publication = Publication(
+        board=cast(Literal["public", "teams", "organizers"], choices["board"]),
+        frozen_from=form.parse_datetime("frozen_from", zone, stored_rules.publication.frozen_from),
+        feedback=cast(Literal["hidden", "immediate", "daily"], choices["feedback"]),
+        shuffle_targets=form.is_checked("shuffle_targets"),
+        digits=form.parse_count("digits", minimum=0, maximum=MAX_DIGITS),
+        owners=cast(Literal["shown", "hidden"], choices["owners"]),
+        reveal_notice_hours=form.parse_count("reveal_notice_hours", minimum=0, maximum=MAX_HOURS),
     )
-    rule = cast(Literal["score", "rank_sum"], chosen["rule"])
-    counts = {name: form.whole(name) for name in COUNTS}
-    return shown, Ranking(rule, form.whole("finals")), replace(before.limits, **counts)
+    rule = cast(Literal["score", "rank_sum"], choices["rule"])
+    counts = {name: form.parse_count(name) for name in _LIMIT_NAMES}
+    return publication, Ranking(rule, form.parse_count("finals")), replace(stored_rules.limits, **counts)

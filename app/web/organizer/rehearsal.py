@@ -1,4 +1,4 @@
-"""The rehearsal: begun, looked at and ended on one page, which the rehearsal itself has as well."""
+"""Begin, watch and end a rehearsal; the page is also available within the rehearsal itself."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,80 +10,90 @@ from starlette.responses import Response
 
 from anoncup.errors import Conflict, DomainError
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
-from app.http.step_up import Sure
+from app.http.authentication import CurrentPrincipal
+from app.http.step_up import FormReauthentication
 from app.services.accounts.accounts import Principal
 from app.services.contests.contest import Contest
 from app.services.organizing import rehearsal_progress, rehearsals
-from app.services.organizing.rehearsal_progress import Course
-from app.web.organizer.frame import organizers_frame, trouble
+from app.services.organizing.rehearsal_progress import RehearsalProgress
+from app.web.organizer.frame import describe_problem, load_organizer_frame
 from app.web.site import language
 from app.web.site.frame import Frame
-from app.web.site.pages import PageRoute, page, see, sentence_of
+from app.web.site.pages import PageRoute, render_page, see_other, translate_error
 
 router = APIRouter(prefix="/competitions/{slug}/organize/rehearsal", route_class=PageRoute)
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
-    """A rehearsal and how it goes."""
+class RehearsalStatus:
+    """A rehearsal with its progress."""
 
     contest: Contest
-    course: Course
+    progress: RehearsalProgress
 
 
 @router.get("")
-def rehearsal(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
-    return rehearsal_page(request, principal, slug)
+def show_rehearsal(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
+    return _render_rehearsal(request, principal, slug)
 
 
 @router.post("")
-def begin(request: Request, slug: str, principal: SignedIn) -> Response:
+def begin(request: Request, slug: str, principal: CurrentPrincipal) -> Response:
     try:
         with transaction() as session:
-            made = rehearsals.begin(session, principal, slug).slug
+            rehearsal_slug = rehearsals.begin(session, principal, slug).slug
     except DomainError as problem:
-        return rehearsal_page(request, principal, slug, problem=problem)
-    return see(f"/competitions/{made}/organize/rehearsal", done="rehearsal_begun")
+        return _render_rehearsal(request, principal, slug, problem=problem)
+    return see_other(f"/competitions/{rehearsal_slug}/organize/rehearsal", notice="rehearsal_begun")
 
 
 @router.post("/end")
-def end(request: Request, slug: str, principal: SignedIn, sure: Sure) -> Response:
+def end(
+    request: Request, slug: str, principal: CurrentPrincipal, reauthenticate: FormReauthentication
+) -> Response:
     try:
-        principal = sure()
+        principal = reauthenticate()
         with transaction() as session:
             rehearsals.end(session, principal, slug)
     except DomainError as problem:
-        return rehearsal_page(request, principal, slug, problem=problem)
-    return see(f"/competitions/{slug}/organize/rehearsal", done="rehearsal_ended")
+        return _render_rehearsal(request, principal, slug, problem=problem)
+    return see_other(f"/competitions/{slug}/organize/rehearsal", notice="rehearsal_ended")
 
 
-def rehearsal_page(
+def _render_rehearsal(
     request: Request, principal: Principal, slug: str, *, problem: DomainError | None = None
 ) -> HTMLResponse:
     with transaction() as session:
-        frame = organizers_frame(session, principal, slug)
-        played = played_of(session, frame)
-    hindered = rehearsals.hindrance(frame.contest) if played is None else None
-    return page(
+        frame = load_organizer_frame(session, principal, slug)
+        status = _load_status(session, frame)
+    hindrance = rehearsals.find_obstacle(frame.contest) if status is None else None
+    return render_page(
         request,
         principal,
         "organizer/rehearsal.html",
         frame=frame,
-        played=played,
-        minutes=rehearsals.PHASE // timedelta(minutes=1),
-        hindered=said(request, hindered),
-        most={"teams": rehearsals.MOST_TEAMS, "guesses": rehearsals.GUESSES, "releases": rehearsals.RELEASES},
-        **trouble(request, problem),
+        played=status,
+        minutes=rehearsals.PHASE_LENGTH // timedelta(minutes=1),
+        hindered=_describe_hindrance(request, hindrance),
+        most={
+            "teams": rehearsals.MAX_TEAMS,
+            "guesses": rehearsals.GUESSES_PER_TEAM,
+            "releases": rehearsals.RELEASES_PER_TEAM,
+        },
+        **describe_problem(request, problem),
     )
 
 
-def played_of(session: Session, frame: Frame) -> Played | None:
-    """The rehearsal that the page is about: of the competition, or the page's own."""
-    own = frame.contest.row.rehearses is not None
-    found = frame.contest if own else rehearsals.standing(session, frame.contest.id)
-    return None if found is None else Played(found, rehearsal_progress.course(session, found.row))
+def _load_status(session: Session, frame: Frame) -> RehearsalStatus | None:
+    """Return the competition's rehearsal, or the contest itself if it is a rehearsal."""
+    is_rehearsal = frame.contest.row.rehearses is not None
+    contest = frame.contest if is_rehearsal else rehearsals.find_rehearsal(session, frame.contest.id)
+    return (
+        None
+        if contest is None
+        else RehearsalStatus(contest, rehearsal_progress.load_progress(session, contest.row))
+    )
 
 
-def said(request: Request, hindered: Conflict | None) -> str | None:
-    return None if hindered is None else sentence_of(hindered, language.words_of(request))
+def _describe_hindrance(request: Request, hindrance: Conflict | None) -> str | None:
+    return None if hindrance is None else translate_error(hindrance, language.words_of(request))

@@ -1,4 +1,4 @@
-"""Re-score sets: begun with other rules, compared, applied or cancelled."""
+"""Begin a rejudging with other rules, compare its results, and apply or cancel it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,34 +9,36 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from anoncup.competition.rules_text import with_threshold, with_weights
+from anoncup.competition.rules_text import set_threshold, set_weights
 from anoncup.errors import DomainError, InvalidCompetition, InvalidInput, NotFound
 from anoncup.plugins import TRACKS
 from anoncup.rules.model import Rules
 from anoncup.rules.toml_text import MAX_CHARACTERS
 from app.db.models import State
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
-from app.http.step_up import Sure
+from app.http.authentication import CurrentPrincipal
+from app.http.step_up import FormReauthentication
 from app.services.accounts.accounts import Principal
 from app.services.boards.entries import is_qualified
 from app.services.contests import competitions, revisions
-from app.services.contests.contest import read_file
+from app.services.contests.contest import parse_stored_rules
 from app.services.organizing import rejudgings
-from app.services.organizing.rejudgings import Change, Judged, Preview
-from app.web.organizer.frame import Typed, organizers_frame, trouble
+from app.services.organizing.rejudgings import EvaluationChange, RankedEvaluation, RescorePreview
+from app.web.organizer.frame import FormFields, describe_problem, load_organizer_frame
 from app.web.site.frame import Frame
-from app.web.site.pages import PageRoute, page, see
+from app.web.site.pages import PageRoute, render_page, see_other
 
 router = APIRouter(prefix="/competitions/{slug}/organize/rescores", route_class=PageRoute)
 
-WEIGHT = "weight_"
+_WEIGHT_PREFIX = "weight_"
 
 
 @dataclass(frozen=True, slots=True)
-class TeamChange:
-    """A team's place by the rules in force and by the new ones; ``overall``: of its best submission, by the
-    built-in attackers alone."""
+class TeamRankChange:
+    """Rank and best overall score of a team under the present and the new rules.
+
+    The overall score only includes the built-in attackers.
+    """
 
     team: str
     rank_before: int | None
@@ -45,108 +47,118 @@ class TeamChange:
     overall_after: float | None
 
     @property
-    def rise(self) -> int | None:
-        """Places gained; None where either rank is missing."""
+    def places_gained(self) -> int | None:
+        """Places gained; None if either rank is missing."""
         return (self.rank_before - self.rank_after) if self.rank_before and self.rank_after else None
 
 
 @router.get("")
-def all_sets(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
-    return rescores_page(request, principal, slug)
+def show_rejudgings(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
+    return _render_rejudgings(request, principal, slug)
 
 
 @router.post("")
-def begin(request: Request, slug: str, principal: SignedIn, fields: Typed) -> Response:
+def begin(request: Request, slug: str, principal: CurrentPrincipal, fields: FormFields) -> Response:
     try:
         with transaction() as session:
-            contest = competitions.for_organizer(session, principal, slug)
-        revision = revisions.revision_of_file(contest, file_of(contest.row.file, fields))
+            contest = competitions.find_for_organizer(session, principal, slug)
+        revision = revisions.compute_file_revision(contest, _build_file(contest.row.file, fields))
         with transaction() as session:
-            made = rejudgings.begin(session, principal, slug, revision)
+            rejudging = rejudgings.begin(session, principal, slug, revision)
     except DomainError as problem:
-        return rescores_page(request, principal, slug, problem=problem, fields=fields)
-    return see(f"/competitions/{slug}/organize/rescores/{made.id}", done="rescore_begun")
+        return _render_rejudgings(request, principal, slug, problem=problem, fields=fields)
+    return see_other(f"/competitions/{slug}/organize/rescores/{rejudging.id}", notice="rescore_begun")
 
 
-def file_of(file: str, fields: dict[str, str]) -> str:
-    """The competition's file with the rules that were typed: as a whole, or the weights and the threshold."""
+def _build_file(file: str, fields: dict[str, str]) -> str:
+    """Return the competition file with the typed rules: a whole file, or new weights and a new threshold."""
     if fields.get("by") == "file":
-        return sound(fields.get("file", ""))
+        return _normalize_text(fields.get("file", ""))
     weights = {
-        name.removeprefix(WEIGHT): numeral(value) for name, value in fields.items() if name.startswith(WEIGHT)
+        name.removeprefix(_WEIGHT_PREFIX): _parse_number(value)
+        for name, value in fields.items()
+        if name.startswith(_WEIGHT_PREFIX)
     }
-    unknown = set(weights) - set(weighed(read_file(file)))
+    unknown = set(weights) - set(_collect_weights(parse_stored_rules(file)))
     if unknown:
         raise InvalidInput("the weight of a measure that this track does not have", code="unknown_measure")
     threshold = fields.get("threshold", "").strip()
-    return with_threshold(with_weights(file, weights), numeral(threshold) if threshold else None)
+    return set_threshold(set_weights(file, weights), _parse_number(threshold) if threshold else None)
 
 
-def sound(text: str) -> str:
+def _normalize_text(text: str) -> str:
     if len(text) > MAX_CHARACTERS or "\x00" in text:
         raise InvalidCompetition("not the text of a competition file", code="not_toml")
     return text.replace("\r\n", "\n")
 
 
-def numeral(text: str) -> float:
+def _parse_number(text: str) -> float:
     try:
-        found = float(text)
+        value_read = float(text)
     except ValueError:
-        found = float("nan")
-    if not 0 <= found < float("inf"):
+        value_read = float("nan")
+    if not 0 <= value_read < float("inf"):
         raise InvalidInput("enter a number, 0 or more", code="wrong_value")
-    return found
+    return value_read
 
 
-def weighed(rules: Rules) -> dict[str, float]:
-    """The weight of every measure that may have one."""
-    known = TRACKS[rules.track].measures.values()
-    return {each.name: rules.weight(each.name) for each in known if each.weighs}
+def _collect_weights(rules: Rules) -> dict[str, float]:
+    """Return the weight of every measure that may have one."""
+    measures = TRACKS[rules.track].measures.values()
+    return {measure.name: rules.weight(measure.name) for measure in measures if measure.weighs}
 
 
 @router.get("/{rescore_id}")
-def one(request: Request, slug: str, rescore_id: UUID, principal: SignedIn) -> HTMLResponse:
-    return compared(request, principal, slug, rescore_id)
+def show_rejudging(
+    request: Request, slug: str, rescore_id: UUID, principal: CurrentPrincipal
+) -> HTMLResponse:
+    return _render_rejudging(request, principal, slug, rescore_id)
 
 
 @router.post("/{rescore_id}/apply")
-def apply(request: Request, slug: str, rescore_id: UUID, principal: SignedIn, sure: Sure) -> Response:
+def apply(
+    request: Request,
+    slug: str,
+    rescore_id: UUID,
+    principal: CurrentPrincipal,
+    reauthenticate: FormReauthentication,
+) -> Response:
     try:
-        principal = sure()
+        principal = reauthenticate()
     except DomainError as problem:
-        return compared(request, principal, slug, rescore_id, problem=problem)
-    return ended(request, principal, slug, rescore_id, "apply")
+        return _render_rejudging(request, principal, slug, rescore_id, problem=problem)
+    return _end_rejudging(request, principal, slug, rescore_id, "apply")
 
 
 @router.post("/{rescore_id}/cancel")
-def cancel(request: Request, slug: str, rescore_id: UUID, principal: SignedIn) -> Response:
-    return ended(request, principal, slug, rescore_id, "cancel")
+def cancel(request: Request, slug: str, rescore_id: UUID, principal: CurrentPrincipal) -> Response:
+    return _end_rejudging(request, principal, slug, rescore_id, "cancel")
 
 
-def ended(request: Request, principal: Principal, slug: str, rescore_id: UUID, act: str) -> Response:
-    end, done = {
+def _end_rejudging(request: Request, principal: Principal, slug: str, rescore_id: UUID, act: str) -> Response:
+    end, notice = {
         "apply": (rejudgings.apply, "rescore_applied"),
         "cancel": (rejudgings.cancel, "rescore_cancelled"),
     }[act]
     try:
         with transaction() as session:
-            in_competition(session, principal, slug, rescore_id)
+            _load_frame(session, principal, slug, rescore_id)
             end(session, principal, rescore_id)
     except DomainError as problem:
-        return compared(request, principal, slug, rescore_id, problem=problem)
-    return see(f"/competitions/{slug}/organize/rescores/{rescore_id}", done=done)
+        return _render_rejudging(request, principal, slug, rescore_id, problem=problem)
+    return see_other(f"/competitions/{slug}/organize/rescores/{rescore_id}", notice=notice)
 
 
-def in_competition(session: Session, principal: Principal, slug: str, rescore_id: UUID) -> Frame:
-    """The frame, if the set is one of this competition."""
-    frame = organizers_frame(session, principal, slug)
-    found = rejudgings.organizers_set(session, principal, rescore_id)
-    if found.competition_id != frame.contest.id:
+def _load_frame(session: Session, principal: Principal, slug: str, rescore_id: UUID) -> Frame:
+    """Return the frame; raise ``NotFound`` if the rejudging belongs to another competition."""
+    frame = load_organizer_frame(session, principal, slug)
+    rejudging = rejudgings.find_for_organizer(session, principal, rescore_id)
+    if rejudging.competition_id != frame.contest.id:
         raise NotFound("there is no such re-score set", code="no_such_rescore")
     return frame
 
 
-def compared(
+def _render_rejudging(
     request: Request,
     principal: Principal,
     slug: str,
@@ -155,47 +167,49 @@ def compared(
     problem: DomainError | None = None,
 ) -> HTMLResponse:
     with transaction() as session:
-        frame = in_competition(session, principal, slug, rescore_id)
-        found = rejudgings.preview(session, principal, rescore_id)
-    new = read_file(found.rescore.file)
-    done = request.query_params.get("done", "")
-    return page(
+        frame = _load_frame(session, principal, slug, rescore_id)
+        rejudging_preview = rejudgings.preview(session, principal, rescore_id)
+    new = parse_stored_rules(rejudging_preview.rescore.file)
+    notice = request.query_params.get("done", "")
+    return render_page(
         request,
         principal,
         "organizer/rescore.html",
         frame=frame,
-        preview=found,
-        done="" if done == "rescore_begun" and found.stage != "scoring" else done,
-        rules=differences(frame.rules, new) if found.stage in ("scoring", "ready") else [],
-        parts=revisions.changed_parts(frame.contest.row.file, found.rescore.file),
-        by_team=by_team(found),
-        turned=[each for each in found.changes if each.before.state != each.after.state],
-        lost=[each for each in found.changes if rejudgings.is_lost(each)],
-        **trouble(request, problem),
+        preview=rejudging_preview,
+        done="" if notice == "rescore_begun" and rejudging_preview.stage != "scoring" else notice,
+        rules=list_rule_changes(frame.rules, new) if rejudging_preview.stage in ("scoring", "ready") else [],
+        parts=revisions.find_changed_parts(frame.contest.row.file, rejudging_preview.rescore.file),
+        by_team=_group_by_team(rejudging_preview),
+        turned=[
+            change for change in rejudging_preview.changes if change.current.state != change.proposed.state
+        ],
+        lost=[change for change in rejudging_preview.changes if rejudgings.is_lost(change)],
+        **describe_problem(request, problem),
     )
 
 
-def differences(before: Rules, after: Rules) -> list[tuple[str, Any, Any]]:
-    """The weights and the threshold that differ, each with its old and new value."""
-    old, new = weighed(before), weighed(after)
-    found: list[tuple[str, Any, Any]] = [(name, old[name], new[name]) for name in old]
-    found.append(("threshold", before.threshold, after.threshold))
-    return [each for each in found if each[1] != each[2]]
+def list_rule_changes(old_rules: Rules, new_rules: Rules) -> list[tuple[str, Any, Any]]:
+    """Return name, old value and new value of each changed weight and of a changed threshold."""
+    old, new = _collect_weights(old_rules), _collect_weights(new_rules)
+    changes: list[tuple[str, Any, Any]] = [(name, old[name], new[name]) for name in old]
+    changes.append(("threshold", old_rules.threshold, new_rules.threshold))
+    return [change for change in changes if change[1] != change[2]]
 
 
-def by_team(found: Preview) -> list[TeamChange]:
-    """Every team that takes part, in the order of the new ranks, then of the old ones."""
-    teams: dict[str, list[Change]] = {}
-    for change in found.changes:
+def _group_by_team(preview: RescorePreview) -> list[TeamRankChange]:
+    """Return the ranked teams in the order of their new ranks, then of their old ranks."""
+    teams: dict[str, list[EvaluationChange]] = {}
+    for change in preview.changes:
         if is_qualified(change.submission) and not change.submission.team.baseline:
             teams.setdefault(change.submission.team.name, []).append(change)
     rows = [
-        TeamChange(
+        TeamRankChange(
             team,
-            changes[0].before.rank,
-            changes[0].after.rank,
-            best([change.before for change in changes]),
-            best([change.after for change in changes]),
+            changes[0].current.rank,
+            changes[0].proposed.rank,
+            _find_best_overall([change.current for change in changes]),
+            _find_best_overall([change.proposed for change in changes]),
         )
         for team, changes in teams.items()
     ]
@@ -203,12 +217,12 @@ def by_team(found: Preview) -> list[TeamChange]:
     return sorted(rows, key=lambda row: (row.rank_after or last, row.rank_before or last, row.team))
 
 
-def best(judged: list[Judged]) -> float | None:
-    found = [each.overall for each in judged if each.state == State.SCORED]
-    return min((overall for overall in found if overall is not None), default=None)
+def _find_best_overall(judged: list[RankedEvaluation]) -> float | None:
+    scores = [result.overall for result in judged if result.state == State.SCORED]
+    return min((overall for overall in scores if overall is not None), default=None)
 
 
-def rescores_page(
+def _render_rejudgings(
     request: Request,
     principal: Principal,
     slug: str,
@@ -217,21 +231,23 @@ def rescores_page(
     fields: dict[str, str] | None = None,
 ) -> HTMLResponse:
     with transaction() as session:
-        frame = organizers_frame(session, principal, slug)
-        sets = rejudgings.listed(session, principal, slug)
-        waiting = len(rejudgings.scorable(session, frame.contest.id))
-    open_set = next((each for each in sets if each.stage in ("scoring", "ready")), None)
-    done = request.query_params.get("done", "")
-    return page(
+        frame = load_organizer_frame(session, principal, slug)
+        sets = rejudgings.list_rescores(session, principal, slug)
+        submission_count = len(rejudgings.list_scorable(session, frame.contest.id))
+    open_set = next((item for item in sets if item.stage in ("scoring", "ready")), None)
+    notice = request.query_params.get("done", "")
+    return render_page(
         request,
         principal,
         "organizer/rescores.html",
         frame=frame,
         sets=sets,
         open_set=open_set,
-        done="" if done == "new_rules_scored" and not (open_set and open_set.stage == "scoring") else done,
-        weights=weighed(frame.rules),
+        done=""
+        if notice == "new_rules_scored" and not (open_set and open_set.stage == "scoring")
+        else notice,
+        weights=_collect_weights(frame.rules),
         fields=fields or {},
-        waiting=waiting,
-        **trouble(request, problem),
+        waiting=submission_count,
+        **describe_problem(request, problem),
     )

@@ -1,4 +1,4 @@
-"""A competition's beginning: its address, titles, clock and phases."""
+"""Create a competition, and edit its address, titles, time zone and phases."""
 
 import re
 import unicodedata
@@ -12,187 +12,205 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from anoncup.competition.drafts import STARTS, draft
+from anoncup.competition.drafts import DRAFT_SOURCES, create_draft
 from anoncup.competition.parser import SLUG
 from anoncup.competition.templates import TEMPLATES
-from anoncup.competition.writer import with_basics
+from anoncup.competition.writer import replace_basics
 from anoncup.errors import Conflict, DomainError, InvalidCompetition
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Phase
-from anoncup.rules.toml_values import CONTROL
+from anoncup.rules.toml_values import CONTROL_CHARACTER
 from app.db.transaction import transaction
-from app.http.authentication import Address, SignedIn
-from app.http.step_up import confirmed
+from app.http.authentication import ClientAddress, CurrentPrincipal
+from app.http.step_up import reauthenticate
 from app.services.contests import competitions
-from app.web.organizer.forms import Form, Sent, local, zone_named, zones
-from app.web.organizer.setup_steps import desk_of, refusal, saved, step_page
-from app.web.site.pages import PageRoute, page, see
+from app.web.organizer.forms import FormBody, ParsedForm, find_zone, format_local, group_zones_by_region
+from app.web.organizer.setup_steps import describe_rejection, load_setup_context, render_step, save_step
+from app.web.site.pages import PageRoute, render_page, see_other
 
 router = APIRouter(route_class=PageRoute)
 
 LANGUAGES = ("en", "ja")
-LONGEST_SLUG = 63
-OWN_TABLE = "microdata"
-"""The start for organizers who bring a table of their own."""
-NAMES: tuple[Literal["anonymization"], Literal["reidentification"]] = ("anonymization", "reidentification")
+_MAX_SLUG_LENGTH = 63
+_OWN_TABLE = "microdata"
+"""Starting point for organizers who bring their own table."""
+_PHASE_NAMES: tuple[Literal["anonymization"], Literal["reidentification"]] = (
+    "anonymization",
+    "reidentification",
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Basics:
+class CompetitionBasics:
     slug: str
     titles: dict[str, str]
     zone: ZoneInfo
     phases: tuple[Phase, ...]
 
-    def written_into(self, text: str) -> str:
-        return with_basics(
+    def apply_to(self, text: str) -> str:
+        return replace_basics(
             text, slug=self.slug, titles=self.titles, timezone=self.zone.key, phases=self.phases
         )
 
 
 @router.get("/organize/new")
-def new(request: Request, principal: SignedIn) -> HTMLResponse:
+def show_new(request: Request, principal: CurrentPrincipal) -> HTMLResponse:
     competitions.require_creator(principal)
-    return page(request, principal, "organizer/new.html", **new_form(first_values(), {}))
+    return render_page(
+        request, principal, "organizer/new.html", **_build_new_content(_build_default_values(), {})
+    )
 
 
 @router.post("/organize/new")
-def create(request: Request, principal: SignedIn, form: Form) -> Response:
+def create(request: Request, principal: CurrentPrincipal, form: FormBody) -> Response:
     competitions.require_creator(principal)
-    start = form.one_of("start", STARTS)
-    basics = basics_in(form, slug=form.text("slug") or slug_for(form))
+    start = form.parse_choice("start", DRAFT_SOURCES)
+    basics = _parse_basics(form, slug=form.text("slug") or _suggest_slug(form))
     problem: DomainError | None = None
-    if basics is not None and not form.wrong:
+    if basics is not None and not form.errors:
         try:
             with transaction() as session:
-                made = competitions.create(session, principal, basics.written_into(draft(start)))
-                return see(f"/competitions/{made.slug}/organize/data", done="created")
-        except Conflict as taken:
-            form.wrong["slug"] = f"wrong_{taken.code}"
-        except InvalidCompetition as found:
-            problem = found
-    refused = refusal(request, problem) if problem else None
-    content = new_form(form.typed(), form.wrong) | {"refused": refused, "status": 422}
-    return page(request, principal, "organizer/new.html", **content)
+                contest = competitions.create(session, principal, basics.apply_to(create_draft(start)))
+                return see_other(f"/competitions/{contest.slug}/organize/data", notice="created")
+        except Conflict as conflict:
+            form.errors["slug"] = f"wrong_{conflict.code}"
+        except InvalidCompetition as rejection:
+            problem = rejection
+    refusal_shown = describe_rejection(request, problem) if problem else None
+    content = _build_new_content(form.raw_values(), form.errors) | {"refused": refusal_shown, "status": 422}
+    return render_page(request, principal, "organizer/new.html", **content)
 
 
-def new_form(values: Mapping[str, str], wrong: Mapping[str, str]) -> dict[str, Any]:
+def _build_new_content(values: Mapping[str, str], errors: Mapping[str, str]) -> dict[str, Any]:
     return {
         "values": values,
-        "wrong": wrong,
-        "zones": zones(),
-        "starts": STARTS,
-        "recommended": STARTS[0],
-        "more": tuple(start for start in STARTS if start not in (*TEMPLATES, OWN_TABLE)),
+        "wrong": errors,
+        "zones": group_zones_by_region(),
+        "starts": DRAFT_SOURCES,
+        "recommended": DRAFT_SOURCES[0],
+        "more": tuple(start for start in DRAFT_SOURCES if start not in (*TEMPLATES, _OWN_TABLE)),
     }
 
 
-def slug_for(form: Sent) -> str:
-    """An address for who typed none: of the English title, else of the day on which the contest begins."""
+def _suggest_slug(form: ParsedForm) -> str:
+    """Suggest an address from the English title, else from the first day of the contest."""
     day = re.sub(r"\D", "", form.text("anonymization_start").partition("T")[0])
-    return slug_of(form.text("title_en")) or slug_of(f"cup {day}")
+    return _slugify(form.text("title_en")) or _slugify(f"cup {day}")
 
 
-def slug_of(title: str) -> str:
-    """An address made of a title; empty where it has no letter or digit that addresses know."""
+def _slugify(title: str) -> str:
+    """Return an address made from a title; empty if the title has no usable letter or digit."""
     words = re.findall("[a-z0-9]+", unicodedata.normalize("NFKD", title).casefold())
-    return "-".join(words)[:LONGEST_SLUG].strip("-")
+    return "-".join(words)[:_MAX_SLUG_LENGTH].strip("-")
 
 
-def first_values() -> dict[str, str]:
-    """A week to prepare, two weeks a phase, a day between."""
+def _build_default_values() -> dict[str, str]:
+    """Return default values: a week to prepare, two phases of two weeks, and a day between them."""
     day = datetime.now(UTC).replace(hour=9, minute=0, second=0, microsecond=0) + timedelta(days=7)
     first, second = (day, day + timedelta(days=14)), (day + timedelta(days=15), day + timedelta(days=29))
-    return {"start": STARTS[0], "zone": "Asia/Tokyo"} | {
-        f"{name}_{which}": local(at, ZoneInfo("UTC"))
-        for name, window in zip(NAMES, (first, second), strict=True)
-        for which, at in zip(("start", "end"), window, strict=True)
+    return {"start": DRAFT_SOURCES[0], "zone": "Asia/Tokyo"} | {
+        f"{name}_{edge}": format_local(moment, ZoneInfo("UTC"))
+        for name, window in zip(_PHASE_NAMES, (first, second), strict=True)
+        for edge, moment in zip(("start", "end"), window, strict=True)
     }
 
 
 @router.get("/competitions/{slug}/organize/basics")
-def basics(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+def show_basics(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
     with transaction() as session:
-        desk = desk_of(session, principal, slug)
-    values = values_of(desk.frame.rules)
-    return step_page(
-        request, principal, "organizer/basics.html", desk, values=values, wrong={}, zones=zones()
+        context = load_setup_context(session, principal, slug)
+    values = _format_values(context.frame.rules)
+    return render_step(
+        request,
+        principal,
+        "organizer/basics.html",
+        context,
+        values=values,
+        wrong={},
+        zones=group_zones_by_region(),
     )
 
 
 @router.post("/competitions/{slug}/organize/basics")
-def save_basics(request: Request, slug: str, principal: SignedIn, address: Address, form: Form) -> Response:
+def save_basics(
+    request: Request, slug: str, principal: CurrentPrincipal, address: ClientAddress, form: FormBody
+) -> Response:
     with transaction() as session:
-        desk = desk_of(session, principal, slug)
-    found = basics_in(form, slug=desk.frame.contest.slug, before=desk.frame.rules)
+        context = load_setup_context(session, principal, slug)
+    parsed = _parse_basics(form, slug=context.frame.contest.slug, stored_rules=context.frame.rules)
     problem: DomainError | None = None
-    if found is not None and not form.wrong:
-        answer = saved(
+    if parsed is not None and not form.errors:
+        answer = save_step(
             principal,
             slug,
-            lambda contest: found.written_into(contest.row.file),
-            back="basics",
-            of=form.text("of"),
-            to=desk.onward(form, "basics"),
-            sure=lambda: confirmed(principal, address, form.secret("password")),
+            lambda contest: parsed.apply_to(contest.row.file),
+            step_name="basics",
+            fingerprint=form.text("of"),
+            next_step_name=context.choose_next(form, "basics"),
+            reauthenticate=lambda: reauthenticate(principal, address, form.secret("password")),
         )
         if isinstance(answer, Response):
             return answer
         problem = answer
-    content = {"values": form.typed(), "wrong": form.wrong, "zones": zones()}
-    return step_page(request, principal, "organizer/basics.html", desk, problem=problem, **content)
+    content = {"values": form.raw_values(), "wrong": form.errors, "zones": group_zones_by_region()}
+    return render_step(request, principal, "organizer/basics.html", context, problem=problem, **content)
 
 
-def values_of(rules: Rules) -> dict[str, str]:
+def _format_values(rules: Rules) -> dict[str, str]:
     zone = ZoneInfo(rules.timezone)
     windows = {
-        f"{phase.name}_{which}": local(at, zone)
+        f"{phase.name}_{edge}": format_local(moment, zone)
         for phase in rules.phases
-        for which, at in (("start", phase.start), ("end", phase.end))
+        for edge, moment in (("start", phase.start), ("end", phase.end))
     }
     titles = {f"title_{language}": rules.title.get(language, "") for language in LANGUAGES}
     return {"zone": rules.timezone} | titles | windows
 
 
-def basics_in(form: Sent, *, slug: str, before: Rules | None = None) -> Basics | None:
-    """What the form says, as far as it is right; ``form.wrong`` then has what is not."""
+def _parse_basics(
+    form: ParsedForm, *, slug: str, stored_rules: Rules | None = None
+) -> CompetitionBasics | None:
+    """Parse the form; errors are recorded in ``form.errors``.
+
+    Return None if the time zone is invalid, as the phases cannot be parsed then.
+    """
     if not SLUG.fullmatch(slug):
-        form.wrong["slug"] = "wrong_slug"
+        form.errors["slug"] = "wrong_slug"
     titles = {language: form.text(f"title_{language}") for language in LANGUAGES}
     titles = {language: title for language, title in titles.items() if title}
     if not titles:
-        form.wrong["title_en"] = "wrong_no_title"
+        form.errors["title_en"] = "wrong_no_title"
     for language, title in titles.items():
-        if len(title) > 200 or CONTROL.search(title):
-            form.wrong[f"title_{language}"] = "wrong_title"
-    zone = zone_named(form.text("zone"))
+        if len(title) > 200 or CONTROL_CHARACTER.search(title):
+            form.errors[f"title_{language}"] = "wrong_title"
+    zone = find_zone(form.text("zone"))
     if zone is None:
-        form.wrong["zone"] = "wrong_zone"
+        form.errors["zone"] = "wrong_zone"
         return None
-    return Basics(slug, titles, zone, phases_in(form, zone, before))
+    return CompetitionBasics(slug, titles, zone, _parse_phases(form, zone, stored_rules))
 
 
-def phases_in(form: Sent, zone: ZoneInfo, before: Rules | None) -> tuple[Phase, ...]:
-    """The windows in their order; the second phase may be left out."""
-    stored = {phase.name: phase for phase in before.phases} if before else {}
-    found: list[Phase] = []
-    for name in NAMES:
-        known = stored.get(name)
-        start = form.moment(f"{name}_start", zone, known.start if known else None)
-        end = form.moment(f"{name}_end", zone, known.end if known else None)
-        wrong = wrong_window(name, start, end, found)
-        if end and end != (known.end if known else None) and end <= datetime.now(UTC):
-            wrong |= {f"{name}_end": "wrong_past"}
-        form.wrong.update({key: word for key, word in wrong.items() if key not in form.wrong})
-        if start and end and not wrong:
-            found.append(Phase(name, start, end))
-    return tuple(found)
+def _parse_phases(form: ParsedForm, zone: ZoneInfo, stored_rules: Rules | None) -> tuple[Phase, ...]:
+    """Parse the phases in their order; the second phase is optional."""
+    stored_phases = {phase.name: phase for phase in stored_rules.phases} if stored_rules else {}
+    phases: list[Phase] = []
+    for name in _PHASE_NAMES:
+        stored_phase = stored_phases.get(name)
+        start = form.parse_datetime(f"{name}_start", zone, stored_phase.start if stored_phase else None)
+        end = form.parse_datetime(f"{name}_end", zone, stored_phase.end if stored_phase else None)
+        errors = _find_window_errors(name, start, end, phases)
+        if end and end != (stored_phase.end if stored_phase else None) and end <= datetime.now(UTC):
+            errors |= {f"{name}_end": "wrong_past"}
+        form.errors.update({key: code for key, code in errors.items() if key not in form.errors})
+        if start and end and not errors:
+            phases.append(Phase(name, start, end))
+    return tuple(phases)
 
 
-def wrong_window(
+def _find_window_errors(
     name: str, start: datetime | None, end: datetime | None, earlier: list[Phase]
 ) -> dict[str, str]:
-    if start is None and end is None and name != NAMES[0]:
+    if start is None and end is None and name != _PHASE_NAMES[0]:
         return {}
     if start is None or end is None:
         missing = "start" if start is None else "end"

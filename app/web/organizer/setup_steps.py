@@ -1,4 +1,4 @@
-"""The steps of setting up a competition: what is done, what is missing, how a change is put in force."""
+"""Steps of setting up a competition, their state, and applying changes."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -12,40 +12,40 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse
 
-from anoncup.competition.drafts import STARTS, draft
+from anoncup.competition.drafts import DRAFT_SOURCES, create_draft
 from anoncup.competition.parser import parse_competition
 from anoncup.errors import (
     Conflict,
     DomainError,
+    FileProblem,
+    Forbidden,
     InvalidCompetition,
     InvalidUpload,
-    NotAllowed,
-    Problem,
-    TooMany,
+    TooManyRequests,
     WrongCredential,
 )
 from anoncup.messages import N_
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Limits, Publication, Ranking
 from app.db.transaction import transaction
-from app.http.problems import status_of
-from app.services.accounts.accounts import UNCONFIRMED, Principal
+from app.http.problems import get_status
+from app.services.accounts.accounts import STEP_UP_REQUIRED, Principal
 from app.services.contests import competitions, phases, revisions, sealed_inputs
-from app.services.contests.contest import Contest, read_file
+from app.services.contests.contest import Contest, parse_stored_rules
 from app.services.contests.revisions import Revision
 from app.services.organizing import rejudgings
 from app.services.originals import originals
 from app.services.teams import invites
-from app.web.organizer.forms import Sent
-from app.web.organizer.frame import organizers_frame
+from app.web.organizer.forms import ParsedForm
+from app.web.organizer.frame import load_organizer_frame
 from app.web.site import language
 from app.web.site.frame import Frame
-from app.web.site.pages import page, see, sentence_of
+from app.web.site.pages import render_page, see_other, translate_error
 
-REFUSED = (Conflict, InvalidUpload, NotAllowed, TooMany, WrongCredential)
-"""What may be wrong with a change besides the file itself."""
-EXAMPLES = 3
-"""How many of the same problem in the same column are shown."""
+FORM_ERRORS = (Conflict, InvalidUpload, Forbidden, TooManyRequests, WrongCredential)
+"""Errors that a change may cause besides an invalid file."""
+_MAX_EXAMPLES = 3
+"""Maximum number of examples shown of the same problem in the same column."""
 SAVED_BY_ANOTHER = N_(
     "other values have been saved here since you opened this page: open it in another tab to see them; "
     "saving again replaces them"
@@ -53,8 +53,8 @@ SAVED_BY_ANOTHER = N_(
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """``state``: default is a step that could stay as it began, and has."""
+class SetupStep:
+    """``state`` is ``default`` if the step is optional and unchanged."""
 
     name: str
     path: str
@@ -62,214 +62,231 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """What every step's page shows. ``judged``: somebody has submitted, so what is measured stands;
-    ``begun``: an end that moves nearer needs the password; ``open_set``: the re-score set that holds every
-    other change back."""
+class SetupContext:
+    """Values shown on the page of every setup step.
+
+    ``has_submissions``: the judging rules can only change through a rejudging. ``has_begun``: moving an end
+    nearer requires the password. ``open_rejudging_id``: the open rejudging, which blocks all other changes.
+    """
 
     frame: Frame
-    steps: tuple[Step, ...]
-    judged: bool
-    begun: bool
-    open_set: UUID | None
+    steps: tuple[SetupStep, ...]
+    has_submissions: bool
+    has_begun: bool
+    open_rejudging_id: UUID | None
 
     @property
-    def missing(self) -> tuple[Step, ...]:
+    def missing_steps(self) -> tuple[SetupStep, ...]:
         return tuple(step for step in self.steps if step.state == "missing")
 
-    def of(self, place: str) -> str:
-        """What a step's form was filled from: it is sent along, and says whether that has changed since."""
-        return mark(self.frame.rules, place)
+    def fingerprint(self, step_name: str) -> str:
+        """Return the fingerprint of the values that a step's form shows.
 
-    def state(self, name: str) -> str:
+        The form sends it back, which reveals changes made in the meantime.
+        """
+        return _compute_fingerprint(self.frame.rules, step_name)
+
+    def step_state(self, name: str) -> str:
         return next((step.state for step in self.steps if step.name == name), "")
 
-    def leads_on(self, place: str) -> bool:
-        """Whether the form of a step is saved on the way to the next: while it is being set up, and once
-        what it is about is there."""
-        still = not (self.judged or self.open_set)
+    def leads_to_next(self, step_name: str) -> bool:
+        """Return whether saving a step leads to the next one.
+
+        It does during set-up; for the measures only once there are data.
+        """
+        is_editable = not (self.has_submissions or self.open_rejudging_id)
         return (
-            still and self.after(place) is not None and (place != "measures" or self.state("data") == "done")
+            is_editable
+            and self.following_step(step_name) is not None
+            and (step_name != "measures" or self.step_state("data") == "done")
         )
 
-    def onward(self, form: Sent, place: str) -> str:
-        """The step that a form leads to once it is saved: its own, or the next."""
-        following = self.after(place) if form.flag("onward") else None
-        return following.name if following else place
+    def choose_next(self, form: ParsedForm, step_name: str) -> str:
+        """Return the name of the step to show after saving: the next one if the form asks for it."""
+        next_step = self.following_step(step_name) if form.is_checked("onward") else None
+        return next_step.name if next_step else step_name
 
-    def after(self, place: str) -> Step | None:
-        """The step that follows in the order of the list, whatever its state; None after the last."""
+    def following_step(self, step_name: str) -> SetupStep | None:
+        """Return the step after the named one, whatever its state; None after the last."""
         names = [step.name for step in self.steps]
-        return next(iter(self.steps[names.index(place) + 1 :]), None) if place in names else None
+        return next(iter(self.steps[names.index(step_name) + 1 :]), None) if step_name in names else None
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """Why a form was refused: a sentence in the reader's language."""
+class FormRejection:
+    """A rejected form with its message in the reader's language."""
 
     sentence: str
     status: int
     problem: DomainError
 
     @property
-    def malformed(self) -> InvalidUpload | None:
+    def invalid_upload(self) -> InvalidUpload | None:
         return self.problem if isinstance(self.problem, InvalidUpload) else None
 
     @property
-    def examples(self) -> tuple[Problem, ...]:
-        """Of what is wrong in a file the first few of each kind in each column."""
+    def examples(self) -> tuple[FileProblem, ...]:
+        """The first few problems of each kind in each column of an invalid file."""
         kinds: Counter[tuple[str, str | None]] = Counter()
-        found = []
-        for one in self.malformed.problems if self.malformed else ():
-            kinds[one.code, one.column] += 1
-            if kinds[one.code, one.column] <= EXAMPLES:
-                found.append(one)
-        return tuple(found)
+        examples = []
+        for item in self.invalid_upload.problems if self.invalid_upload else ():
+            kinds[item.code, item.column] += 1
+            if kinds[item.code, item.column] <= _MAX_EXAMPLES:
+                examples.append(item)
+        return tuple(examples)
 
 
-def desk_of(session: Session, principal: Principal, slug: str) -> Desk:
-    frame = organizers_frame(session, principal, slug)
-    invited = invites.teams_invited(session, frame.contest.id)
-    judged = competitions.has_submissions(session, frame.contest.id)
-    rescore = revisions.open_rescore(session, frame.contest.id)
-    begun = phases.has_begun(session, frame.contest.row)
-    lacking = sealed_inputs.lacking(session, frame.contest.row)
-    steps = steps_of(frame, invited=invited, lacking=bool(lacking))
-    return Desk(frame, steps, judged, begun, rescore.id if rescore else None)
+def load_setup_context(session: Session, principal: Principal, slug: str) -> SetupContext:
+    frame = load_organizer_frame(session, principal, slug)
+    has_invited = invites.has_teams_or_invites(session, frame.contest.id)
+    has_submissions = competitions.has_submissions(session, frame.contest.id)
+    open_rejudging = revisions.find_open_rescore(session, frame.contest.id)
+    has_begun = phases.has_contest_begun(session, frame.contest.row)
+    missing_inputs = sealed_inputs.list_missing_files(session, frame.contest.row)
+    steps = _build_steps(frame, has_invited=has_invited, lacks_inputs=bool(missing_inputs))
+    return SetupContext(
+        frame, steps, has_submissions, has_begun, open_rejudging.id if open_rejudging else None
+    )
 
 
-def steps_of(frame: Frame, *, invited: bool, lacking: bool) -> tuple[Step, ...]:
+def _build_steps(frame: Frame, *, has_invited: bool, lacks_inputs: bool) -> tuple[SetupStep, ...]:
     rules, has_data = frame.rules, frame.contest.row.original_rows is not None
-    done = {
+    is_done = {
         "basics": bool(rules.phases),
-        "data": has_data and not lacking,
+        "data": has_data and not lacks_inputs,
         "measures": has_data and bool(rules.weights),
         **({} if rules.excessive is None else {"threshold": rules.threshold is not None}),
         "publication": True,
-        "teams": invited,
+        "teams": has_invited,
     }
-    untouched = {
-        "measures": rules.weights in usual_weights(rules.track),
-        "publication": publication_of(rules) == PUBLICATION,
+    is_default = {
+        "measures": rules.weights in _list_draft_weights(rules.track),
+        "publication": _get_publication_settings(rules) == _DEFAULT_PUBLICATION,
     }
 
     def state(name: str) -> Literal["done", "default", "missing"]:
-        if not done[name]:
+        if not is_done[name]:
             return "missing"
-        return "default" if untouched.get(name) else "done"
+        return "default" if is_default.get(name) else "done"
 
-    return tuple(Step(name, f"{frame.path}/organize/{name}", state(name)) for name in done)
+    return tuple(SetupStep(name, f"{frame.path}/organize/{name}", state(name)) for name in is_done)
 
 
 @cache
-def usual_weights(track: str) -> tuple[dict[str, float], ...]:
-    """The weights that drafts of a track begin with."""
-    drafts = [parse_competition(draft(start)) for start in STARTS]
-    return tuple(one.weights for one in drafts if one.track == track)
+def _list_draft_weights(track: str) -> tuple[dict[str, float], ...]:
+    """Return the weights of all drafts of a track."""
+    drafts = [parse_competition(create_draft(start)) for start in DRAFT_SOURCES]
+    return tuple(rules.weights for rules in drafts if rules.track == track)
 
 
-def publication_of(rules: Rules) -> tuple[Publication, Ranking, Limits]:
-    """All that the step of publication sets; the rows to be kept are set with the measures."""
+def _get_publication_settings(rules: Rules) -> tuple[Publication, Ranking, Limits]:
+    """Return the settings of the publication step; the minimum share of rows kept belongs to the measures."""
     limits = replace(rules.limits, min_rows_kept=Limits().min_rows_kept)
     return rules.publication, rules.ranking, limits
 
 
-PUBLICATION = Publication(), Ranking(), Limits()
-"""What a competition begins with."""
-FILLED_FROM: dict[str, Callable[[Rules], object]] = {
+_DEFAULT_PUBLICATION = Publication(), Ranking(), Limits()
+"""Settings of a new competition."""
+_FORM_SOURCES: dict[str, Callable[[Rules], object]] = {
     "basics": lambda rules: (rules.title, rules.timezone, rules.phases),
     "measures": lambda rules: (rules.measures, rules.attackers, rules.questions, rules.limits.min_rows_kept),
     "threshold": lambda rules: rules.excessive,
-    "publication": publication_of,
+    "publication": _get_publication_settings,
 }
-"""What the form of each step shows of the rules."""
+"""The part of the rules that each step's form shows."""
 
 
-def step_page(
+def render_step(
     request: Request,
     principal: Principal,
     template: str,
-    desk: Desk,
+    context: SetupContext,
     *,
     problem: DomainError | None = None,
     **content: Any,
 ) -> HTMLResponse:
-    refused = refusal(request, problem) if problem else None
-    status = refused.status if refused else 422 if content.get("wrong") else 200
-    return page(
+    rejection = describe_rejection(request, problem) if problem else None
+    status = rejection.status if rejection else 422 if content.get("wrong") else 200
+    return render_page(
         request,
         principal,
         template,
-        frame=desk.frame,
-        desk=desk,
-        refused=refused,
+        frame=context.frame,
+        desk=context,
+        refused=rejection,
         **({"status": status} | content),
     )
 
 
-def refusal(request: Request, problem: DomainError) -> Refused:
+def describe_rejection(request: Request, problem: DomainError) -> FormRejection:
     t = language.words_of(request)
-    why = t.label(f"invalid_{problem.code}", "") or sentence_of(problem, t)
-    return Refused(why, status_of(problem), problem)
+    reason = t.label(f"invalid_{problem.code}", "") or translate_error(problem, t)
+    return FormRejection(reason, get_status(problem), problem)
 
 
-def saved(
+def save_step(
     principal: Principal,
     slug: str,
-    written: Callable[[Contest], str],
+    write_file: Callable[[Contest], str],
     *,
-    back: str,
-    of: str = "",
-    to: str = "",
-    sure: Callable[[], Principal] | None = None,
+    step_name: str,
+    fingerprint: str = "",
+    next_step_name: str = "",
+    reauthenticate: Callable[[], Principal] | None = None,
 ) -> RedirectResponse | DomainError:
-    """Put the file that ``written`` makes of the present one in force, or say what refuses it.
+    """Apply the file that ``write_file`` makes from the present one; return the error if it is rejected.
 
-    ``of``: the mark of what the form was filled from; "": it was not said. ``to``: the step that is shown
-    then, if it is another. ``sure``: checks the password that was sent along, where a change may need it.
+    ``fingerprint``: of the values that the form showed, empty if unknown. ``next_step_name``: the step shown
+    afterwards, by default the same. ``reauthenticate``: checks the password that was sent, where the change
+    may need it.
     """
 
-    def made(contest: Contest) -> Revision:
-        if of and of != mark(contest.rules, back):
+    def build_revision(contest: Contest) -> Revision:
+        if fingerprint and fingerprint != _compute_fingerprint(contest.rules, step_name):
             raise Conflict(SAVED_BY_ANOTHER, code="changed_meanwhile")
-        return revisions.revision_of_file(contest, written(contest))
+        return revisions.compute_file_revision(contest, write_file(contest))
 
     try:
-        return put_in_force(sure() if sure else principal, slug, made, back=to or back)
-    except (*REFUSED, InvalidCompetition) as problem:
-        return refused(problem)
+        return apply_revision(
+            reauthenticate() if reauthenticate else principal,
+            slug,
+            build_revision,
+            step_name=next_step_name or step_name,
+        )
+    except (*FORM_ERRORS, InvalidCompetition) as problem:
+        return require_form_error(problem)
 
 
-def mark(rules: Rules, place: str) -> str:
-    """Tells one state of what a step's form is filled from from another."""
-    return competitions.sha256_of(repr(FILLED_FROM[place](rules)))
+def _compute_fingerprint(rules: Rules, step_name: str) -> str:
+    """Return a hash of the values that a step's form shows."""
+    return competitions.sha256_of(repr(_FORM_SOURCES[step_name](rules)))
 
 
-def refused(problem: DomainError) -> DomainError:
-    """What a form says of it; but of what somebody may not do at all there is a page of its own."""
-    if isinstance(problem, NotAllowed) and problem.code != UNCONFIRMED:
+def require_form_error(problem: DomainError) -> DomainError:
+    """Return the error if a form can show it; raise it if the action is not allowed at all."""
+    if isinstance(problem, Forbidden) and problem.code != STEP_UP_REQUIRED:
         raise problem
     return problem
 
 
-def put_in_force(
-    principal: Principal, slug: str, made: Callable[[Contest], Revision], *, back: str
+def apply_revision(
+    principal: Principal, slug: str, build_revision: Callable[[Contest], Revision], *, step_name: str
 ) -> RedirectResponse:
-    """Revise the competition; other rules for what has been submitted become a re-score set to look at."""
+    """Apply a revision; if it changes the rules for existing submissions, begin a rejudging instead."""
     with transaction() as session:
-        contest = competitions.for_organizer(session, principal, slug)
-        judged = competitions.has_submissions(session, contest.id)
-    revision = made(contest)
+        contest = competitions.find_for_organizer(session, principal, slug)
+        has_submissions = competitions.has_submissions(session, contest.id)
+    revision = build_revision(contest)
     with transaction() as session:
-        if judged and scores_change(contest, revision):
+        if has_submissions and changes_scores(contest, revision):
             rejudgings.begin(session, principal, slug, revision)
-            return see(f"/competitions/{slug}/organize/rescores", done="new_rules_scored")
-        revisions.revise(session, principal, slug, revision)
-    taken = any(remark.code == originals.WEIGHT_TAKEN for remark in revision.remarks)
-    done = "weights_taken" if taken else "setup_saved"
-    return see(f"/competitions/{slug}/organize/{back}", done=done)
+            return see_other(f"/competitions/{slug}/organize/rescores", notice="new_rules_scored")
+        revisions.apply_revision(session, principal, slug, revision)
+    are_weights_adopted = any(remark.code == originals.WEIGHT_REMOVED for remark in revision.remarks)
+    notice = "weights_taken" if are_weights_adopted else "setup_saved"
+    return see_other(f"/competitions/{slug}/organize/{step_name}", notice=notice)
 
 
-def scores_change(contest: Contest, new: Revision) -> bool:
-    before = revisions.rules_of(contest.rules, contest.row.scales)
-    return before != revisions.rules_of(read_file(new.file), new.scales)
+def changes_scores(contest: Contest, revision: Revision) -> bool:
+    old_rules = revisions.scoring_key(contest.rules, contest.row.scales)
+    return old_rules != revisions.scoring_key(parse_stored_rules(revision.file), revision.scales)

@@ -1,4 +1,4 @@
-"""All submissions of a competition, and what the organizers rule on one."""
+"""List all submissions of a competition and show a single one to organizers."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,44 +13,44 @@ from starlette.responses import Response
 from anoncup.errors import DomainError, NotFound
 from app.db.models import State, Submission
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
-from app.http.paging import cursor_of, place_of
+from app.http.authentication import CurrentPrincipal
+from app.http.paging import decode_cursor, encode_cursor
 from app.services.accounts.accounts import Principal
 from app.services.organizing import disqualification
 from app.services.submissions import submissions
 from app.services.teams import members
-from app.web.organizer.frame import organizers_frame, trouble
+from app.web.organizer.frame import describe_problem, load_organizer_frame
 from app.web.site.frame import Frame
-from app.web.site.pages import PageRoute, page, see
+from app.web.site.pages import PageRoute, render_page, see_other
 
 router = APIRouter(prefix="/competitions/{slug}/organize/submissions", route_class=PageRoute)
 
-PAGE = 50
-KINDS = {"teams": False, "baselines": True}
-"""Whose submissions are listed; else everybody's."""
+PAGE_SIZE = 50
+_BASELINE_BY_KIND = {"teams": False, "baselines": True}
+"""Filter values for the kind of submitter; others list all submissions."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The filters of the list, as they stand in its address."""
+class SubmissionFilters:
+    """Filters of the list, as in its address."""
 
-    team: UUID | None
+    team_id: UUID | None
     state: State | None
-    said: str
-    of: str = ""
+    search_text: str
+    kind: str = ""
 
-    def address(self, cursor: str) -> str:
-        """The rest of the address that asks for the page at ``cursor`` with the same filters."""
-        fields = {"team": self.team or "", "state": self.state or "", "said": self.said}
-        fields |= {"of": self.of, "cursor": cursor}
+    def build_query(self, cursor: str) -> str:
+        """Return the query string of the page at ``cursor`` with the same filters."""
+        fields = {"team": self.team_id or "", "state": self.state or "", "said": self.search_text}
+        fields |= {"of": self.kind, "cursor": cursor}
         return "?" + urlencode({name: str(value) for name, value in fields.items() if value})
 
 
 @router.get("")
-def all_submissions(
+def show_submissions(
     request: Request,
     slug: str,
-    principal: SignedIn,
+    principal: CurrentPrincipal,
     *,
     team: str = "",
     state: str = "",
@@ -58,77 +58,81 @@ def all_submissions(
     of: str = "",
     cursor: str | None = None,
 ) -> HTMLResponse:
-    asked = replace(read(team, state, said), of=of if of in KINDS else "")
-    after = place_of(cursor, datetime.fromisoformat, UUID)
+    filters = replace(_parse_filters(team, state, said), kind=of if of in _BASELINE_BY_KIND else "")
+    after_key = decode_cursor(cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
-        frame = organizers_frame(session, principal, slug)
-        found = submissions.of_competition(
+        frame = load_organizer_frame(session, principal, slug)
+        rows = submissions.list_for_organizer(
             session,
             principal,
             slug,
-            team_id=asked.team,
-            state=asked.state,
-            said=asked.said,
-            baseline=KINDS.get(asked.of),
-            after=after,
-            limit=PAGE + 1,
+            team_id=filters.team_id,
+            state=filters.state,
+            comment_text=filters.search_text,
+            baseline=_BASELINE_BY_KIND.get(filters.kind),
+            cursor=after_key,
+            limit=PAGE_SIZE + 1,
         )
-        entrants = members.entrants(session, principal, slug)
-    kept = found[:PAGE]
-    following = cursor_of(kept[-1].received_at, kept[-1].id) if len(found) > PAGE else None
-    return page(
+        entrants = members.list_entrants(session, principal, slug)
+    page_rows = rows[:PAGE_SIZE]
+    next_cursor = (
+        encode_cursor(page_rows[-1].received_at, page_rows[-1].id) if len(rows) > PAGE_SIZE else None
+    )
+    return render_page(
         request,
         principal,
         "organizer/submissions.html",
         frame=frame,
-        submissions=kept,
-        asked=asked,
-        following=following and asked.address(following),
+        submissions=page_rows,
+        asked=filters,
+        following=next_cursor and filters.build_query(next_cursor),
         paged=cursor is not None,
         entrants=entrants,
         states=list(State),
-        kinds=tuple(KINDS),
+        kinds=tuple(_BASELINE_BY_KIND),
     )
 
 
-def read(team: str, state: str, said: str) -> Asked:
-    """What was asked for; what cannot be a team or a state filters nothing."""
+def _parse_filters(team: str, state: str, raw_search_text: str) -> SubmissionFilters:
+    """Parse the filters; an invalid team or state does not filter."""
     try:
         team_id = UUID(team)
     except ValueError:
         team_id = None
-    found = said.replace("\x00", "").encode(errors="ignore").decode().strip()
-    return Asked(team_id, State(state) if state in set(State) else None, found)
+    search_text = raw_search_text.replace("\x00", "").encode(errors="ignore").decode().strip()
+    return SubmissionFilters(team_id, State(state) if state in set(State) else None, search_text)
 
 
 @router.get("/{submission_id}")
-def one(request: Request, slug: str, submission_id: UUID, principal: SignedIn) -> HTMLResponse:
-    return submission_page(request, principal, slug, submission_id)
+def show_submission(
+    request: Request, slug: str, submission_id: UUID, principal: CurrentPrincipal
+) -> HTMLResponse:
+    return render_submission(request, principal, slug, submission_id)
 
 
 @router.post("/{submission_id}/score-again")
-def score_again(request: Request, slug: str, submission_id: UUID, principal: SignedIn) -> Response:
+def reevaluate(request: Request, slug: str, submission_id: UUID, principal: CurrentPrincipal) -> Response:
     try:
         with transaction() as session:
-            in_competition(session, principal, slug, submission_id)
-            disqualification.score_again(session, principal, submission_id)
+            load_submission(session, principal, slug, submission_id)
+            disqualification.reevaluate(session, principal, submission_id)
     except DomainError as problem:
-        return submission_page(request, principal, slug, submission_id, problem=problem)
-    return see(f"/competitions/{slug}/organize/submissions/{submission_id}", done="queued_again")
+        return render_submission(request, principal, slug, submission_id, problem=problem)
+    return see_other(f"/competitions/{slug}/organize/submissions/{submission_id}", notice="queued_again")
 
 
-def in_competition(
+def load_submission(
     session: Session, principal: Principal, slug: str, submission_id: UUID
 ) -> tuple[Frame, Submission]:
-    """A submission of this competition and of no other."""
-    frame = organizers_frame(session, principal, slug)
-    found = submissions.visible(session, principal, submission_id)
-    if found.competition_id != frame.contest.id:
+    """Return a submission; raise ``NotFound`` if it belongs to another competition."""
+    frame = load_organizer_frame(session, principal, slug)
+    submission = submissions.find_visible(session, principal, submission_id)
+    if submission.competition_id != frame.contest.id:
         raise NotFound("the competition has no such submission", code="no_such_submission")
-    return frame, found
+    return frame, submission
 
 
-def submission_page(
+def render_submission(
     request: Request,
     principal: Principal,
     slug: str,
@@ -137,12 +141,12 @@ def submission_page(
     problem: DomainError | None = None,
 ) -> HTMLResponse:
     with transaction() as session:
-        frame, found = in_competition(session, principal, slug, submission_id)
-    return page(
+        frame, submission = load_submission(session, principal, slug, submission_id)
+    return render_page(
         request,
         principal,
         "organizer/ruling.html",
         frame=frame,
-        submission=found,
-        **trouble(request, problem),
+        submission=submission,
+        **describe_problem(request, problem),
     )

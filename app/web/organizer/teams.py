@@ -1,4 +1,4 @@
-"""Who takes part and who organizes: teams, invites, grants, rulings, passwords."""
+"""Manage teams, organizers, invites, quota grants and password links."""
 
 from typing import Annotated, Any
 from uuid import UUID, uuid4
@@ -10,56 +10,64 @@ from starlette.responses import Response
 
 from anoncup.errors import DomainError, InvalidInput, NotFound
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn, service_address
-from app.http.step_up import Sure
+from app.http.authentication import CurrentPrincipal, get_service_url
+from app.http.step_up import FormReauthentication
 from app.services.accounts import passwords
 from app.services.accounts.accounts import Principal
 from app.services.contests import phases
 from app.services.organizing import disqualification
 from app.services.submissions import quota, submissions
 from app.services.teams import invites, members, organizers
-from app.services.teams.members import Entrant
-from app.web.organizer.frame import organizers_frame, trouble, whole
-from app.web.organizer.setup_steps import desk_of
+from app.services.teams.members import EntrantTeam
+from app.web.organizer.frame import describe_problem, load_organizer_frame, parse_whole_number
+from app.web.organizer.setup_steps import load_setup_context
 from app.web.site.frame import Frame
-from app.web.site.pages import PageRoute, page, see
+from app.web.site.pages import PageRoute, render_page, see_other
 
 router = APIRouter(prefix="/competitions/{slug}/organize/teams", route_class=PageRoute)
 
-MOST_TEAMS = 1_000
-Text = Annotated[str, Form()]
+MAX_TEAMS = 1_000
+_FormText = Annotated[str, Form()]
 
 
 @router.get("")
-def all_teams(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
-    return teams_page(request, principal, slug)
+def show_teams(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
+    return _render_teams(request, principal, slug)
 
 
 @router.get("/invites")
-def back_to_the_list(slug: str) -> Response:
-    """The address of the answer to the form, opened anew: the link is shown once."""
-    return see(f"/competitions/{slug}/organize/teams")
+def redirect_to_teams(slug: str) -> Response:
+    """Redirect to the list when the answer to the invite form is opened again: its link is shown once."""
+    return see_other(f"/competitions/{slug}/organize/teams")
 
 
 @router.post("/invites")
-def invite(
-    request: Request, slug: str, principal: SignedIn, *, sure: Sure, uses: Text = "1", key: Text = ""
+def create_invite(
+    request: Request,
+    slug: str,
+    principal: CurrentPrincipal,
+    *,
+    reauthenticate: FormReauthentication,
+    uses: _FormText = "1",
+    key: _FormText = "",
 ) -> Response:
-    """The link is shown in this answer and nowhere else; the same form sent again makes no other one."""
+    """Create an invite and show its link once; sending the same form again creates no second invite."""
     try:
-        number = whole(uses, code="invalid_uses")
-        if not 1 <= number <= MOST_TEAMS:
-            raise InvalidInput("an invite is for 1 to {most:,} teams", code="invalid_uses", most=MOST_TEAMS)
-        principal = sure()
+        number = parse_whole_number(uses, code="invalid_uses")
+        if not 1 <= number <= MAX_TEAMS:
+            raise InvalidInput("an invite is for 1 to {most:,} teams", code="invalid_uses", most=MAX_TEAMS)
+        principal = reauthenticate()
         with transaction() as session:
-            code = invites.for_teams(session, principal, slug, uses=number, invite_id=identifier(key))
+            code = invites.create_for_new_teams(
+                session, principal, slug, uses=number, invite_id=_parse_uuid(key)
+            )
     except DomainError as problem:
-        return teams_page(request, principal, slug, problem=problem, typed={"uses": uses})
-    link = f"{service_address(request)}/sign-up?invite={code}"
-    return teams_page(request, principal, slug, invite={"link": link, "code": code, "uses": number})
+        return _render_teams(request, principal, slug, problem=problem, form_values={"uses": uses})
+    link = f"{get_service_url(request)}/sign-up?invite={code}"
+    return _render_teams(request, principal, slug, invite={"link": link, "code": code, "uses": number})
 
 
-def identifier(key: str) -> UUID | None:
+def _parse_uuid(key: str) -> UUID | None:
     try:
         return UUID(key)
     except ValueError:
@@ -67,52 +75,66 @@ def identifier(key: str) -> UUID | None:
 
 
 @router.post("/invites/{invite_id}/withdraw")
-def withdraw_invite(request: Request, slug: str, invite_id: UUID, principal: SignedIn) -> Response:
+def withdraw_invite(request: Request, slug: str, invite_id: UUID, principal: CurrentPrincipal) -> Response:
     try:
         with transaction() as session:
             invites.withdraw(session, principal, slug, invite_id)
     except DomainError as problem:
-        return teams_page(request, principal, slug, problem=problem)
-    return see(f"/competitions/{slug}/organize/teams", done="invite_withdrawn")
+        return _render_teams(request, principal, slug, problem=problem)
+    return see_other(f"/competitions/{slug}/organize/teams", notice="invite_withdrawn")
 
 
 @router.post("/organizers")
-def add_organizer(request: Request, slug: str, principal: SignedIn, sure: Sure, name: Text = "") -> Response:
+def add_organizer(
+    request: Request,
+    slug: str,
+    principal: CurrentPrincipal,
+    reauthenticate: FormReauthentication,
+    name: _FormText = "",
+) -> Response:
     try:
-        principal = sure()
+        principal = reauthenticate()
         with transaction() as session:
             organizers.add(session, principal, slug, name)
     except DomainError as problem:
-        return teams_page(request, principal, slug, problem=problem, typed={"organizer": name})
-    return see(f"/competitions/{slug}/organize/teams", done="organizer_added")
+        return _render_teams(request, principal, slug, problem=problem, form_values={"organizer": name})
+    return see_other(f"/competitions/{slug}/organize/teams", notice="organizer_added")
 
 
 @router.post("/organizers/{user_id}/remove")
-def remove_organizer(request: Request, slug: str, user_id: UUID, principal: SignedIn, sure: Sure) -> Response:
+def remove_organizer(
+    request: Request,
+    slug: str,
+    user_id: UUID,
+    principal: CurrentPrincipal,
+    reauthenticate: FormReauthentication,
+) -> Response:
     try:
-        principal = sure()
+        principal = reauthenticate()
         with transaction() as session:
             organizers.remove(session, principal, slug, user_id)
     except DomainError as problem:
-        return teams_page(request, principal, slug, problem=problem)
-    gone = user_id == principal.user_id
-    return see("/" if gone else f"/competitions/{slug}/organize/teams", done="organizer_removed")
+        return _render_teams(request, principal, slug, problem=problem)
+    is_self = user_id == principal.user_id
+    return see_other("/" if is_self else f"/competitions/{slug}/organize/teams", notice="organizer_removed")
 
 
 @router.get("/{team_id}")
-def team(request: Request, slug: str, team_id: UUID, principal: SignedIn) -> HTMLResponse:
-    return team_page(request, principal, slug, team_id)
+def show_team(request: Request, slug: str, team_id: UUID, principal: CurrentPrincipal) -> HTMLResponse:
+    return render_team(request, principal, slug, team_id)
 
 
 @router.post("/{team_id}/approach")
-def silence(request: Request, slug: str, team_id: UUID, principal: SignedIn) -> Response:
-    """Take away what the team tells."""
+def remove_method_description(
+    request: Request, slug: str, team_id: UUID, principal: CurrentPrincipal
+) -> Response:
+    """Remove the team's description of its method."""
     try:
         with transaction() as session:
-            disqualification.silence(session, principal, slug, team_id)
+            disqualification.remove_method_description(session, principal, slug, team_id)
     except DomainError as problem:
-        return team_page(request, principal, slug, team_id, problem=problem)
-    return see(f"/competitions/{slug}/organize/teams/{team_id}", done="silenced")
+        return render_team(request, principal, slug, team_id, problem=problem)
+    return see_other(f"/competitions/{slug}/organize/teams/{team_id}", notice="silenced")
 
 
 @router.post("/{team_id}/grants")
@@ -120,118 +142,128 @@ def grant(
     request: Request,
     slug: str,
     team_id: UUID,
-    principal: SignedIn,
+    principal: CurrentPrincipal,
     *,
-    sure: Sure,
-    cap: Text = "",
-    amount: Text = "",
-    reason: Text = "",
+    reauthenticate: FormReauthentication,
+    cap: _FormText = "",
+    amount: _FormText = "",
+    reason: _FormText = "",
 ) -> Response:
     try:
-        number, principal = whole(amount, code="invalid_grant"), sure()
+        number, principal = parse_whole_number(amount, code="invalid_grant"), reauthenticate()
         with transaction() as session:
             disqualification.grant(
                 session, principal, slug, team_id=team_id, cap=cap, amount=number, reason=reason
             )
     except DomainError as problem:
-        typed = {"cap": cap, "amount": amount, "grant_reason": reason}
-        return team_page(request, principal, slug, team_id, problem=problem, typed=typed)
-    return see(f"/competitions/{slug}/organize/teams/{team_id}", done="granted")
+        form_values = {"cap": cap, "amount": amount, "grant_reason": reason}
+        return render_team(request, principal, slug, team_id, problem=problem, form_values=form_values)
+    return see_other(f"/competitions/{slug}/organize/teams/{team_id}", notice="granted")
 
 
 @router.post("/{team_id}/members/{user_id}/password-link")
-def password_link(
-    request: Request, slug: str, team_id: UUID, user_id: UUID, principal: SignedIn, *, sure: Sure
+def create_password_link(
+    request: Request,
+    slug: str,
+    team_id: UUID,
+    user_id: UUID,
+    principal: CurrentPrincipal,
+    *,
+    reauthenticate: FormReauthentication,
 ) -> HTMLResponse:
-    """The link is shown in this answer and nowhere else."""
+    """Create a password link and show it once."""
     try:
-        principal = sure()
+        principal = reauthenticate()
         with transaction() as session:
-            _, found = entrant(session, principal, slug, team_id)
-            name = next((one.name for one in found.members if one.user_id == user_id), None)
+            _, team_entrant = load_entrant(session, principal, slug, team_id)
+            name = next((member.name for member in team_entrant.members if member.user_id == user_id), None)
             if name is None:
                 raise NotFound("the team has no such member", code="no_such_user")
-            made = passwords.issue_link(session, principal, name)
+            issued_link = passwords.issue_link(session, principal, name)
     except DomainError as problem:
-        return team_page(request, principal, slug, team_id, problem=problem)
-    link = f"{service_address(request)}/password?code={made.code}"
-    password = {"link": link, "name": name, "expires_at": made.expires_at}
-    return team_page(request, principal, slug, team_id, password=password)
+        return render_team(request, principal, slug, team_id, problem=problem)
+    link = f"{get_service_url(request)}/password?code={issued_link.code}"
+    password = {"link": link, "name": name, "expires_at": issued_link.expires_at}
+    return render_team(request, principal, slug, team_id, password=password)
 
 
-def entrant(session: Session, principal: Principal, slug: str, team_id: UUID) -> tuple[Frame, Entrant]:
-    frame = organizers_frame(session, principal, slug)
-    found = next((one for one in members.entrants(session, principal, slug) if one.team.id == team_id), None)
-    if found is None:
+def load_entrant(
+    session: Session, principal: Principal, slug: str, team_id: UUID
+) -> tuple[Frame, EntrantTeam]:
+    frame = load_organizer_frame(session, principal, slug)
+    match = next(
+        (item for item in members.list_entrants(session, principal, slug) if item.team.id == team_id), None
+    )
+    if match is None:
         raise NotFound("the competition has no such team", code="no_such_team")
-    return frame, found
+    return frame, match
 
 
-def team_page(
+def render_team(
     request: Request,
     principal: Principal,
     slug: str,
     team_id: UUID,
     *,
     problem: DomainError | None = None,
-    typed: dict[str, str] | None = None,
+    form_values: dict[str, str] | None = None,
     password: dict[str, Any] | None = None,
 ) -> HTMLResponse:
     with transaction() as session:
-        frame, found = entrant(session, principal, slug, team_id)
+        frame, team_entrant = load_entrant(session, principal, slug, team_id)
         phase = phases.ANONYMIZATION if frame.contest.row.published_at is None else phases.REIDENTIFICATION
         content: dict[str, Any] = {
-            "caps": quota.caps(session, frame.contest, team_id, phase, frame.standing.now),
-            "guess_limit": quota.guess_limit(session, frame.contest, team_id),
-            "granted": disqualification.granted(session, principal, slug, team_id),
-            "sent": submissions.of_competition(session, principal, slug, team_id=team_id),
+            "caps": quota.load_caps(session, frame.contest, team_id, phase, frame.standing.now),
+            "guess_limit": quota.compute_guess_limit(session, frame.contest, team_id),
+            "granted": disqualification.list_grants(session, principal, slug, team_id),
+            "sent": submissions.list_for_organizer(session, principal, slug, team_id=team_id),
         }
-    return page(
+    return render_page(
         request,
         principal,
         "organizer/team.html",
         frame=frame,
-        entrant=found,
+        entrant=team_entrant,
         phase=phase,
         cap_names=quota.CAPS,
-        most=disqualification.MOST_GRANTED,
-        longest=disqualification.LONGEST_REASON,
-        typed=typed or {},
+        most=disqualification.MAX_GRANT,
+        longest=disqualification.MAX_REASON_LENGTH,
+        typed=form_values or {},
         password=password,
         **content,
-        **trouble(request, problem),
+        **describe_problem(request, problem),
     )
 
 
-def teams_page(
+def _render_teams(
     request: Request,
     principal: Principal,
     slug: str,
     *,
     problem: DomainError | None = None,
-    typed: dict[str, str] | None = None,
+    form_values: dict[str, str] | None = None,
     invite: dict[str, Any] | None = None,
 ) -> HTMLResponse:
     with transaction() as session:
-        desk = desk_of(session, principal, slug)
-        frame = desk.frame
-        found = members.entrants(session, principal, slug)
-        people = organizers.listed(session, principal, slug)
-        open_invites = invites.open_for_teams(session, principal, slug)
-        only_guess = invites.only_guess(session, frame.contest.row)
-    return page(
+        context = load_setup_context(session, principal, slug)
+        frame = context.frame
+        entrants = members.list_entrants(session, principal, slug)
+        people = organizers.list_organizers(session, principal, slug)
+        open_invites = invites.list_open(session, principal, slug)
+        only_guess = invites.can_only_guess(session, frame.contest.row)
+    return render_page(
         request,
         principal,
         "organizer/teams.html",
         frame=frame,
-        desk=desk,
-        entrants=[one for one in found if not one.team.baseline],
+        desk=context,
+        entrants=[entrant for entrant in entrants if not entrant.team.baseline],
         organizers=people,
-        typed=typed or {},
+        typed=form_values or {},
         invite=invite,
         invites=open_invites,
         only_guess=only_guess,
         key=uuid4(),
-        most=MOST_TEAMS,
-        **trouble(request, problem),
+        most=MAX_TEAMS,
+        **describe_problem(request, problem),
     )

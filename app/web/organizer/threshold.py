@@ -1,4 +1,4 @@
-"""The step of the threshold: the rule, the advisor's reports, one of them with its pictures."""
+"""Setup step for the threshold: the rule, the list of reports, and a single report."""
 
 import math
 from collections.abc import Sequence
@@ -12,239 +12,263 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from anoncup import schemas
-from anoncup.competition.writer import with_excessive
-from anoncup.errors import Conflict, DomainError, InvalidInput, NotFound, TooMany
-from anoncup.excessive import DRAWS
-from anoncup.excessive.question import Question
+from anoncup.competition.writer import replace_excessive
+from anoncup.errors import Conflict, DomainError, InvalidInput, NotFound, TooManyRequests
+from anoncup.excessive import SIMULATED_PERMUTATIONS
+from anoncup.excessive.question import AdviceQuestion
 from anoncup.rules.model import Rules
 from anoncup.rules.settings import Excessive
 from anoncup.tracks.model import Track
 from app.db.models import State, ThresholdReport
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
+from app.http.authentication import CurrentPrincipal
 from app.services.accounts.accounts import Principal
 from app.services.originals import original_import, threshold_reports
-from app.web.organizer.forms import Form, Sent
-from app.web.organizer.setup_steps import Desk, desk_of, saved, step_page
-from app.web.organizer.threshold_report import advised
+from app.web.organizer.forms import FormBody, ParsedForm
+from app.web.organizer.setup_steps import SetupContext, load_setup_context, render_step, save_step
+from app.web.organizer.threshold_report import build_report_view
 from app.web.site import language
-from app.web.site.pages import PageRoute, see
+from app.web.site.pages import PageRoute, see_other
 
 router = APIRouter(route_class=PageRoute)
 
-APPROACHES = ("II", "I")
-RULES = ("average", "strict")
-LONGEST_S = 300
-MOST_DRAWS = 100_000
+_APPROACHES = ("II", "I")
+_RULES = ("average", "strict")
+_MAX_SECONDS = 300
+_MAX_DRAWS = 100_000
 
 
 @router.get("/competitions/{slug}/organize/threshold")
-def threshold(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+def show_threshold(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
     with transaction() as session:
-        desk = desk_of(session, principal, slug)
-        reports = threshold_reports.listed(session, principal, slug)
-    return threshold_page(request, principal, desk, reports)
+        context = load_setup_context(session, principal, slug)
+        reports = threshold_reports.list_reports(session, principal, slug)
+    return _render_threshold(request, principal, context, reports)
 
 
-def threshold_page(
+def _render_threshold(
     request: Request,
     principal: Principal,
-    desk: Desk,
+    context: SetupContext,
     reports: Any,
     *,
-    form: Sent | None = None,
-    asked: bool = False,
+    form: ParsedForm | None = None,
+    is_question: bool = False,
     problem: DomainError | None = None,
 ) -> HTMLResponse:
-    """``form`` was refused: it was ``asked`` of the advisor, else it is the rule itself."""
-    rules = desk.frame.rules
-    typed, wrong = (form.typed(), form.wrong) if form else ({}, {})
-    known, usual = desk.frame.contest.track.group_columns(rules)
-    shared = original_import.shared_columns(desk.frame.contest.row, tuple(usual))
-    return step_page(
+    """Render the step, with a rejected ``form``: a question to the advisor if ``is_question``, else the
+    rule."""
+    rules = context.frame.rules
+    raw_values, errors = (form.raw_values(), form.errors) if form else ({}, {})
+    all_columns, default_columns = context.frame.contest.track.group_columns(rules)
+    shared = original_import.select_exchange_columns(context.frame.contest.row, tuple(default_columns))
+    return render_step(
         request,
         principal,
         "organizer/threshold.html",
-        desk,
+        context,
         problem=problem,
-        wrong=wrong,
-        rule=rule_values(rules) | ({} if asked else typed),
-        question=question_values(rules) | (typed if asked else {}),
-        groups=[(name, name in (form.all("groups") if form and asked else shared)) for name in known],
-        dropped=[] if form and asked else [name for name in usual if name not in shared],
-        opened=asked,
-        ruling=bool(form) and not asked,
-        distances=tuple(desk.frame.contest.track.distances),
-        approaches=APPROACHES,
-        rules=RULES,
+        wrong=errors,
+        rule=_format_rule(rules) | ({} if is_question else raw_values),
+        question=_build_question_values(rules) | (raw_values if is_question else {}),
+        groups=[
+            (name, name in (form.values("groups") if form and is_question else shared))
+            for name in all_columns
+        ],
+        dropped=[] if form and is_question else [name for name in default_columns if name not in shared],
+        opened=is_question,
+        ruling=bool(form) and not is_question,
+        distances=tuple(context.frame.contest.track.distances),
+        approaches=_APPROACHES,
+        rules=_RULES,
         reports=reports,
-        recommended={one.id: schemas.advice(one.report).recommended for one in reports if one.report},
+        recommended={
+            item.id: schemas.parse_advice(item.report).recommended_threshold
+            for item in reports
+            if item.report
+        },
         working=any(report.state in (State.QUEUED, State.SCORING) for report in reports),
-        outside=contradicting(reports, desk),
+        outside=_find_contradicting_report(reports, context),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
-    """The report that speaks against the threshold in use."""
+class ContradictingReport:
+    """The report that contradicts the threshold in use."""
 
     id: UUID
     report: schemas.Advice
 
 
-def contradicting(reports: Sequence[ThresholdReport], desk: Desk) -> Outside | None:
-    """The latest report on these data and this distance, if the threshold in use lies outside of what it
-    allows; of a rule that judges otherwise than reports do, they say nothing."""
-    rule, original = desk.frame.rules.against_excess, desk.frame.contest.row.original
+def _find_contradicting_report(
+    reports: Sequence[ThresholdReport], context: SetupContext
+) -> ContradictingReport | None:
+    """Return the latest report on the present data and distance if the threshold in use is outside its range.
+
+    Reports only cover the rule "average" of Approach II; for other rules the result is None.
+    """
+    rule, original = context.frame.rules.required_excessive, context.frame.contest.row.original
     if rule.threshold is None or (rule.approach, rule.rule) != ("II", "average"):
         return None
-    for one in reports:
-        found = None if one.report is None else schemas.advice(one.report)
-        if found is not None and (one.original, found.distance) == (original, rule.distance):
-            return None if found.allows(rule.threshold) else Outside(one.id, found)
+    for report in reports:
+        advice = None if report.report is None else schemas.parse_advice(report.report)
+        if advice is not None and (report.original, advice.distance) == (original, rule.distance):
+            return None if advice.allows(rule.threshold) else ContradictingReport(report.id, advice)
     return None
 
 
-def rule_values(rules: Rules) -> dict[str, str]:
-    rule = rules.against_excess
-    written = "" if rule.threshold is None else repr(rule.threshold)
+def _format_rule(rules: Rules) -> dict[str, str]:
+    rule = rules.required_excessive
+    threshold_text = "" if rule.threshold is None else repr(rule.threshold)
     return {
         "distance": rule.distance,
         "approach": rule.approach,
         "rule": rule.rule,
-        "threshold": written,
+        "threshold": threshold_text,
     }
 
 
-def question_values(rules: Rules) -> dict[str, str]:
-    distance = rules.against_excess.distance
-    return {"asked_distance": distance, "bits": "50", "draws": str(DRAWS), "seconds": "0"}
+def _build_question_values(rules: Rules) -> dict[str, str]:
+    distance = rules.required_excessive.distance
+    return {"asked_distance": distance, "bits": "50", "draws": str(SIMULATED_PERMUTATIONS), "seconds": "0"}
 
 
 @router.post("/competitions/{slug}/organize/threshold")
-def save_rule(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
+def save_rule(request: Request, slug: str, principal: CurrentPrincipal, form: FormBody) -> Response:
     with transaction() as session:
-        desk = desk_of(session, principal, slug)
-        reports = threshold_reports.listed(session, principal, slug)
-    rule = rule_in(form, desk.frame.contest.track)
+        context = load_setup_context(session, principal, slug)
+        reports = threshold_reports.list_reports(session, principal, slug)
+    rule = _parse_rule(form, context.frame.contest.track)
     problem: DomainError | None = None
-    if not form.wrong:
-        answer = saved(
+    if not form.errors:
+        answer = save_step(
             principal,
             slug,
-            lambda contest: with_excessive(contest.row.file, rule),
-            back="threshold",
-            of=form.text("of"),
+            lambda contest: replace_excessive(contest.row.file, rule),
+            step_name="threshold",
+            fingerprint=form.text("of"),
         )
         if isinstance(answer, Response):
             return answer
         problem = answer
-    return threshold_page(request, principal, desk, reports, form=form, problem=problem)
+    return _render_threshold(request, principal, context, reports, form=form, problem=problem)
 
 
-def rule_in(form: Sent, track: Track) -> Excessive:
-    distance = form.one_of("distance", tuple(track.distances))
-    approach = cast(Literal["I", "II"], form.one_of("approach", APPROACHES))
-    rule = cast(Literal["average", "strict"], form.one_of("rule", RULES))
-    limit = form.amount("threshold") if form.text("threshold") else None
+def _parse_rule(form: ParsedForm, track: Track) -> Excessive:
+    distance = form.parse_choice("distance", tuple(track.distances))
+    approach = cast(Literal["I", "II"], form.parse_choice("approach", _APPROACHES))
+    rule = cast(Literal["average", "strict"], form.parse_choice("rule", _RULES))
+    limit = form.parse_number("threshold") if form.text("threshold") else None
     return Excessive(distance, approach, rule, limit)
 
 
 @router.post("/competitions/{slug}/organize/threshold/reports")
-def ask(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
-    question = question_in(form)
+def request_report(request: Request, slug: str, principal: CurrentPrincipal, form: FormBody) -> Response:
+    question = _parse_question(form)
     try:
-        if not form.wrong:
+        if not form.errors:
             with transaction() as session:
-                made = threshold_reports.ask(session, principal, slug, question)
-            return see(f"/competitions/{slug}/organize/threshold/{made.id}", done="report_asked")
+                stored_report = threshold_reports.ask(session, principal, slug, question)
+            return see_other(
+                f"/competitions/{slug}/organize/threshold/{stored_report.id}", notice="report_asked"
+            )
         problem: DomainError | None = None
-    except (Conflict, InvalidInput, TooMany) as found:
-        problem = found
+    except (Conflict, InvalidInput, TooManyRequests) as rejection:
+        problem = rejection
     with transaction() as session:
-        desk = desk_of(session, principal, slug)
-        reports = threshold_reports.listed(session, principal, slug)
-    return threshold_page(request, principal, desk, reports, form=form, asked=True, problem=problem)
+        context = load_setup_context(session, principal, slug)
+        reports = threshold_reports.list_reports(session, principal, slug)
+    return _render_threshold(
+        request, principal, context, reports, form=form, is_question=True, problem=problem
+    )
 
 
-def question_in(form: Sent) -> Question:
-    """What is asked of the advisor; without any column everybody is in one group."""
-    seconds = form.amount("seconds", most=LONGEST_S, default=0.0)
-    return Question(
-        form.all("groups"),
+def _parse_question(form: ParsedForm) -> AdviceQuestion:
+    """Parse a question to the advisor; without columns all individuals form one group."""
+    seconds = form.parse_number("seconds", maximum=_MAX_SECONDS, default=0.0)
+    return AdviceQuestion(
+        form.values("groups"),
         form.text("asked_distance") or None,
-        form.whole("bits", most=1000),
-        form.whole("draws", least=0, most=MOST_DRAWS),
+        form.parse_count("bits", maximum=1000),
+        form.parse_count("draws", minimum=0, maximum=_MAX_DRAWS),
         0.0 if math.isnan(seconds) else seconds,
     )
 
 
 @router.get("/competitions/{slug}/organize/threshold/{report_id}")
-def report(request: Request, slug: str, report_id: UUID, principal: SignedIn) -> HTMLResponse:
+def show_report(request: Request, slug: str, report_id: UUID, principal: CurrentPrincipal) -> HTMLResponse:
     with transaction() as session:
-        desk, found = report_of(session, principal, slug, report_id)
-    return report_page(request, principal, desk, found)
+        context, stored_report = _load_report(session, principal, slug, report_id)
+    return _render_report(request, principal, context, stored_report)
 
 
-def report_of(
+def _load_report(
     session: Session, principal: Principal, slug: str, report_id: UUID
-) -> tuple[Desk, ThresholdReport]:
-    desk = desk_of(session, principal, slug)
-    found = threshold_reports.visible(session, principal, report_id)
-    if found.competition_id != desk.frame.contest.id:
+) -> tuple[SetupContext, ThresholdReport]:
+    context = load_setup_context(session, principal, slug)
+    stored_report = threshold_reports.find_visible(session, principal, report_id)
+    if stored_report.competition_id != context.frame.contest.id:
         raise NotFound("there is no such report", code="no_such_report")
-    return desk, found
+    return context, stored_report
 
 
-def report_page(
+def _render_report(
     request: Request,
     principal: Principal,
-    desk: Desk,
-    found: ThresholdReport,
+    context: SetupContext,
+    stored_report: ThresholdReport,
     problem: DomainError | None = None,
 ) -> HTMLResponse:
-    working = found.state in (State.QUEUED, State.SCORING)
-    advice = None if found.report is None else schemas.advice(found.report)
-    return step_page(
+    is_pending = stored_report.state in (State.QUEUED, State.SCORING)
+    advice = None if stored_report.report is None else schemas.parse_advice(stored_report.report)
+    return render_step(
         request,
         principal,
         "organizer/report.html",
-        desk,
+        context,
         problem=problem,
-        asked=found,
-        advised=None if advice is None else advised(advice, language.words_of(request)),
-        working=working,
-        # The address keeps saying what was asked while the page loads itself again until it is answered.
-        done=request.query_params.get("done", "") if working else "",
-        stale=found.original != desk.frame.contest.row.original,
+        asked=stored_report,
+        advised=None if advice is None else build_report_view(advice, language.words_of(request)),
+        working=is_pending,
+        # While pending, the page reloads itself with the notice still in its address; drop it afterwards.
+        done=request.query_params.get("done", "") if is_pending else "",
+        stale=stored_report.original != context.frame.contest.row.original,
     )
 
 
 @router.post("/competitions/{slug}/organize/threshold/{report_id}/use")
-def use(request: Request, slug: str, report_id: UUID, principal: SignedIn, form: Form) -> Response:
-    """Write a threshold that the report offers into the file: it is meant for the mean distance."""
+def use_report(
+    request: Request, slug: str, report_id: UUID, principal: CurrentPrincipal, form: FormBody
+) -> Response:
+    """Use a threshold that the report offers; it applies to the mean distance."""
     guaranteed = bool(form.text("guaranteed"))
     with transaction() as session:
-        desk, found = report_of(session, principal, slug, report_id)
-    answer = saved(
+        context, stored_report = _load_report(session, principal, slug, report_id)
+    answer = save_step(
         principal,
         slug,
-        lambda contest: with_excessive(contest.row.file, rule_of(found, desk, guaranteed=guaranteed)),
-        back="threshold",
+        lambda contest: replace_excessive(
+            contest.row.file, _build_rule(stored_report, context, guaranteed=guaranteed)
+        ),
+        step_name="threshold",
     )
-    return answer if isinstance(answer, Response) else report_page(request, principal, desk, found, answer)
+    return (
+        answer
+        if isinstance(answer, Response)
+        else _render_report(request, principal, context, stored_report, answer)
+    )
 
 
-def rule_of(found: ThresholdReport, desk: Desk, *, guaranteed: bool) -> Excessive:
-    if found.original != desk.frame.contest.row.original:
+def _build_rule(stored_report: ThresholdReport, context: SetupContext, *, guaranteed: bool) -> Excessive:
+    if stored_report.original != context.frame.contest.row.original:
         raise Conflict("the data have changed since this report: ask for a new one", code="report_stale")
-    advice = None if found.report is None else schemas.advice(found.report)
-    if advice is None or (advice.threshold if guaranteed else advice.recommended) is None:
+    advice = None if stored_report.report is None else schemas.parse_advice(stored_report.report)
+    if advice is None or (advice.threshold if guaranteed else advice.recommended_threshold) is None:
         raise Conflict("the report recommends no threshold", code="no_recommendation")
     return replace(
-        desk.frame.rules.against_excess,
+        context.frame.rules.required_excessive,
         distance=advice.distance,
         approach="II",
         rule="average",
-        threshold=advice.threshold if guaranteed else advice.recommended,
+        threshold=advice.threshold if guaranteed else advice.recommended_threshold,
     )

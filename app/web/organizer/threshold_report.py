@@ -1,4 +1,4 @@
-"""A report of the advisor in words and pictures."""
+"""Present a report of the threshold advisor in words and pictures."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -8,77 +8,80 @@ from markupsafe import Markup
 
 from anoncup import schemas
 from anoncup.messages import Message
-from app.charts.axes import number
-from app.charts.bounds import Bound, BoundWords, bounds
+from app.charts.axes import write_number
+from app.charts.bounds import BoundWords, DistanceBound, build_bounds
 from app.charts.figure import Figure
-from app.charts.histogram import PanelWords, histograms
-from app.charts.text import worded
-from app.charts.threshold_errors import ErrorWords, Release, Simulated, errors
-from app.locale.language import Words
-from app.web.site.sentences import sentence
+from app.charts.histogram import PanelWords, build_histogram_panels
+from app.charts.text import translate_words
+from app.charts.threshold_errors import ErrorWords, SampleRelease, SimulatedCheats, build_threshold_errors
+from app.locale.language import Translator
+from app.web.site.sentences import translate_sentence
 
 
 @dataclass(frozen=True, slots=True)
-class Advised:
-    """A report to be shown. ``histograms``: None if nothing was simulated; ``refused``: the methods that
-    could not be tried; ``remedy``: what to do where no threshold is recommended."""
+class ReportView:
+    """A report prepared for its page.
+
+    ``histograms``: None if nothing was simulated. ``refused_methods``: methods whose releases no threshold
+    accepts. ``remedy``: what to do if no threshold is recommended.
+    """
 
     report: schemas.Advice
     histograms: Figure | None
     bounds: Figure
     errors: Figure
-    refused: str
+    refused_methods: str
     remedy: str
-    t: Words
+    t: Translator
 
     def chance(self, cheat: Any) -> Markup:
-        """How likely more stay in place than the bound reckons with."""
+        """Return the probability that more individuals stay in place than the bound assumes."""
         chance = cheat.log2_chance
-        return Markup("0") if chance is None else power_of_two(self.t.written(f"{chance:.1f}"))
+        return Markup("0") if chance is None else _power_of_two(self.t.localize_numbers(f"{chance:.1f}"))
 
     def reason(self, message: Message) -> str:
         """Return a sentence of the report with its distances written as in the pictures."""
         distances = {
-            name: self.t.written(number(value))
+            name: self.t.localize_numbers(write_number(value))
             for name, value in message.values.items()
             if isinstance(value, float)
         }
-        return sentence(Message(message.template, **{**message.values, **distances}), self.t)
+        return translate_sentence(Message(message.template, **{**message.values, **distances}), self.t)
 
     @property
     def miss(self) -> Markup:
-        """How likely a cheat slips through."""
-        return power_of_two(f"-{self.report.bits}")
+        """Probability that a cheat is accepted."""
+        return _power_of_two(f"-{self.report.bits}")
 
 
-def power_of_two(exponent: str) -> Markup:
+def _power_of_two(exponent: str) -> Markup:
     return Markup("2<sup>{}</sup>").format(exponent.replace("-", "−"))
 
 
-def advised(report: schemas.Advice, t: Words) -> Advised:
+def build_report_view(report: schemas.Advice, t: Translator) -> ReportView:
     kinds = {
-        t.label(f"adv_cheat_{name}"): (one.counts, one.edges[0], one.edges[-1])
-        for name, one in report.histograms.items()
+        t.label(f"adv_cheat_{name}"): (histogram.counts, histogram.edges[0], histogram.edges[-1])
+        for name, histogram in report.histograms.items()
     }
-    return Advised(
+    return ReportView(
         report,
-        panels(kinds, report, t) if kinds else None,
-        bounds_of(report, t),
-        errors_of(report, report.evidence, t),
-        refused_of(report.evidence, t),
-        remedy_of(report, t) if report.recommended is None else "",
+        _draw_histograms(kinds, report, t) if kinds else None,
+        _draw_bounds(report, t),
+        _draw_errors(report, report.evidence, t),
+        _list_refused_methods(report.evidence, t),
+        _describe_remedy(report, t) if report.recommended_threshold is None else "",
         t,
     )
 
 
-def interval_of(report: schemas.Advice) -> tuple[float, float] | None:
+def _compute_interval(report: schemas.Advice) -> tuple[float, float] | None:
     return (report.low, report.high) if report.low < report.high else None
 
 
-def panels(kinds: Mapping[str, Any], report: schemas.Advice, t: Words) -> Figure:
-    interval = interval_of(report)
+def _draw_histograms(kinds: Mapping[str, Any], report: schemas.Advice, t: Translator) -> Figure:
+    interval = _compute_interval(report)
     separates = interval is not None and report.threshold is not None
-    words = worded(
+    words = translate_words(
         PanelWords,
         t,
         title=t("Mean distance of cheats"),
@@ -89,16 +92,18 @@ def panels(kinds: Mapping[str, Any], report: schemas.Advice, t: Words) -> Figure
         count=t("Permutations"),
         threshold=t("Threshold"),
         interval=t("guaranteed"),
-        none=t("Nothing was simulated."),
-        said=t.label("adv_simulated_said" if separates else "adv_simulated_alone"),
-        each=t("{name}: {count} permutations, from {least} to {largest}."),
+        empty=t("Nothing was simulated."),
+        summary=t.label("adv_simulated_said" if separates else "adv_simulated_alone"),
+        panel_summary=t("{name}: {count} permutations, from {least} to {largest}."),
         point=t("{name}, {low} – {high}: {count}"),
     )
-    return histograms(kinds, words, interval=interval, threshold=report.threshold, identifier="simulated")
+    return build_histogram_panels(
+        kinds, words, interval=interval, threshold=report.threshold, identifier="simulated"
+    )
 
 
-def bounds_of(report: schemas.Advice, t: Words) -> Figure:
-    words = worded(
+def _draw_bounds(report: schemas.Advice, t: Translator) -> Figure:
+    words = translate_words(
         BoundWords,
         t,
         title=t("Smallest mean distance of a permutation"),
@@ -109,8 +114,8 @@ def bounds_of(report: schemas.Advice, t: Words) -> Figure:
         upper=t("A permutation found"),
         threshold=t("Threshold"),
         fixed=t("assumed in place:"),
-        none=t("There are no bounds to show."),
-        said=t(
+        empty=t("There are no bounds to show."),
+        summary=t(
             "If at most {fixed} individuals stay in place, the mean distance is at least {bound}; "
             "no threshold is guaranteed."
         )
@@ -121,58 +126,78 @@ def bounds_of(report: schemas.Advice, t: Words) -> Figure:
         ),
         point=t("{series}, {fixed} in place: {value}"),
     )
-    found = [Bound(one.fixed, one.s_lower, one.lower, one.upper, one.exact) for one in report.bounds]
-    drawn = bounds(found, words, fixed=report.fixed, threshold=report.threshold, identifier="bounds")
-    return replace(drawn, rows=())  # the page itself lists them, and says which are exact
-
-
-def errors_of(report: schemas.Advice, found: schemas.Evidence, t: Words) -> Figure:
-    honest = [Release(made_by(one, t), one.mean) for one in found.honest if one.mean is not None]
-    mixed = [
-        Release(
-            f"{made_by(one, t)}, {t.label(f'adv_cheat_{one.cheat}')} {t.written(f'{100 * one.share:g}%')}",
-            one.mean,
+    points = [
+        DistanceBound(
+            report_bound.fixed,
+            report_bound.s_lower,
+            report_bound.lower,
+            report_bound.upper,
+            report_bound.exact,
         )
-        for one in found.mixtures
+        for report_bound in report.bounds
     ]
-    cheating = found.errors[0].passing
+    figure = build_bounds(points, words, fixed=report.fixed, threshold=report.threshold, identifier="bounds")
+    return replace(figure, rows=())  # the page has its own table, which also marks exact bounds
+
+
+def _draw_errors(report: schemas.Advice, evidence: schemas.AdviceEvidence, t: Translator) -> Figure:
+    honest = [
+        SampleRelease(_describe_method(item, t), item.mean)
+        for item in evidence.honest
+        if item.mean is not None
+    ]
+    mixed = [
+        SampleRelease(
+            f"{_describe_method(item, t)}, {t.label(f'adv_cheat_{item.cheat}')} "
+            f"{t.localize_numbers(f'{100 * item.share:g}%')}",
+            item.mean,
+        )
+        for item in evidence.mixtures
+    ]
+    cheating = evidence.errors[0].passing
     simulated = {
-        name: Simulated(one.counts, one.edges) for name, one in report.histograms.items() if name in cheating
+        name: SimulatedCheats(item.counts, item.edges)
+        for name, item in report.histograms.items()
+        if name in cheating
     }
-    words = worded(ErrorWords, t, **said_of_errors(bool(simulated), report.recommended is not None, t))
-    interval = interval_of(report)
-    return errors(honest, mixed, simulated, words, interval=interval, threshold=report.recommended)
+    words = translate_words(
+        ErrorWords, t, **_describe_missing_parts(bool(simulated), report.recommended_threshold is not None, t)
+    )
+    interval = _compute_interval(report)
+    return build_threshold_errors(
+        honest, mixed, simulated, words, interval=interval, threshold=report.recommended_threshold
+    )
 
 
-def said_of_errors(simulated: bool, recommended: bool, t: Words) -> dict[str, str]:
-    """What the picture's description says where it has no cheats, or no threshold, to speak of."""
+def _describe_missing_parts(simulated: bool, recommended: bool, t: Translator) -> dict[str, str]:
+    """Return another description of the chart if there are no simulated cheats or no threshold."""
     if simulated and recommended:
         return {}
-    about = "no_threshold" if simulated else "no_cheats" if recommended else "neither"
-    return {"said": t.label(f"adv_errors_{about}")}
+    missing = "no_threshold" if simulated else "no_cheats" if recommended else "neither"
+    return {"summary": t.label(f"adv_errors_{missing}")}
 
 
-def remedy_of(report: schemas.Advice, t: Words) -> str:
-    """What to do about a report that recommends no threshold."""
+def _describe_remedy(report: schemas.Advice, t: Translator) -> str:
+    """Return what to do about a report that recommends no threshold."""
     codes = {reason.code for reason in report.evidence.reasons}
     for code in ("not_simulated", "inseparable"):
         if code in codes:
             return t.label(f"adv_remedy_{code}")
-    return "" if report.change is None else sentence(report.change, t)
+    return "" if report.remedy_message is None else translate_sentence(report.remedy_message, t)
 
 
-def refused_of(found: schemas.Evidence, t: Words) -> str:
-    """The methods whose releases no threshold accepts."""
-    names = [method_name(one.method, t) for one in found.honest if one.mean is None]
+def _list_refused_methods(evidence: schemas.AdviceEvidence, t: Translator) -> str:
+    """Return the names of the methods whose releases no threshold accepts."""
+    names = [_label_method(release.method, t) for release in evidence.honest if release.mean is None]
     return ", ".join(dict.fromkeys(names))
 
 
-def method_name(method: str, t: Words) -> str:
+def _label_method(method: str, t: Translator) -> str:
     return t.label(f"method_{method}", method)
 
 
-def made_by(one: Any, t: Words) -> str:
-    """The sample method and how strong it was: numbers as they are, of columns how many."""
-    chosen = [len(each) if isinstance(each, list) else each for each in one.parameters.values()]
-    name = method_name(one.method, t)
-    return f"{name} ({', '.join(t.written(f'{each:g}') for each in chosen)})" if chosen else name
+def _describe_method(release: Any, t: Translator) -> str:
+    """Return the sample method with its parameters; lists of columns are given by their length."""
+    values = [len(value) if isinstance(value, list) else value for value in release.parameters.values()]
+    name = _label_method(release.method, t)
+    return f"{name} ({', '.join(t.localize_numbers(f'{value:g}') for value in values)})" if values else name

@@ -1,1 +1,1 @@
-"""What the pages of every audience share: how one is made, its frame, language and looks."""
+"""Parts that all pages share: rendering, frame, language and style."""

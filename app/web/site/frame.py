@@ -1,4 +1,4 @@
-"""What every page of a competition shows around its content: where it stands, and which pages there are."""
+"""The frame of every page of a competition: its state, and the reader's role in it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,25 +13,25 @@ from app.services.accounts import memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions, phases
 from app.services.contests.contest import Contest
-from app.services.contests.phases import Standing
+from app.services.contests.phases import PhaseStatus
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """The next moment at which a phase starts or ends."""
+class PhaseBoundary:
+    """A start or end of a phase."""
 
     phase: str
-    what: Literal["start", "end"]
-    at: datetime
+    kind: Literal["start", "end"]
+    time: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Rehearsed:
-    """What a rehearsal rehearses; ``next``: what happens in it next."""
+class RehearsedCompetition:
+    """The competition that a rehearsal copies; ``next_event`` names what happens next in the rehearsal."""
 
     slug: str
     title: Mapping[str, str]
-    next: str
+    next_event: str
 
     @property
     def path(self) -> str:
@@ -40,61 +40,68 @@ class Rehearsed:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A competition as one person meets it; ``rules``: as they stood then; ``team``: their own in it;
-    ``rehearsed``: of which it is a rehearsal."""
+    """A competition as one reader sees it.
+
+    ``team`` is the reader's own. ``rehearsed`` is set if the competition is a rehearsal of another one.
+    """
 
     contest: Contest
     rules: Rules
-    standing: Standing
+    standing: PhaseStatus
     team: Team | None
-    organizer: bool
-    rehearsed: Rehearsed | None = None
+    is_organizer: bool
+    rehearsed: RehearsedCompetition | None = None
 
     @property
     def path(self) -> str:
         return f"/competitions/{self.rules.slug}"
 
     @property
-    def disqualified(self) -> bool:
-        """Whether this person's team is out of the contest."""
+    def is_disqualified(self) -> bool:
         return self.team is not None and self.team.disqualified_at is not None
 
     @property
-    def starts(self) -> datetime | None:
-        """When the next phase starts, while none has begun or between the two."""
-        turn = self.next_turn
-        waits = self.standing.state in ("draft", "between") and turn is not None and turn.what == "start"
-        return turn.at if turn is not None and waits else None
+    def next_start(self) -> datetime | None:
+        """Start of the next phase, before the first phase or between the two; else None."""
+        boundary = self.next_boundary
+        is_waiting = (
+            self.standing.state in ("draft", "between") and boundary is not None and boundary.kind == "start"
+        )
+        return boundary.time if boundary is not None and is_waiting else None
 
     @property
-    def next_turn(self) -> Turn | None:
-        """What the countdown counts to; None in a pause and when nothing is to come."""
-        return None if self.standing.paused else next_turn(self.rules, self.standing.now)
+    def next_boundary(self) -> PhaseBoundary | None:
+        """The phase boundary that the countdown shows; None in a pause or after the last one."""
+        return None if self.standing.paused else find_next_boundary(self.rules, self.standing.now)
 
 
-def frame_of(session: Session, principal: Principal | None, slug: str) -> Frame:
+def load_frame(session: Session, principal: Principal | None, slug: str) -> Frame:
     contest = competitions.find(session, principal, slug)
-    standing = phases.standing(session, contest.row)
+    standing = phases.get_status(session, contest.row)
     return Frame(
         contest=contest,
         rules=contest.rules,
         standing=standing,
-        rehearsed=rehearsed_by(session, contest.row, standing),
-        team=memberships.team_of(session, contest.id, principal) if principal else None,
-        organizer=principal is not None and competitions.is_organizer(session, contest.id, principal),
+        rehearsed=_load_rehearsed(session, contest.row, standing),
+        team=memberships.find_team(session, contest.id, principal) if principal else None,
+        is_organizer=principal is not None and competitions.is_organizer(session, contest.id, principal),
     )
 
 
-def rehearsed_by(session: Session, row: Competition, standing: Standing) -> Rehearsed | None:
+def _load_rehearsed(session: Session, row: Competition, standing: PhaseStatus) -> RehearsedCompetition | None:
     if row.rehearses is None:
         return None
     original = session.get_one(Competition, row.rehearses)
-    happens = "paused" if standing.paused else standing.state if row.revealed_at is None else "over"
-    return Rehearsed(original.slug, competitions.title_of(original), happens)
+    next_event = "paused" if standing.paused else standing.state if row.revealed_at is None else "over"
+    return RehearsedCompetition(original.slug, competitions.get_title(original), next_event)
 
 
-def next_turn(rules: Rules, now: datetime) -> Turn | None:
-    """The earliest start or end of a phase that is still ahead."""
-    turns = [Turn(phase.name, "start", phase.start) for phase in rules.phases]
-    turns += [Turn(phase.name, "end", phase.end) for phase in rules.phases]
-    return min((turn for turn in turns if turn.at > now), key=lambda turn: turn.at, default=None)
+def find_next_boundary(rules: Rules, now: datetime) -> PhaseBoundary | None:
+    """Return the next start or end of a phase, or None after the last one."""
+    boundaries = [PhaseBoundary(phase.name, "start", phase.start) for phase in rules.phases]
+    boundaries += [PhaseBoundary(phase.name, "end", phase.end) for phase in rules.phases]
+    return min(
+        (boundary for boundary in boundaries if boundary.time > now),
+        key=lambda boundary: boundary.time,
+        default=None,
+    )

@@ -1,43 +1,43 @@
-"""The language of a page."""
+"""Choose the language of a page."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
 
 from fastapi import Request
 
-from app.locale.language import ENGLISH, LANGUAGES, Words, catalogue
+from app.locale.language import ENGLISH, LANGUAGES, Translator, load_catalogue
 from app.web.site.labels import LABELS
 
 COOKIE = "anoncup_language"
 
 
 @cache
-def words_in(language: str) -> Words:
-    return Words(language, catalogue(language), LABELS)
+def words_in(language: str) -> Translator:
+    return Translator(language, load_catalogue(language), LABELS)
 
 
-def words_of(request: Request) -> Words:
-    return words_in(language_of(request))
+def words_of(request: Request) -> Translator:
+    return words_in(negotiate_language(request))
 
 
-def language_of(request: Request) -> str:
-    """``?lang=``, else what was chosen before, else the first of the browser's languages that there is."""
-    asked = [request.query_params.get("lang", ""), request.cookies.get(COOKIE, "")]
-    chosen = next((language for language in asked if language in LANGUAGES), None)
+def negotiate_language(request: Request) -> str:
+    """Return the language of ``?lang=``, else of the cookie, else the first supported one of the browser."""
+    explicit = [request.query_params.get("lang", ""), request.cookies.get(COOKIE, "")]
+    chosen_language = next((language for language in explicit if language in LANGUAGES), None)
     accepted = request.headers.get("accept-language", "").split(",")
-    return chosen or of_browser(entry.split(";")[0].strip() for entry in accepted)
+    return chosen_language or match_accepted_language(entry.split(";")[0].strip() for entry in accepted)
 
 
-def of_browser(accepted: Iterable[str]) -> str:
-    """The first that there is, as ``zh-Hant-TW``, else ``zh_Hant``, else ``zh``."""
-    known = {language.lower(): language for language in LANGUAGES}
-    for each in accepted:
-        parts = each.lower().replace("-", "_").split("_")
+def match_accepted_language(accepted: Iterable[str]) -> str:
+    """Return the first supported language: ``zh-Hant-TW`` falls back to ``zh_Hant``, then to ``zh``."""
+    languages = {language.lower(): language for language in LANGUAGES}
+    for tag in accepted:
+        parts = tag.lower().replace("-", "_").split("_")
         for length in range(len(parts), 0, -1):
-            if found := known.get("_".join(parts[:length])):
-                return found
+            if supported := languages.get("_".join(parts[:length])):
+                return supported
     return ENGLISH
 
 
-def title_in(titles: Mapping[str, str], language: str) -> str:
+def localize_title(titles: Mapping[str, str], language: str) -> str:
     return titles.get(language) or next(iter(titles.values()))

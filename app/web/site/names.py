@@ -1,32 +1,34 @@
-"""Names in a sentence, and sentences in a paragraph."""
+"""Join names into a list and sentences into a paragraph, in the reader's language."""
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
-from app.locale.language import Words
+from app.locale.language import Translator
 
-NAMED = 3
-"""So many are named; of more it is said how many there are."""
+_MAX_NAMED = 3
+"""Maximum number of names in a list; of the others only the number is given."""
 
 
-def listed(names: Sequence[str], t: Words) -> str:
-    """``A``, ``A and B``, ``A, B and C``, ``A, B, C and 9 more``; not empty."""
-    said = [t.pgettext("a name in a list", "{name}", name=name) for name in names]
-    if more := len(said[NAMED:]):
-        names = with_commas(said[:NAMED], t)
+def join_names(names: Sequence[str], t: Translator) -> str:
+    """Return ``A``, ``A and B``, ``A, B and C`` or ``A, B, C and 9 more``; ``names`` is not empty."""
+    quoted = [t.pgettext("a name in a list", "{name}", name=name) for name in names]
+    if more := len(quoted[_MAX_NAMED:]):
+        names = _join_with_commas(quoted[:_MAX_NAMED], t)
         return t.ngettext("{names} and {n} more", "{names} and {n} more", more, names=names)
-    *others, last = said
-    return t("{names} and {last}", names=with_commas(others, t), last=last) if others else last
+    *first, last = quoted
+    return t("{names} and {last}", names=_join_with_commas(first, t), last=last) if first else last
 
 
-def with_commas(names: Iterable[str], t: Words) -> str:
-    return reduce(lambda before, name: t("{names}, {name}", names=before, name=name), names)
+def _join_with_commas(names: Iterable[str], t: Translator) -> str:
+    return reduce(lambda joined, name: t("{names}, {name}", names=joined, name=name), names)
 
 
-def paragraph(sentences: Iterable[str], t: Words) -> str:
-    """One after the other, with a space between them where the language has one; empty of none."""
+def join_sentences(sentences: Iterable[str], t: Translator) -> str:
+    """Return the sentences as one text, with spaces between them if the language uses spaces."""
     return reduce(
-        lambda one, two: t.pgettext("sentences", "{one} {two}", one=one, two=two) if one else two,
+        lambda joined, sentence: (
+            t.pgettext("sentences", "{one} {two}", one=joined, two=sentence) if joined else sentence
+        ),
         sentences,
         "",
     )

@@ -1,4 +1,4 @@
-"""How every page is made: its language, its words, the one who looks, and what is said if it is refused."""
+"""Render pages and error pages in the reader's language."""
 
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -20,46 +20,46 @@ from anoncup.errors import (
     DatabaseUnavailable,
     DomainError,
     InvalidInput,
+    MalformedRequest,
     NotFound,
     NotSignedIn,
-    TooMany,
+    TooManyRequests,
     Unavailable,
-    Unreadable,
 )
-from anoncup.messages import N_, message_under, visible
+from anoncup.messages import N_, deserialize_prefixed, replace_control_characters
 from app.http import problems
-from app.http.authentication import known, service_address, session_of
-from app.http.problems import status_of
-from app.locale.language import LANGUAGES, Words
+from app.http.authentication import authenticate, get_service_url, read_session
+from app.http.problems import get_status
+from app.locale.language import LANGUAGES, Translator
 from app.services.accounts.accounts import Principal
 from app.services.contests import announcements
 from app.web.site import language as languages
 from app.web.site import notation, raster, sentences
-from app.web.site.static_files import PackedFiles
+from app.web.site.static_files import GzipStaticFiles
 
-HERE = Path(__file__).parents[1]
-ROOMS = ("site", "visitor", "team", "organizer")
-A_YEAR_S = 365 * 24 * 60 * 60
-static_files = PackedFiles(packages=[(f"app.web.{room}", "static") for room in ROOMS])
-templates = Jinja2Templates(HERE)  # named by their rooms, as in `team/target.html`
-templates.env.undefined = StrictUndefined  # a name that no page was given is a fault, not an empty place
+WEB_ROOT = Path(__file__).parents[1]
+_PACKAGES = ("site", "visitor", "team", "organizer")
+_ONE_YEAR_S = 365 * 24 * 60 * 60
+static_files = GzipStaticFiles(packages=[(f"app.web.{package}", "static") for package in _PACKAGES])
+templates = Jinja2Templates(WEB_ROOT)  # names include the package, as in `team/target.html`
+templates.env.undefined = StrictUndefined  # a missing variable is an error instead of an empty text
 templates.env.globals |= {
-    "digits_of": notation.digits_of,
-    "indexed": notation.indexed,
-    "percent": notation.percent,
-    "texts_of": announcements.texts,
-    "message_under": message_under,
-    "languages": {each: Locale.parse(each).get_display_name(each) for each in LANGUAGES},
-    "sentence": sentences.sentence,
-    "visible": visible,
-    "service_address": service_address,
-    "has_letters": raster.present,
-    "clock_minute": notation.clock_minute,
-    "clock_time": notation.clock_time,
+    "digits_of": notation.score_digits_of,
+    "indexed": notation.mark_up_symbols,
+    "percent": notation.format_percent,
+    "texts_of": announcements.translate,
+    "message_under": deserialize_prefixed,
+    "languages": {tag: Locale.parse(tag).get_display_name(tag) for tag in LANGUAGES},
+    "sentence": sentences.translate_sentence,
+    "visible": replace_control_characters,
+    "service_address": get_service_url,
+    "has_letters": raster.has_fonts,
+    "clock_minute": notation.format_clock_minute,
+    "clock_time": notation.format_clock_time,
     "zone_name": notation.zone_name,
 }
-NO_FORM_OF_OURS = N_("this form cannot be read: check what you typed")
-NOTHING_REFUSED = {
+_UNREADABLE_FORM = N_("this form cannot be read: check what you typed")
+_FORM_DEFAULTS = {
     "to": None,
     "error": None,
     "error_code": None,
@@ -68,10 +68,10 @@ NOTHING_REFUSED = {
     "wrong_form": None,
     "refused": None,
 }
-"""What a page with a form is told besides when it is shown again."""
+"""Template variables of forms; ``render_form_again`` sets them when a form was rejected."""
 
 
-def page(
+def render_page(
     request: Request,
     principal: Principal | None,
     template: str,
@@ -79,57 +79,59 @@ def page(
     status: int = 200,
     **content: Any,
 ) -> HTMLResponse:
-    """A page in the reader's language; a language asked for in the address is kept in a cookie."""
-    language = languages.language_of(request)
+    """Render a page in the reader's language; a language chosen with ``?lang=`` is stored in a cookie."""
+    language = languages.negotiate_language(request)
     t = languages.words_in(language)
     context = {
         "_": t,
         "label_of": t.label,
         "ngettext": t.ngettext,
         "pgettext": t.pgettext,
-        "numeral": lambda value: t.written(notation.numeral(value)),
-        "score": lambda value, digits=notation.SCORE_DIGITS: t.written(notation.score(value, digits)),
+        "numeral": lambda value: t.localize_numbers(notation.format_number(value)),
+        "score": lambda value, digits=notation.SCORE_DIGITS: t.localize_numbers(
+            notation.format_score(value, digits)
+        ),
         "language": language,
-        "title_in": lambda titles: languages.title_in(titles, language),
+        "title_in": lambda titles: languages.localize_title(titles, language),
         "principal": principal,
         "done": request.query_params.get("done", ""),
         "status": status,
-        **NOTHING_REFUSED,
+        **_FORM_DEFAULTS,
         **content,
     }
-    answer = templates.TemplateResponse(request, template, context, status_code=status)
+    response = templates.TemplateResponse(request, template, context, status_code=status)
     if request.query_params.get("lang") == language:
-        answer.set_cookie(languages.COOKIE, language, max_age=A_YEAR_S, samesite="lax")
-    return answer
+        response.set_cookie(languages.COOKIE, language, max_age=_ONE_YEAR_S, samesite="lax")
+    return response
 
 
-def see(path: str, *, done: str | None = None) -> RedirectResponse:
-    """To a page after a form was taken in; ``done`` names what is said there (the word ``done_<name>``)."""
-    return RedirectResponse(f"{path}?{urlencode({'done': done})}" if done else path, status_code=303)
+def see_other(path: str, *, notice: str | None = None) -> RedirectResponse:
+    """Redirect to a page after a form was accepted; the page shows the label ``done_<notice>``."""
+    return RedirectResponse(f"{path}?{urlencode({'done': notice})}" if notice else path, status_code=303)
 
 
-def again(
+def render_form_again(
     request: Request, principal: Principal | None, template: str, problem: DomainError, **content: Any
 ) -> HTMLResponse:
-    """The page of a form once more, with what was wrong as ``error`` and ``error_code``."""
+    """Render the page of a form again, with the problem as ``error`` and ``error_code``."""
     t = languages.words_of(request)
-    said: dict[str, Any] = {
-        "status": status_of(problem),
-        "error": sentence_of(problem, t),
+    error_content: dict[str, Any] = {
+        "status": get_status(problem),
+        "error": translate_error(problem, t),
         "error_code": problem.code,
     }
-    return waiting(problem, page(request, principal, template, **said, **content))
+    return add_retry_after(problem, render_page(request, principal, template, **error_content, **content))
 
 
-def waiting(problem: DomainError, answer: HTMLResponse) -> HTMLResponse:
-    """The answer, which says when to come back if there were too many tries, or too many at once."""
-    if isinstance(problem, TooMany | Unavailable):
-        answer.headers["Retry-After"] = str(problem.retry_after)
-    return answer
+def add_retry_after(problem: DomainError, response: HTMLResponse) -> HTMLResponse:
+    """Add ``Retry-After`` if the problem is a rate limit or an overload."""
+    if isinstance(problem, TooManyRequests | Unavailable):
+        response.headers["Retry-After"] = str(problem.retry_after)
+    return response
 
 
 class PageRoute(APIRoute):
-    """A route whose refusals are pages too, and which asks who is not signed in to sign in."""
+    """A route that answers errors with pages and redirects visitors to the sign-in if it is needed."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -138,95 +140,100 @@ class PageRoute(APIRoute):
             try:
                 return await handle(request)
             except RequestValidationError as problem:
-                return await run_in_threadpool(refusal, request, unreadable(problem))
+                return await run_in_threadpool(_render_refusal, request, _convert_validation_error(problem))
             except NotSignedIn:
                 if "authorization" in request.headers:
-                    raise  # a client with a wrong token is no browser that could sign in
-                return to_sign_in(request)
+                    raise  # a client with an invalid token is not a browser and cannot sign in
+                return _redirect_to_sign_in(request)
             except DomainError as problem:
-                return await run_in_threadpool(refusal, request, problem)
+                return await run_in_threadpool(_render_refusal, request, problem)
 
         return handle_as_page
 
 
-def unreadable(problem: RequestValidationError) -> DomainError:
-    """An address that cannot be is one that does not exist; a form that is not ours is refused."""
+def _convert_validation_error(problem: RequestValidationError) -> DomainError:
+    """Return NotFound for an invalid path, and InvalidInput for an invalid form or query."""
     in_path = any(entry["loc"][0] == "path" for entry in problem.errors())
     return (
         NotFound("there is nothing here")
         if in_path
-        else InvalidInput(NO_FORM_OF_OURS, code="invalid_request")
+        else InvalidInput(_UNREADABLE_FORM, code="invalid_request")
     )
 
 
-def to_sign_in(request: Request) -> RedirectResponse:
-    """To the sign-in, and from there back to the page that was asked for."""
+def _redirect_to_sign_in(request: Request) -> RedirectResponse:
+    """Redirect to the sign-in, which leads back to the requested page."""
     if request.method != "GET":
-        # The form is lost with the session: back to the page that it stood on.
-        asked = {"to": urlsplit(request.headers.get("referer", "")).path or "/", "unsent": "1"}
-        return RedirectResponse(f"/sign-in?{urlencode(asked)}", status_code=303)
+        # The sent form is lost with the session: lead back to the page of the form.
+        parameters = {"to": urlsplit(request.headers.get("referer", "")).path or "/", "unsent": "1"}
+        return RedirectResponse(f"/sign-in?{urlencode(parameters)}", status_code=303)
     query = f"?{request.url.query}" if request.url.query else ""
     return RedirectResponse(f"/sign-in?{urlencode({'to': request.url.path + query})}", status_code=303)
 
 
-def refusal(request: Request, problem: DomainError) -> HTMLResponse:
-    """The page that says no; what is hidden and what does not exist look alike."""
-    hidden = isinstance(problem, NotFound) or problem.code == "not_organizer"
-    answer = page(
+def _render_refusal(request: Request, problem: DomainError) -> HTMLResponse:
+    """Render an error page; it is the same for hidden and for missing things."""
+    is_hidden = isinstance(problem, NotFound) or problem.code == "not_organizer"
+    response = render_page(
         request,
-        None if isinstance(problem, DatabaseUnavailable) else who(request),
+        None if isinstance(problem, DatabaseUnavailable) else _find_principal(request),
         "site/refusal.html",
-        status=status_of(problem),
+        status=get_status(problem),
         code=problem.code,
-        detail=None if hidden else refusal_sentence(problem, languages.words_of(request)),
+        detail=None if is_hidden else _translate_refusal(problem, languages.words_of(request)),
     )
-    return waiting(problem, answer)
+    return add_retry_after(problem, response)
 
 
-def on_http_error(request: Request, error: Exception) -> Response:
-    """What the framework refuses, such as an address that exists nowhere: to a browser, a page."""
-    if not (isinstance(error, HTTPException) and wants_a_page(request)):
-        return problems.on_http_error(request, error)
-    if isinstance(error, problems.Refused):
-        answer = refusal(request, error.problem)
+def _handle_http_error(request: Request, error: Exception) -> Response:
+    """Answer errors of the framework, such as unknown paths, with a page if a browser asks."""
+    if not (isinstance(error, HTTPException) and _wants_html(request)):
+        return problems.handle_http_error(request, error)
+    if isinstance(error, problems.DomainHTTPException):
+        response = _render_refusal(request, error.problem)
     elif error.status_code == 400:
-        answer = refusal(request, Unreadable(NO_FORM_OF_OURS))
+        response = _render_refusal(request, MalformedRequest(_UNREADABLE_FORM))
     else:
-        code = problems.CODES.get(error.status_code, "not_found")
+        code = problems.CODE_BY_STATUS.get(error.status_code, "not_found")
         detail = languages.words_of(request).label(f"http_{code}", "")
-        answer = page(
-            request, who(request), "site/refusal.html", status=error.status_code, code=code, detail=detail
+        response = render_page(
+            request,
+            _find_principal(request),
+            "site/refusal.html",
+            status=error.status_code,
+            code=code,
+            detail=detail,
         )
-    answer.headers.update(problems.headers_of(request, error))
-    return answer
+    response.headers.update(problems.build_headers(request, error))
+    return response
 
 
-def wants_a_page(request: Request) -> bool:
-    """Whether a browser asks, outside of the API."""
+def _wants_html(request: Request) -> bool:
+    """Return whether a browser asks, outside of the API."""
     return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api/")
 
 
 def register(app: FastAPI) -> None:
-    """Answer browsers with pages where no route does."""
-    app.add_exception_handler(HTTPException, on_http_error)
+    """Install the error pages for requests that reach no route."""
+    app.add_exception_handler(HTTPException, _handle_http_error)
 
 
-def who(request: Request) -> Principal | None:
-    """The one who looks, for a page that is made after a route has failed."""
-    shown = session_of(request)
+def _find_principal(request: Request) -> Principal | None:
+    """Return who makes the request, for error pages rendered outside of a route."""
+    credential = read_session(request)
     try:
-        return None if shown is None else known(request, shown)
+        return None if credential is None else authenticate(request, credential)
     except DomainError:
         return None
 
 
-def refusal_sentence(problem: DomainError, t: Words) -> str:
-    """Return what the page says that refuses; of rights that a session lacks, who has them."""
+def _translate_refusal(problem: DomainError, t: Translator) -> str:
+    """Return the text of an error page; for a missing scope, it tells who may open the page."""
     if problem.code == "scope_missing":
         return t("Only organizers can open this page.")
-    return sentence_of(problem, t)
+    return translate_error(problem, t)
 
 
-def sentence_of(problem: DomainError, t: Words) -> str:
-    """A domain error in the reader's language; ``problem_<code>``: what pages say instead of it."""
-    return t.label(f"problem_{problem.code}", "") or sentences.sentence(problem.message, t)
+def translate_error(problem: DomainError, t: Translator) -> str:
+    """Return a domain error in the reader's language; the label ``problem_<code>`` overrides its message."""
+    return t.label(f"problem_{problem.code}", "") or sentences.translate_sentence(problem.message, t)

@@ -1,4 +1,4 @@
-"""The questions of a contest, as pages speak of them."""
+"""Group the questions of a contest for display."""
 
 from collections.abc import Iterable
 from itertools import groupby
@@ -6,6 +6,6 @@ from itertools import groupby
 from anoncup.tracks.model import Question
 
 
-def alike(questions: Iterable[Question]) -> list[list[Question]]:
-    """Those whose guesses are written in the same way stand together."""
-    return [list(each) for _, each in groupby(questions, lambda question: question.file)]
+def group_by_guess_file(questions: Iterable[Question]) -> list[list[Question]]:
+    """Group adjacent questions whose guesses have the same file format."""
+    return [list(group) for _, group in groupby(questions, lambda question: question.file)]

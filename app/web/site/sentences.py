@@ -1,18 +1,19 @@
-"""What the service says, in the reader's language: its template translated, then its values put in."""
+"""Translate messages of the service into sentences of the reader's language."""
 
-from anoncup.messages import Message, visible
-from app.locale.language import ENGLISH, Words
+from anoncup.messages import Message, replace_control_characters
+from app.locale.language import ENGLISH, Translator
 
 
-def sentence(message: Message, t: Words, instead: str | None = None) -> str:
-    """As a sentence by itself, which the translations are and the English becomes.
+def translate_sentence(message: Message, t: Translator, fallback: str | None = None) -> str:
+    """Return a message as a sentence; English messages get a capital letter and a full stop.
 
-    ``instead``: what is said where the reader's language does not know all of it; else it is said as it is.
+    ``fallback`` is returned if the message is not completely translated. Without it, the message is returned
+    as far as it is translated.
     """
-    if instead is not None and not t.knows(message):
-        return instead
-    text = visible(t.say(message))
+    if fallback is not None and not t.is_translated(message):
+        return fallback
+    text = replace_control_characters(t.translate_message(message))
     if t.language != ENGLISH:
         return text
-    begun = text[:1].upper() if message.template[:1].isalpha() else text[:1]  # a name stays as it is written
-    return begun + text[1:] + ("" if text.endswith((".", "?")) else ".")
+    first_letter = text[:1].upper() if message.template[:1].isalpha() else text[:1]  # names keep their case
+    return first_letter + text[1:] + ("" if text.endswith((".", "?")) else ".")

@@ -1,4 +1,4 @@
-"""What a browser loads besides pages: compressed once for all who ask, not at every asking."""
+"""Static files that are gzipped once and cached, not at every request."""
 
 import gzip
 import os
@@ -9,13 +9,13 @@ from starlette.responses import Response
 from starlette.staticfiles import NotModifiedResponse, StaticFiles
 from starlette.types import Scope
 
-from app.http.compression import reads_gzip, weak
+from app.http.compression import accepts_gzip, weaken_etag
 
-TEXTS = (".css", ".js", ".svg", ".txt")
-MOST_KEPT = 64
+_COMPRESSIBLE_SUFFIXES = (".css", ".js", ".svg", ".txt")
+_MAX_CACHED_FILES = 64
 
 
-class PackedFiles(StaticFiles):
+class GzipStaticFiles(StaticFiles):
     def file_response(
         self,
         full_path: str | os.PathLike[str],
@@ -23,23 +23,23 @@ class PackedFiles(StaticFiles):
         scope: Scope,
         status_code: int = 200,
     ) -> Response:
-        """The file, or, to who reads it so, compressed; or 304 if they have it."""
-        whole = super().file_response(full_path, stat_result, scope, status_code)
-        if not str(full_path).endswith(TEXTS):
-            return whole
-        whole.headers.add_vary_header("Accept-Encoding")
-        if scope["method"] != "GET" or not reads_gzip(Headers(scope=scope)):
-            return whole
-        whole.headers["etag"] = weak(whole.headers["etag"])
-        if isinstance(whole, NotModifiedResponse):
-            return whole
-        kept = {name: whole.headers[name] for name in ("content-type", "last-modified", "etag", "vary")}
-        made = packed(str(full_path), stat_result.st_mtime_ns)
-        return Response(made, status_code, headers=kept | {"content-encoding": "gzip"})
+        """Return the file, gzipped if the client accepts that, or 304 if the client already has it."""
+        response = super().file_response(full_path, stat_result, scope, status_code)
+        if not str(full_path).endswith(_COMPRESSIBLE_SUFFIXES):
+            return response
+        response.headers.add_vary_header("Accept-Encoding")
+        if scope["method"] != "GET" or not accepts_gzip(Headers(scope=scope)):
+            return response
+        response.headers["etag"] = weaken_etag(response.headers["etag"])
+        if isinstance(response, NotModifiedResponse):
+            return response
+        headers = {name: response.headers[name] for name in ("content-type", "last-modified", "etag", "vary")}
+        body = _compress_file(str(full_path), stat_result.st_mtime_ns)
+        return Response(body, status_code, headers=headers | {"content-encoding": "gzip"})
 
 
-@lru_cache(maxsize=MOST_KEPT)
-def packed(path: str, _changed_ns: int) -> bytes:
-    """A file as it was written then, as short as can be."""
+@lru_cache(maxsize=_MAX_CACHED_FILES)
+def _compress_file(path: str, _changed_ns: int) -> bytes:
+    """Return the gzipped file; the time of its last change is part of the cache key."""
     with open(path, "rb") as file:
         return gzip.compress(file.read(), 9, mtime=0)

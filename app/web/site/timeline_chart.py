@@ -1,4 +1,4 @@
-"""The picture of a team's submissions in their order, on the board and above its list."""
+"""The chart of a team's submissions over time, on the board and on the page of submissions."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -6,35 +6,35 @@ from zoneinfo import ZoneInfo
 
 from anoncup.rules.model import Rules
 from app.charts.figure import Figure
-from app.charts.text import worded
-from app.charts.timeline import CourseWords, Entry, course
+from app.charts.text import translate_words
+from app.charts.timeline import TimelineEntry, TimelineWords, build_timeline
 from app.db.models import State
-from app.locale.language import Words
+from app.locale.language import Translator
 from app.services.contests.phases import ANONYMIZATION
-from app.services.submissions.summaries import Summary
+from app.services.submissions.summaries import SubmissionSummary
 
-COURSE: dict[State, Literal["accepted", "rejected", "error"]] = {
+_OUTCOMES: dict[State, Literal["accepted", "rejected", "error"]] = {
     State.SCORED: "accepted",
     State.REJECTED: "rejected",
     State.ERROR: "error",
 }
 
 
-def course_of(outline: Sequence[Summary], t: Words, rules: Rules) -> Figure | None:
-    """Every submission of the team that has ended and stands, where its time and its score put it."""
+def draw_timeline(summaries: Sequence[SubmissionSummary], t: Translator, rules: Rules) -> Figure | None:
+    """Draw the team's finished submissions over time, without disqualified ones; None if there are none."""
     zone = ZoneInfo(rules.timezone)
-    ended = [one for one in outline if one.state in COURSE and not one.barred]
+    ended = [summary for summary in summaries if summary.state in _OUTCOMES and not summary.is_disqualified]
     entries = [
-        Entry(
-            one.received_at.astimezone(zone).strftime("%m-%d %H:%M"),
-            one.received_at,
-            one.overall if one.state == State.SCORED else None,
-            COURSE[one.state],
+        TimelineEntry(
+            summary.received_at.astimezone(zone).strftime("%m-%d %H:%M"),
+            summary.received_at,
+            summary.overall if summary.state == State.SCORED else None,
+            _OUTCOMES[summary.state],
         )
-        for one in ended
+        for summary in ended
     ]
     if not entries:
         return None
     phase = rules.phase(ANONYMIZATION)
-    words = worded(CourseWords, t, title=t("Your scores over time"))
-    return course(entries, words, zone=rules.timezone, begin=phase.start if phase else None)
+    words = translate_words(TimelineWords, t, title=t("Your scores over time"))
+    return build_timeline(entries, words, zone=rules.timezone, begin=phase.start if phase else None)

@@ -1,4 +1,4 @@
-"""Pages of who takes part: what a team sends, what came of it, and what it attacks."""
+"""Pages of a team: its submissions, results, targets, guesses and members."""
 
 from app.web.team import guesses, members, submission, submissions, targets
 

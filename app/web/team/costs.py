@@ -1,4 +1,4 @@
-"""What a release pays most for, in names and numbers: what its page begins with."""
+"""Summary of what costs a release most: risk or utility loss, and which attackers or measure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,37 +7,39 @@ from typing import Literal
 from anoncup import schemas
 from app.web.team.verdicts import AttackerLine, MeasureLine
 
-EVERYBODY = 0.9995
-"""From this rate on an attacker is said to find everybody."""
+_EVERYBODY_FOUND_RATE = 0.9995
+"""From this rate on, an attacker is said to find everybody."""
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
-    """``more``: which of risk and utility loss costs more. ``attackers``: those whose rate is the risk.
+class CostSummary:
+    """The largest costs of a release.
 
-    ``measure``: what adds most to the utility loss; None if nothing is lost. ``everybody``: the risk is all.
+    ``dominant``: whether risk or utility loss is larger. ``attackers``: those whose rate is the risk.
+    ``measure``: the largest contribution to the utility loss, None if nothing is lost. ``finds_everybody``:
+    the risk is (almost) 1.
     """
 
-    more: Literal["risk", "utility", "both", "nothing"]
+    dominant: Literal["risk", "utility", "both", "nothing"]
     attackers: tuple[AttackerLine, ...]
     measure: MeasureLine | None
-    everybody: bool
+    finds_everybody: bool
 
 
-def costs_of(
+def summarize_costs(
     measures: Sequence[MeasureLine], attackers: Sequence[AttackerLine], verdict: schemas.Verdict
-) -> Costs:
+) -> CostSummary:
     risk, loss = verdict.security, verdict.utility
-    adding = [line for line in measures if line.adds]
-    return Costs(
-        more=more_of(risk, loss),
-        attackers=tuple(line for line in attackers if line.decides) if risk else (),
-        measure=max(adding, key=lambda line: line.adds or 0.0, default=None),
-        everybody=risk >= EVERYBODY,
+    adding = [line for line in measures if line.contribution]
+    return CostSummary(
+        dominant=_compare_costs(risk, loss),
+        attackers=tuple(line for line in attackers if line.is_decisive) if risk else (),
+        measure=max(adding, key=lambda line: line.contribution or 0.0, default=None),
+        finds_everybody=risk >= _EVERYBODY_FOUND_RATE,
     )
 
 
-def more_of(risk: float, loss: float) -> Literal["risk", "utility", "both", "nothing"]:
+def _compare_costs(risk: float, loss: float) -> Literal["risk", "utility", "both", "nothing"]:
     if risk == loss:
         return "both" if risk else "nothing"
     return "risk" if risk > loss else "utility"

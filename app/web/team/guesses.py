@@ -1,4 +1,4 @@
-"""A guess sent by a form: taken in as the API takes it, refused on the target's own page."""
+"""Submit or check a guess with the form on the target's page."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,109 +12,136 @@ from starlette.responses import Response
 from anoncup.errors import DomainError, InvalidUpload
 from anoncup.tracks.files import GUESS
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
-from app.http.multipart import Parts
-from app.http.uploads import Way, check_guess, dry_run, guessed, question_of, take_in
+from app.http.authentication import CurrentPrincipal
+from app.http.multipart import MultipartForm
+from app.http.uploads import (
+    UploadKind,
+    accept_guess,
+    check_guess,
+    choose_question,
+    receive_dry_run,
+    receive_upload,
+)
 from app.services.accounts.accounts import Principal
 from app.services.attacks import guesses
-from app.services.attacks.guesses import Entrance
+from app.services.attacks.guesses import GuessContext
 from app.web.site import language
-from app.web.site.pages import PageRoute, page, see, sentence_of, waiting
-from app.web.team.targets import grouped, target_page
-from app.web.team.upload_form import REFUSALS, raising_refusals, status_of_check, verdict_of, verdict_on
+from app.web.site.pages import PageRoute, add_retry_after, render_page, see_other, translate_error
+from app.web.team.targets import group_problems, render_target
+from app.web.team.upload_form import (
+    UPLOAD_ERRORS,
+    classify_problem,
+    classify_remarks,
+    get_check_status,
+    raise_refusals,
+)
 
 router = APIRouter(route_class=PageRoute)
 
 
-def entrance(principal: Principal, target_id: UUID) -> Entrance:
-    """Whether this person may guess now; asked before the file is read."""
+def _load_upload_context(principal: Principal, target_id: UUID) -> GuessContext:
+    """Return the upload context; raise an error before the file is read if this person may not guess now."""
     with transaction() as session:
-        return guesses.entrance(session, principal, target_id, key=None)
+        return guesses.enter(session, principal, target_id, key=None)
 
 
 @router.get("/targets/{target_id}/guesses")
-def back_to_the_target(target_id: UUID) -> Response:
-    """The answer to the form, loaded anew."""
-    return see(f"/targets/{target_id}")
+def redirect_to_target(target_id: UUID) -> Response:
+    """Redirect to the target when the answer to the form is loaded again."""
+    return see_other(f"/targets/{target_id}")
 
 
 @router.post("/targets/{target_id}/guesses")
-async def guess(request: Request, target_id: UUID, principal: SignedIn) -> Response:
-    """Answer a question about the target."""
-    form = Sent()
+async def submit_guess(request: Request, target_id: UUID, principal: CurrentPrincipal) -> Response:
+    """Submit a guess about the target."""
+    form = GuessForm()
     try:
-        at = await run_in_threadpool(entrance, principal, target_id)
-        await raising_refusals(take_in(request, principal, at, Way(guesses.renewed, form.guessed)))
-    except REFUSALS as problem:
-        return await run_in_threadpool(target_page, request, principal, target_id, problem, form.question)
-    return see(f"/targets/{target_id}", done="guessed")
+        upload_context = await run_in_threadpool(_load_upload_context, principal, target_id)
+        await raise_refusals(
+            receive_upload(
+                request, principal, upload_context, UploadKind(guesses.refresh_context, form.accept)
+            )
+        )
+    except UPLOAD_ERRORS as problem:
+        return await run_in_threadpool(render_target, request, principal, target_id, problem, form.question)
+    return see_other(f"/targets/{target_id}", notice="guessed")
 
 
 @router.post("/targets/{target_id}/guesses/check")
-async def check(request: Request, target_id: UUID, principal: SignedIn) -> HTMLResponse:
-    """Read the chosen file without sending a guess; the form's script puts the answer in its place."""
-    form = Sent()
-    at, team_id = await run_in_threadpool(enter_check, principal, target_id)
+async def check_file(request: Request, target_id: UUID, principal: CurrentPrincipal) -> HTMLResponse:
+    """Check the chosen file without submitting it; the form's script inserts the answer into the page."""
+    form = GuessForm()
+    upload_context, team_id = await run_in_threadpool(_load_check_context, principal, target_id)
     try:
-        checked = await raising_refusals(dry_run(request, at, team_id, form.checked))
-    except REFUSALS as problem:
-        return await run_in_threadpool(refused_check, request, principal, at, form.question, problem)
-    return await run_in_threadpool(good_check, request, principal, at, checked)
+        checked = await raise_refusals(receive_dry_run(request, upload_context, team_id, form.check))
+    except UPLOAD_ERRORS as problem:
+        return await run_in_threadpool(
+            _render_refused_check, request, principal, upload_context, form.question, problem
+        )
+    return await run_in_threadpool(_render_check, request, principal, upload_context, checked)
 
 
-def enter_check(principal: Principal, target_id: UUID) -> tuple[Entrance, UUID]:
+def _load_check_context(principal: Principal, target_id: UUID) -> tuple[GuessContext, UUID]:
     with transaction() as session:
         return guesses.enter_check(session, principal, target_id)
 
 
-def good_check(
-    request: Request, principal: Principal, at: Entrance, checked: guesses.Checked
+def _render_check(
+    request: Request, principal: Principal, upload_context: GuessContext, checked: guesses.GuessCheck
 ) -> HTMLResponse:
     t = language.words_of(request)
     content: dict[str, Any] = {
-        "id": form_of(at, checked.question),
-        "verdict": verdict_of(checked.remarks),
+        "id": _build_field_id(upload_context, checked.question),
+        "verdict": classify_remarks(checked.remarks),
         "warnings": checked.remarks,
         "said": t.ngettext("{n} row is answered.", "{n} rows are answered.", checked.answered),
     }
-    return page(request, principal, "team/guess_checked.html", **content)
+    return render_page(request, principal, "team/guess_checked.html", **content)
 
 
-def refused_check(
-    request: Request, principal: Principal, at: Entrance, question: str | None, problem: DomainError
+def _render_refused_check(
+    request: Request,
+    principal: Principal,
+    upload_context: GuessContext,
+    question: str | None,
+    problem: DomainError,
 ) -> HTMLResponse:
     content: dict[str, Any] = {
-        "id": form_of(at, question),
-        "verdict": verdict_on(problem),
+        "id": _build_field_id(upload_context, question),
+        "verdict": classify_problem(problem),
         "warnings": (),
         "said": "",
-        "error": sentence_of(problem, language.words_of(request)),
+        "error": translate_error(problem, language.words_of(request)),
     }
     if isinstance(problem, InvalidUpload):
-        content |= {"problems": grouped(problem.problems), "total": problem.total}
-    status = status_of_check(problem)
-    return waiting(problem, page(request, principal, "team/guess_checked.html", status=status, **content))
+        content |= {"problems": group_problems(problem.problems), "total": problem.total}
+    status = get_check_status(problem)
+    return add_retry_after(
+        problem, render_page(request, principal, "team/guess_checked.html", status=status, **content)
+    )
 
 
-def form_of(at: Entrance, question: str | None) -> str:
-    """Return the id of the field of the form that answers this question."""
-    return f"guess-{question}" if len(at.asked) > 1 else "guess"
+def _build_field_id(upload_context: GuessContext, question: str | None) -> str:
+    """Return the id of the form field that answers this question."""
+    return f"guess-{question}" if len(upload_context.questions) > 1 else "guess"
 
 
 @dataclass
-class Sent:
-    """What came by the form: the question that it answers, by whose form it is refused."""
+class GuessForm:
+    """A guess form; keeps the answered question, so that a rejection is shown beside its form."""
 
     question: str | None = None
 
-    def guessed(self, principal: Principal, at: Entrance, sent: Parts) -> None:
-        """A form sent twice is one guess."""
-        self.question = question_of(at, sent)
-        content = sent.file(GUESS)
+    def accept(self, principal: Principal, upload_context: GuessContext, body: MultipartForm) -> None:
+        """Accept a guess; its idempotency key comes from its content, so a form sent twice is one guess."""
+        self.question = choose_question(upload_context, body)
+        content = body.read_file(GUESS)
         with transaction() as session:
-            named = guesses.named_by_content(session, principal, at, content, self.question)
-        guessed(principal, named, sent)
+            keyed_context = guesses.assign_content_key(
+                session, principal, upload_context, content, self.question
+            )
+        accept_guess(principal, keyed_context, body)
 
-    def checked(self, at: Entrance, sent: Parts) -> guesses.Checked:
-        self.question = question_of(at, sent)
-        return check_guess(at, sent)
+    def check(self, upload_context: GuessContext, body: MultipartForm) -> guesses.GuessCheck:
+        self.question = choose_question(upload_context, body)
+        return check_guess(upload_context, body)

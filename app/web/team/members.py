@@ -1,4 +1,4 @@
-"""One's own team of a competition: who is in it, how others join it, how one leaves."""
+"""A team's members: list them, invite others, describe the method, leave or remove somebody."""
 
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -10,108 +10,117 @@ from starlette.responses import Response
 
 from anoncup.errors import DomainError, NotFound
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn, service_address
-from app.http.step_up import Sure
+from app.http.authentication import CurrentPrincipal, get_service_url
+from app.http.step_up import FormReauthentication
 from app.services.accounts.accounts import Principal
 from app.services.teams import invites, members
-from app.web.site.frame import frame_of
-from app.web.site.pages import PageRoute, again, page, see
+from app.web.site.frame import load_frame
+from app.web.site.pages import PageRoute, render_form_again, render_page, see_other
 
 router = APIRouter(route_class=PageRoute, prefix="/competitions/{slug}/team")
 
-MOST_USES = 100
+_MAX_USES = 100
 
 
 @router.get("")
-def own_team(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
-    return team_page(request, principal, slug)
+def show_team(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
+    return _render_team(request, principal, slug)
 
 
-def team_page(
+def _render_team(
     request: Request,
     principal: Principal,
     slug: str,
     *,
     link: str | None = None,
     uses: int = 1,
-    typed: str | None = None,
+    rejected_description: str | None = None,
     problem: DomainError | None = None,
 ) -> HTMLResponse:
-    """``link``: an invite that was just made, shown this once; ``uses``: of it, or as typed; ``typed``: an
-    approach that was refused."""
+    """Render the team.
+
+    ``link``: a new invite, shown once. ``uses``: its number of uses, or the typed number.
+    ``rejected_description``: a method description that was not accepted.
+    """
     with transaction() as session:
-        frame = frame_of(session, principal, slug)
-        team, people = members.own_team(session, principal, slug)
+        frame = load_frame(session, principal, slug)
+        team, people = members.load_own_team(session, principal, slug)
     content: dict[str, Any] = {"frame": frame, "team": team, "people": people, "link": link, "uses": uses}
-    content |= {"life": invites.LIFE.days, "most": MOST_USES, "longest": members.LONGEST_APPROACH}
-    content["approach"] = team.approach if typed is None else typed
+    content |= {
+        "life": invites.INVITE_LIFETIME.days,
+        "most": _MAX_USES,
+        "longest": members.MAX_METHOD_DESCRIPTION_LENGTH,
+    }
+    content["approach"] = team.approach if rejected_description is None else rejected_description
     if problem is not None:
-        return again(request, principal, "team/members.html", problem, **content)
-    return page(request, principal, "team/members.html", status=201 if link else 200, **content)
+        return render_form_again(request, principal, "team/members.html", problem, **content)
+    return render_page(request, principal, "team/members.html", status=201 if link else 200, **content)
 
 
 @router.get("/invites")
-def back_to_the_team(slug: str) -> Response:
-    """The answer to the form, loaded anew: the link is shown once."""
-    return see(f"/competitions/{slug}/team")
+def redirect_to_team(slug: str) -> Response:
+    """Redirect to the team when the answer to the invite form is loaded again: its link is shown once."""
+    return see_other(f"/competitions/{slug}/team")
 
 
 @router.post("/invites")
 def create_invite(
     request: Request,
     slug: str,
-    principal: SignedIn,
-    sure: Sure,
-    uses: Annotated[int, Form(ge=1, le=MOST_USES)] = 1,
+    principal: CurrentPrincipal,
+    reauthenticate: FormReauthentication,
+    uses: Annotated[int, Form(ge=1, le=_MAX_USES)] = 1,
 ) -> HTMLResponse:
     try:
-        principal = sure()
+        principal = reauthenticate()
         with transaction() as session:
-            code = invites.for_members(session, principal, slug, uses=uses)
+            code = invites.create_for_members(session, principal, slug, uses=uses)
     except DomainError as problem:
-        return team_page(request, principal, slug, uses=uses, problem=problem)
-    link = f"{service_address(request)}/sign-up?{urlencode({'invite': code})}"
-    return team_page(request, principal, slug, link=link, uses=uses)
+        return _render_team(request, principal, slug, uses=uses, problem=problem)
+    link = f"{get_service_url(request)}/sign-up?{urlencode({'invite': code})}"
+    return _render_team(request, principal, slug, link=link, uses=uses)
 
 
 @router.post("/approach")
-def tell(request: Request, slug: str, principal: SignedIn, approach: Annotated[str, Form()] = "") -> Response:
+def save_method_description(
+    request: Request, slug: str, principal: CurrentPrincipal, approach: Annotated[str, Form()] = ""
+) -> Response:
     try:
         with transaction() as session:
-            members.tell(session, principal, slug, approach)
+            members.set_method_description(session, principal, slug, approach)
     except DomainError as problem:
-        return team_page(request, principal, slug, typed=approach, problem=problem)
-    return see(f"/competitions/{slug}/team", done="told")
+        return _render_team(request, principal, slug, rejected_description=approach, problem=problem)
+    return see_other(f"/competitions/{slug}/team", notice="told")
 
 
 @router.get("/members/{user_id}")
-def removal(request: Request, slug: str, user_id: UUID, principal: SignedIn) -> HTMLResponse:
-    """Asks before somebody leaves or is taken out."""
-    return removal_page(request, principal, slug, user_id)
+def show_removal(request: Request, slug: str, user_id: UUID, principal: CurrentPrincipal) -> HTMLResponse:
+    """Show the confirmation page before a member leaves or is removed."""
+    return _render_removal(request, principal, slug, user_id)
 
 
-def removal_page(
+def _render_removal(
     request: Request, principal: Principal, slug: str, user_id: UUID, problem: DomainError | None = None
 ) -> HTMLResponse:
     with transaction() as session:
-        frame = frame_of(session, principal, slug)
-        team, people = members.own_team(session, principal, slug)
-    person = next((one for one in people if one.user_id == user_id), None)
+        frame = load_frame(session, principal, slug)
+        team, people = members.load_own_team(session, principal, slug)
+    person = next((member for member in people if member.user_id == user_id), None)
     if person is None:
         raise NotFound("your team has no such member", code="no_such_member")
     content: dict[str, Any] = {"frame": frame, "team": team, "person": person, "alone": len(people) == 1}
     if problem is None:
-        return page(request, principal, "team/member.html", **content)
-    return again(request, principal, "team/member.html", problem, **content)
+        return render_page(request, principal, "team/member.html", **content)
+    return render_form_again(request, principal, "team/member.html", problem, **content)
 
 
 @router.post("/members/{user_id}")
-def remove(request: Request, slug: str, user_id: UUID, principal: SignedIn) -> Response:
+def remove_member(request: Request, slug: str, user_id: UUID, principal: CurrentPrincipal) -> Response:
     try:
         with transaction() as session:
             members.remove(session, principal, slug, user_id)
     except DomainError as problem:
-        return removal_page(request, principal, slug, user_id, problem)
+        return _render_removal(request, principal, slug, user_id, problem)
     if user_id == principal.user_id:
-        return see("/account", done="team_left")
-    return see(f"/competitions/{slug}/team", done="member_removed")
+        return see_other("/account", notice="team_left")
+    return see_other(f"/competitions/{slug}/team", notice="member_removed")

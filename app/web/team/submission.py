@@ -1,4 +1,4 @@
-"""One submission: its receipt while it waits, and all that was found out about it."""
+"""Page of one submission: its progress while it waits, and its results."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,100 +8,113 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from anoncup import schemas
-from anoncup.competition.scoring_versions import lacks
+from anoncup.competition.scoring_versions import is_unsupported
 from anoncup.rules.model import Rules
 from anoncup.tracks.model import Track
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
-from app.locale.language import Words
+from app.http.authentication import CurrentPrincipal
+from app.locale.language import Translator
 from app.services.boards import standing_forecast
-from app.services.boards.standing_forecast import Place
-from app.services.boards.submission_attacks import attacks_on
-from app.services.contests.visibility import ALWAYS
+from app.services.boards.standing_forecast import SubmissionPosition
+from app.services.boards.submission_attacks import list_attacks
+from app.services.contests.visibility import UNFROZEN
 from app.services.submissions import submissions, summaries
-from app.services.submissions.summaries import Summary
+from app.services.submissions.summaries import SubmissionSummary
 from app.web.site import language
-from app.web.site.frame import Frame, frame_of
-from app.web.site.pages import PageRoute, page
-from app.web.team.board_position import board_if_open
-from app.web.team.costs import costs_of
-from app.web.team.submission_lines import finals_of, lines_of
-from app.web.team.submission_pictures import attackers_of, distances_of, strips_of
-from app.web.team.verdicts import attacker_lines, limit_of, measure_lines
-from app.web.team.weights import what_if
+from app.web.site.frame import Frame, load_frame
+from app.web.site.pages import PageRoute, render_page
+from app.web.team.board_position import load_board_if_open
+from app.web.team.costs import summarize_costs
+from app.web.team.submission_lines import build_lines, summarize_finals
+from app.web.team.submission_pictures import draw_attackers, draw_distances, draw_strips
+from app.web.team.verdicts import build_attacker_lines, build_measure_lines, compare_with_threshold
+from app.web.team.weights import compute_what_if
 
 router = APIRouter(route_class=PageRoute)
 
 
 @router.get("/submissions/{submission_id}")
-def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HTMLResponse:
+def show_submission(request: Request, submission_id: UUID, principal: CurrentPrincipal) -> HTMLResponse:
     t = language.words_of(request)
     with transaction() as session:
-        found = submissions.visible(session, principal, submission_id)
-        frame = frame_of(session, principal, submissions.slug_of(session, found))
-        own = frame.team is not None and frame.team.id == found.team_id
-        outline = summaries.of_own_team(session, principal, frame.contest.slug) if own else []
-        (line,) = lines_of(session, [found])
-        result = line.evaluation.found
-        sight, board = board_if_open(session, principal, frame.contest.slug)
-        shown = result_of(frame, result, board, t) if result else {}
-        rivals = attacks_on(session, sight, found.id) if sight else []
-        place = standing_forecast.of_submission(session, sight, board, found) if sight and board else None
-    return page(
+        stored_submission = submissions.find_visible(session, principal, submission_id)
+        frame = load_frame(session, principal, submissions.get_competition_slug(session, stored_submission))
+        is_own = frame.team is not None and frame.team.id == stored_submission.team_id
+        own_summaries = summaries.list_summaries(session, principal, frame.contest.slug) if is_own else []
+        (line,) = build_lines(session, [stored_submission])
+        result = line.evaluation.parsed_verdict
+        access, board = load_board_if_open(session, principal, frame.contest.slug)
+        content = _build_result_content(frame, result, board, t) if result else {}
+        rivals = list_attacks(session, access, stored_submission.id) if access else []
+        forecast = (
+            standing_forecast.forecast_position(session, access, board, stored_submission)
+            if access and board
+            else None
+        )
+    return render_page(
         request,
         principal,
         "team/submission.html",
         frame=frame,
-        submission=found,
+        submission=stored_submission,
         sealed=frame.contest.track.seals_release,
         line=line,
-        own=own,
-        finals=finals_of(frame, outline),
-        waits_for_rules=line.unfinished and lacks(frame.rules),
+        own=is_own,
+        finals=summarize_finals(frame, own_summaries),
+        waits_for_rules=line.is_unfinished and is_unsupported(frame.rules),
         result=result,
-        stands=bool(result and not result.violations and found.disqualified_at is None),
-        place=place,
+        stands=bool(result and not result.violations and stored_submission.disqualified_at is None),
+        place=forecast,
         rivals=rivals,
-        what_if=what_if(frame.rules, frame.contest.track, result, request.query_params) if result else None,
-        who_fell=who_fell(frame.contest.track, frame.rules) if own and result else None,
-        best=stands_for_team(place, outline),
-        frozen=sight.view.as_of if sight and sight.view.as_of != ALWAYS else None,
-        **shown,
+        what_if=compute_what_if(frame.rules, frame.contest.track, result, request.query_params)
+        if result
+        else None,
+        who_fell=build_reidentified_command(frame.contest.track, frame.rules) if is_own and result else None,
+        best=_find_standing_submission(forecast, own_summaries),
+        frozen=access.scope.as_of if access and access.scope.as_of != UNFROZEN else None,
+        **content,
     )
 
 
-def who_fell(track: Track, rules: Rules) -> str | None:
-    """The command by which a team finds out whom attackers found; None where it is not asked who is who."""
-    if track.right(rules) is None:
+def build_reidentified_command(track: Track, rules: Rules) -> str | None:
+    """Return the command that lists re-identified individuals; None if the track asks for no identities."""
+    if track.hit_probabilities(rules) is None:
         return None
-    originals = (f"--original original/{file.name}.csv" for file in track.original if file.required)
-    release = (f"--{name} {name}.csv" for name in track.files)
-    secret = f"--secret {track.answers.file.name}.csv"
+    originals = (f"--original original/{file.name}.csv" for file in track.original_files if file.required)
+    release = (f"--{name} {name}.csv" for name in track.release_file_names)
+    secret = f"--secret {track.answer_spec.file.name}.csv"
     return " ".join(
         ["anoncup score --competition competition.toml", *originals, *release, secret, "--fallen fallen.csv"]
     )
 
 
-def stands_for_team(place: Place | None, outline: Sequence[Summary]) -> UUID | None:
-    """Which of its submissions stands on the board for the team, where another one does."""
-    if place is None or place.stands or place.best is None:
+def _find_standing_submission(
+    forecast: SubmissionPosition | None, own_summaries: Sequence[SubmissionSummary]
+) -> UUID | None:
+    """Return the id of the submission that represents the team on the board, if it is another one."""
+    if forecast is None or forecast.is_on_board or forecast.team_row is None:
         return None
-    return next((one.id for one in outline if one.received_at == place.best.received_at), None)
+    return next(
+        (summary.id for summary in own_summaries if summary.received_at == forecast.team_row.received_at),
+        None,
+    )
 
 
-def result_of(frame: Frame, result: schemas.Verdict, board: schemas.Board | None, t: Words) -> dict[str, Any]:
-    """The verdict in lines and pictures, by the rules in force."""
+def _build_result_content(
+    frame: Frame, result: schemas.Verdict, board: schemas.Board | None, t: Translator
+) -> dict[str, Any]:
+    """Return the verdict as table lines and charts under the rules in force."""
     rules = frame.rules
-    measures = measure_lines(rules, frame.contest.track, result, board)
-    attackers = attacker_lines(rules, result)
-    limit = limit_of(rules, result)
+    measures = build_measure_lines(rules, frame.contest.track, result, board)
+    attackers = build_attacker_lines(rules, result)
+    limit = compare_with_threshold(rules, result)
     return {
         "measures": measures,
-        "strips": strips_of(measures, t),
+        "strips": draw_strips(measures, t),
         "attackers": attackers,
-        "details": list(dict.fromkeys(part for one in attackers for part in one.entry.details or ())),
-        "costs": costs_of(measures, attackers, result),
-        "rates": attackers_of(attackers, t),
+        "details": list(dict.fromkeys(part for line in attackers for part in line.entry.details or ())),
+        "costs": summarize_costs(measures, attackers, result),
+        "rates": draw_attackers(attackers, t),
         "limit": limit,
-        "distances": distances_of(result, limit, t),
+        "distances": draw_distances(result, limit, t),
     }

@@ -1,4 +1,4 @@
-"""The lines of a team's list: each submission with its place in the queue and what may be done with it."""
+"""Lines of a team's list of submissions, with queue positions and possible actions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,81 +10,83 @@ from app.db.models import Evaluation, Submission
 from app.services.contests import phases
 from app.services.jobs import leases
 from app.services.submissions import finals, progress
-from app.services.submissions.summaries import Summary
+from app.services.submissions.summaries import SubmissionSummary
 from app.web.site.frame import Frame
 
-Taking = Literal["open", "disqualified", "undated", "draft", "paused", "settling", "over"]
-"""Whether releases of a team are taken in and its finals chosen, or why not."""
+_IntakeState = Literal["open", "disqualified", "undated", "draft", "paused", "settling", "over"]
+"""Whether submissions and the choice of finals are open to a team, or why not."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One submission; ``ahead``: how many are scored before it, None once it is being scored."""
+class SubmissionLine:
+    """A submission with the number of submissions before it in the queue, None once scoring has begun."""
 
     submission: Submission
-    ahead: int | None
+    queue_position: int | None
 
     @property
     def evaluation(self) -> Evaluation:
         return self.submission.evaluation
 
     @property
-    def unfinished(self) -> bool:
+    def is_unfinished(self) -> bool:
         return self.evaluation.state in leases.UNFINISHED
 
     @property
-    def markable(self) -> bool:
-        """Whether it may stand for its team, as far as is known."""
-        return self.evaluation.state in finals.MARKABLE
+    def can_be_final(self) -> bool:
+        """Whether its state allows it to be a final."""
+        return self.evaluation.state in finals.MARKABLE_STATES
 
     @property
     def state(self) -> str:
-        """What is said of it: out of the contest comes before all that scoring found."""
+        """The displayed state; disqualification hides the result of scoring."""
         return "DISQUALIFIED" if self.submission.disqualified_at else str(self.evaluation.state)
 
     @property
-    def choosable(self) -> bool:
-        """Whether the team is offered to choose it; a disqualified one that it chose, to give it up."""
-        return self.markable and (self.submission.final or self.submission.disqualified_at is None)
+    def can_toggle_final(self) -> bool:
+        """Whether the form offers to choose it as a final, or to give it up if it is a disqualified final."""
+        return self.can_be_final and (self.submission.final or self.submission.disqualified_at is None)
 
 
 @dataclass(frozen=True, slots=True)
-class Finals:
-    """What all lines share: ``chosen`` of at most ``most`` finals, and whether the choice is open."""
+class FinalsChoice:
+    """The choice of finals: ``chosen_count`` of at most ``max_count``, and whether it is open."""
 
-    taking: Taking
-    chosen: int
-    most: int
-
-    @property
-    def open(self) -> bool:
-        return self.taking == "open"
+    intake: _IntakeState
+    chosen_count: int
+    max_count: int
 
     @property
-    def full(self) -> bool:
-        return self.chosen >= self.most
+    def is_open(self) -> bool:
+        return self.intake == "open"
+
+    @property
+    def is_full(self) -> bool:
+        return self.chosen_count >= self.max_count
 
 
-def lines_of(session: Session, found: Sequence[Submission]) -> list[Line]:
-    known = progress.of_submissions(session, {one.id for one in found})
-    return [Line(one, known[one.id].queue_position) for one in found]
+def build_lines(session: Session, submissions: Sequence[Submission]) -> list[SubmissionLine]:
+    progress_by_id = progress.load_many(session, {submission.id for submission in submissions})
+    return [
+        SubmissionLine(submission, progress_by_id[submission.id].queue_position) for submission in submissions
+    ]
 
 
-def finals_of(frame: Frame, outline: Sequence[Summary]) -> Finals:
-    return Finals(
-        taking=taking(frame),
-        chosen=sum(one.chosen for one in outline),
-        most=frame.rules.ranking.finals,
+def summarize_finals(frame: Frame, own_summaries: Sequence[SubmissionSummary]) -> FinalsChoice:
+    return FinalsChoice(
+        intake=find_intake_state(frame),
+        chosen_count=sum(summary.is_chosen_final for summary in own_summaries),
+        max_count=frame.rules.ranking.finals,
     )
 
 
-def taking(frame: Frame) -> Taking:
-    """Whether the first phase takes in what this person's team has, now."""
+def find_intake_state(frame: Frame) -> _IntakeState:
+    """Return whether the first phase accepts submissions of this person's team now."""
     standing = frame.standing
-    if frame.disqualified:
+    if frame.is_disqualified:
         return "disqualified"
     if standing.state == "draft":
-        return "draft" if frame.starts else "undated"
+        return "draft" if frame.next_start else "undated"
     if standing.state == phases.ANONYMIZATION:
         return "paused" if standing.paused else "open"
     return "settling" if frame.contest.row.published_at is None and standing.state == "settling" else "over"

@@ -1,23 +1,25 @@
-"""The pictures of a submission: its distances, its attackers, and where it stands."""
+"""Charts of a submission: distances, attackers, and its values among all teams."""
 
 from collections.abc import Sequence
 
 from anoncup import schemas
 from app.charts.figure import Figure
-from app.charts.histogram import HistogramWords, histogram
-from app.charts.intervals import Intervals, IntervalWords, Rate, intervals
-from app.charts.strip import StripWords, strip
-from app.charts.text import worded
-from app.locale.language import Words
-from app.web.team.verdicts import AttackerLine, Limit, MeasureLine
+from app.charts.histogram import HistogramWords, build_histogram
+from app.charts.intervals import AttackRate, IntervalCells, IntervalWords, build_intervals
+from app.charts.strip import StripWords, build_strip
+from app.charts.text import translate_words
+from app.locale.language import Translator
+from app.web.team.verdicts import AttackerLine, MeasureLine, ThresholdComparison
 
 
-def distances_of(verdict: schemas.Verdict, limit: Limit | None, t: Words) -> Figure | None:
-    """How far the individuals moved, against the threshold; None where a track knows no distances."""
+def draw_distances(
+    verdict: schemas.Verdict, limit: ThresholdComparison | None, t: Translator
+) -> Figure | None:
+    """Draw the distances of individuals to their originals; None for a track without distances."""
     excessive = verdict.excessive
     if excessive is None or limit is None:
         return None
-    words = worded(
+    words = translate_words(
         HistogramWords,
         t,
         title=t("Individuals by their distance to their own original"),
@@ -27,46 +29,46 @@ def distances_of(verdict: schemas.Verdict, limit: Limit | None, t: Words) -> Fig
         high=t("High"),
         threshold=t("Threshold"),
         mean=t("Mean"),
-        beyond=t("Beyond the threshold"),
-        none=t("No distances are known."),
-        said=t("{count} individuals, at distances from {least} to {largest}."),
+        above=t("Beyond the threshold"),
+        empty=t("No distances are known."),
+        summary=t("{count} individuals, at distances from {least} to {largest}."),
     )
-    return histogram(
+    return build_histogram(
         excessive.histogram.counts,
         words,
-        least=0.0,
-        largest=excessive.histogram.end,
-        # The threshold of Approach I is on the distance to others, which is not what is drawn.
-        threshold=excessive.threshold if limit.which else None,
+        minimum=0.0,
+        maximum=excessive.histogram.end,
+        # The threshold of Approach I applies to distances to other individuals, which are not drawn here.
+        threshold=excessive.threshold if limit.compared_distance else None,
         mean=excessive.mean,
-        each=limit.which == "largest",
+        per_individual=limit.compared_distance == "largest",
         identifier="distances",
     )
 
 
-def attackers_of(lines: Sequence[AttackerLine], t: Words) -> Intervals:
-    """A picture for each, in the order given."""
-    return intervals([rate_of(line.entry) for line in lines], worded(IntervalWords, t))
+def draw_attackers(lines: Sequence[AttackerLine], t: Translator) -> IntervalCells:
+    """Draw an interval for each attacker, in the given order."""
+    return build_intervals([_build_rate(line.entry) for line in lines], translate_words(IntervalWords, t))
 
 
-def rate_of(entry: schemas.Attacked) -> Rate:
+def _build_rate(entry: schemas.AttackerVerdict) -> AttackRate:
     low, high = entry.interval or (None, None)
-    return Rate(entry.rate, low, high, entry.sd, entry.baseline)
+    return AttackRate(entry.rate, low, high, entry.sd, entry.baseline)
 
 
-def strips_of(lines: Sequence[MeasureLine], t: Words) -> dict[str, Figure]:
-    """Where each measure stands among all teams' that the viewer may see."""
-    words = worded(
+def draw_strips(lines: Sequence[MeasureLine], t: Translator) -> dict[str, Figure]:
+    """Draw each measure's value among the values of all teams that the viewer may see."""
+    words = translate_words(
         StripWords,
         t,
         title=t("Among all teams"),
         value=t("Value"),
-        none=t("No other values yet"),
-        said=t("{count} teams: from {least} to {largest}, median {median}."),
-        said_own=t("This one: {own}."),
+        empty=t("No other values yet"),
+        summary=t("{count} teams: from {least} to {largest}, median {median}."),
+        summary_own=t("This one: {own}."),
     )
     return {
-        line.name: strip(line.among, line.value, words, identifier=f"strip-{line.name}")
+        line.name: build_strip(line.board_values, line.value, words, identifier=f"strip-{line.name}")
         for line in lines
-        if line.among
+        if line.board_values
     }

@@ -1,4 +1,4 @@
-"""The home of a team: what it may send, what it has sent, and what will stand for it."""
+"""Page of a team's submissions: the upload form, the list and the choice of finals."""
 
 import hashlib
 import secrets
@@ -16,58 +16,58 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
-from anoncup.errors import Conflict, DomainError, InvalidUpload, Problem
+from anoncup.errors import Conflict, DomainError, FileProblem, InvalidUpload
 from anoncup.messages import Message
 from anoncup.tracks.files import FileSpec
-from anoncup.tracks.swapped_files import CODE as MISPLACED
+from anoncup.tracks.swapped_files import ERROR_CODE as MISPLACED
 from app.db.models import Submission
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
-from app.http.multipart import Parts
-from app.http.paging import cursor_of, place_of
-from app.http.problems import status_of
-from app.http.uploads import Way, check_release, dry_run, submitted, take_in
+from app.http.authentication import CurrentPrincipal
+from app.http.multipart import MultipartForm
+from app.http.paging import decode_cursor, encode_cursor
+from app.http.problems import get_status
+from app.http.uploads import UploadKind, accept_submission, check_release, receive_dry_run, receive_upload
 from app.services.accounts.accounts import Principal
 from app.services.originals import allocations
-from app.services.originals.allocations import Own
+from app.services.originals.allocations import TeamFiles
 from app.services.submissions import finals, quota, submissions, summaries, uploads
-from app.services.submissions.quota import Cap
-from app.services.submissions.submissions import Receipt
-from app.services.submissions.summaries import Summary
-from app.services.submissions.uploads import Entrance
+from app.services.submissions.quota import QuotaCap
+from app.services.submissions.submissions import SubmissionReceipt
+from app.services.submissions.summaries import SubmissionSummary
+from app.services.submissions.uploads import UploadContext
 from app.web.site import language
-from app.web.site.frame import Frame, frame_of
-from app.web.site.pages import PageRoute, page, see, sentence_of, waiting
-from app.web.site.timeline_chart import course_of
-from app.web.team.board_position import best_of
-from app.web.team.submission_lines import finals_of, lines_of, taking
+from app.web.site.frame import Frame, load_frame
+from app.web.site.pages import PageRoute, add_retry_after, render_page, see_other, translate_error
+from app.web.site.timeline_chart import draw_timeline
+from app.web.team.board_position import find_position
+from app.web.team.submission_lines import build_lines, find_intake_state, summarize_finals
 from app.web.team.upload_form import (
-    REFUSALS,
-    Part,
-    fields_of,
-    parts_of,
-    raising_refusals,
-    secret_of,
-    status_of_check,
-    verdict_of,
-    verdict_on,
-    words_of_script,
-    written_samples,
+    UPLOAD_ERRORS,
+    ReleasePart,
+    build_parts,
+    classify_problem,
+    classify_remarks,
+    get_check_status,
+    get_secret_spec,
+    list_fields,
+    parse_samples,
+    raise_refusals,
+    translate_script_texts,
 )
-from app.web.team.upload_hints import LOOKED_AT, Found, mistakes_of
+from app.web.team.upload_hints import MAX_SCANNED_BYTES, Hint, find_hints
 
 router = APIRouter(route_class=PageRoute)
 
-PAGE = 50
-KEY_BYTES = 18
+PAGE_SIZE = 50
+_KEY_BYTES = 18
 
 Cursor = Annotated[str | None, Query(max_length=200)]
-Key = Annotated[str | None, Query(max_length=200)]
+_IdempotencyKey = Annotated[str | None, Query(max_length=200)]
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """A form that was refused: why, and what was typed into it."""
+class RejectedForm:
+    """A rejected form: the error, and what was typed into it."""
 
     problem: DomainError
     comment: str = ""
@@ -76,272 +76,287 @@ class Refused:
     is_upload: bool = False
 
     @property
-    def malformed(self) -> tuple[Problem, ...]:
+    def file_problems(self) -> tuple[FileProblem, ...]:
         return self.problem.problems if isinstance(self.problem, InvalidUpload) else ()
 
     @property
-    def more(self) -> int:
+    def unlisted_count(self) -> int:
         """Problems that are counted but not listed."""
-        return self.problem.total - len(self.malformed) if isinstance(self.problem, InvalidUpload) else 0
+        return self.problem.total - len(self.file_problems) if isinstance(self.problem, InvalidUpload) else 0
 
     @property
-    def key_to_keep(self) -> str | None:
-        """A broken upload goes under the same key, so that it is taken in once; a used key is left."""
+    def retry_key(self) -> str | None:
+        """The idempotency key for another try; None if it belongs to another upload.
+
+        A broken upload is repeated under the same key, so that it is accepted only once.
+        """
         return None if self.problem.code == "idempotency_key_reused" else self.key
 
 
 @router.get("/competitions/{slug}/submissions")
-def own_submissions(request: Request, slug: str, principal: SignedIn, cursor: Cursor = None) -> HTMLResponse:
-    return own_page(request, principal, slug, cursor=cursor)
+def show_submissions(
+    request: Request, slug: str, principal: CurrentPrincipal, cursor: Cursor = None
+) -> HTMLResponse:
+    return _render_submissions(request, principal, slug, cursor=cursor)
 
 
-def own_page(
+def _render_submissions(
     request: Request,
     principal: Principal,
     slug: str,
     *,
     cursor: str | None = None,
-    refused: Refused | None = None,
+    rejection: RejectedForm | None = None,
 ) -> HTMLResponse:
-    """The page of a team's submissions; with what was refused, if something was."""
+    """Render the team's submissions, with a rejected form if there is one."""
     t = language.words_of(request)
     with transaction() as session:
-        frame = frame_of(session, principal, slug)
-        sent, older = page_of_own(session, principal, slug, cursor)
-        outline = summaries.of_own_team(session, principal, slug)
-        caps = quota.report(session, principal, slug).caps
-        own = allocations.of_member(session, principal, frame.contest.row)
-        lines = lines_of(session, sent)
+        frame = load_frame(session, principal, slug)
+        page_rows, next_cursor = _load_page(session, principal, slug, cursor)
+        own_summaries = summaries.list_summaries(session, principal, slug)
+        caps = quota.load_report(session, principal, slug).caps
+        own_data = allocations.load_member_files(session, principal, frame.contest.row)
+        lines = build_lines(session, page_rows)
         content = {
-            "fields": fields_of(frame.contest.track),
+            "fields": list_fields(frame.contest.track),
             "caps": caps,
-            "tag": tag_of(frame, outline, caps, own),
+            "tag": _compute_tag(frame, own_summaries, caps, own_data),
             "lines": lines,
-            "finals": finals_of(frame, outline),
-            "best": best_of(session, principal, slug, lines),
-            "own": own,
+            "finals": summarize_finals(frame, own_summaries),
+            "best": find_position(session, principal, slug, lines),
+            "own": own_data,
         }
-        parts, secret = parts_of(frame.contest), secret_of(frame.contest.track)
-    answer = page(
+        parts, secret = build_parts(frame.contest), get_secret_spec(frame.contest.track)
+    answer = render_page(
         request,
         principal,
         "team/submissions.html",
-        status=status_of(refused.problem) if refused else 200,
+        status=get_status(rejection.problem) if rejection else 200,
         frame=frame,
         parts=parts,
-        mistakes=mistakes_in(refused, parts, secret, frame.contest.row.original_rows or 0),
-        script_words=words_of_script(t),
+        mistakes=_collect_hints(rejection, parts, secret, frame.contest.row.original_rows or 0),
+        script_words=translate_script_texts(t),
         secret=secret,
-        secret_samples=written_samples(secret) if secret else (),
-        key=(refused and refused.key_to_keep) or secrets.token_urlsafe(KEY_BYTES),
-        refused=refused,
-        refused_for=sentence_of(refused.problem, t) if refused else None,
-        course=course_of(outline, t, frame.rules),
-        older=older,
+        secret_samples=parse_samples(secret) if secret else (),
+        key=(rejection and rejection.retry_key) or secrets.token_urlsafe(_KEY_BYTES),
+        refused=rejection,
+        refused_for=translate_error(rejection.problem, t) if rejection else None,
+        course=draw_timeline(own_summaries, t, frame.rules),
+        older=next_cursor,
         cursor=cursor,
-        unfinished=any(one.unfinished for one in outline),
+        unfinished=any(summary.is_unfinished for summary in own_summaries),
         **content,
     )
-    return waiting(refused.problem, answer) if refused else answer
+    return add_retry_after(rejection.problem, answer) if rejection else answer
 
 
-def mistakes_in(
-    refused: Refused | None, parts: Sequence[Part], secret: FileSpec | None, originals: int
-) -> dict[str, list[Found]]:
-    """What is recognized in files that were refused."""
-    if refused is None or not refused.malformed:
+def _collect_hints(
+    rejection: RejectedForm | None, parts: Sequence[ReleasePart], secret: FileSpec | None, originals: int
+) -> dict[str, list[Hint]]:
+    """Return hints about common mistakes in rejected files."""
+    if rejection is None or not rejection.file_problems:
         return {}
     headers = {part.name: part.sample.header for part in parts}
-    misplaced = {each.file for each in refused.malformed if each.code == MISPLACED}
-    files = {name: content for name, content in refused.files.items() if name not in misplaced}
-    return mistakes_of(files, headers, secret=secret, originals=originals)
+    misplaced = {problem.file for problem in rejection.file_problems if problem.code == MISPLACED}
+    files = {name: content for name, content in rejection.files.items() if name not in misplaced}
+    return find_hints(files, headers, secret=secret, originals=originals)
 
 
-def tag_of(frame: Frame, outline: Sequence[Summary], caps: Sequence[Cap], own: Own) -> str:
-    """What changes exactly when the list, the quota, the team's data or what may be sent does."""
-    state = (taking(frame), frame.rules.phases, outline, caps, own)
-    return hashlib.sha256(repr(state).encode()).hexdigest()[:16]
+def _compute_tag(
+    frame: Frame, own_summaries: Sequence[SubmissionSummary], caps: Sequence[QuotaCap], own_data: TeamFiles
+) -> str:
+    """Return a hash that changes exactly when the list, quota, team's data or intake state changes."""
+    content = (find_intake_state(frame), frame.rules.phases, own_summaries, caps, own_data)
+    return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
 
 
 @router.get("/competitions/{slug}/submissions/state")
-def state(slug: str, principal: SignedIn) -> PlainTextResponse:
-    """The tag by which a page that stands open knows that it is out of date."""
+def show_state(slug: str, principal: CurrentPrincipal) -> PlainTextResponse:
+    """Return the tag by which an open page notices that it is out of date."""
     with transaction() as session:
-        frame = frame_of(session, principal, slug)
-        outline = summaries.of_own_team(session, principal, slug)
-        caps = quota.report(session, principal, slug).caps
-        own = allocations.of_member(session, principal, frame.contest.row)
-    return PlainTextResponse(tag_of(frame, outline, caps, own))
+        frame = load_frame(session, principal, slug)
+        own_summaries = summaries.list_summaries(session, principal, slug)
+        caps = quota.load_report(session, principal, slug).caps
+        own_data = allocations.load_member_files(session, principal, frame.contest.row)
+    return PlainTextResponse(_compute_tag(frame, own_summaries, caps, own_data))
 
 
-def page_of_own(
+def _load_page(
     session: Session, principal: Principal, slug: str, cursor: str | None
 ) -> tuple[list[Submission], str | None]:
-    """A page of the team's submissions, and the cursor of the next one."""
-    after = place_of(cursor, datetime.fromisoformat, UUID)
-    found = submissions.of_team(session, principal, slug, after=after, limit=PAGE + 1)
-    kept = list(found[:PAGE])
-    last = kept[-1] if len(found) > PAGE else None
-    return kept, cursor_of(last.received_at, last.id) if last else None
+    """Return a page of the team's submissions, and the cursor of the next page."""
+    after_key = decode_cursor(cursor, datetime.fromisoformat, UUID)
+    rows = submissions.list_own(session, principal, slug, cursor=after_key, limit=PAGE_SIZE + 1)
+    page_rows = list(rows[:PAGE_SIZE])
+    last = page_rows[-1] if len(rows) > PAGE_SIZE else None
+    return page_rows, encode_cursor(last.received_at, last.id) if last else None
 
 
 @router.post("/competitions/{slug}/submissions")
-async def submit(request: Request, slug: str, principal: SignedIn, key: Key = None) -> Response:
-    """To the receipt of a release; or the form again, with what is wrong beside the file it is wrong in."""
-    form = Sent()
+async def submit(
+    request: Request, slug: str, principal: CurrentPrincipal, key: _IdempotencyKey = None
+) -> Response:
+    """Accept a release and redirect to its page, or render the form again with the problems of each file."""
+    form = ReleaseForm()
     try:
-        at = await run_in_threadpool(knock, principal, slug, key)
-        way = Way(uploads.renewed, form.submitted)
-        made = await raising_refusals(take_in(request, principal, at, way))
-    except REFUSALS as problem:
-        refused = Refused(problem, form.comment, key, form.files, is_upload=True)
-        return await run_in_threadpool(own_page, request, principal, slug, refused=refused)
-    return see(f"/submissions/{made.submission.id}", done="received")
+        upload_context = await run_in_threadpool(_load_upload_context, principal, slug, key)
+        upload_kind = UploadKind(uploads.refresh_context, form.accept)
+        receipt = await raise_refusals(receive_upload(request, principal, upload_context, upload_kind))
+    except UPLOAD_ERRORS as problem:
+        rejection = RejectedForm(problem, form.comment, key, form.files, is_upload=True)
+        return await run_in_threadpool(_render_submissions, request, principal, slug, rejection=rejection)
+    return see_other(f"/submissions/{receipt.submission.id}", notice="received")
 
 
 @router.post("/competitions/{slug}/submissions/check")
-async def check(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
-    """Read the chosen files without submitting them; the form's script puts the answer in its place."""
-    form = Sent()
+async def check_files(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
+    """Check the chosen files without submitting them; the form's script inserts the answer into the page."""
+    form = ReleaseForm()
     try:
-        at, team_id = await run_in_threadpool(enter_check, principal, slug)
-        checked = await raising_refusals(dry_run(request, at, team_id, form.checked))
-    except REFUSALS as problem:
-        return await run_in_threadpool(refused_check, request, principal, slug, problem, form.files)
-    return await run_in_threadpool(good_check, request, principal, slug, team_id, checked)
+        upload_context, team_id = await run_in_threadpool(_load_check_context, principal, slug)
+        checked = await raise_refusals(receive_dry_run(request, upload_context, team_id, form.check))
+    except UPLOAD_ERRORS as problem:
+        return await run_in_threadpool(_render_refused_check, request, principal, slug, problem, form.files)
+    return await run_in_threadpool(_render_check, request, principal, slug, team_id, checked)
 
 
-def enter_check(principal: Principal, slug: str) -> tuple[Entrance, UUID]:
+def _load_check_context(principal: Principal, slug: str) -> tuple[UploadContext, UUID]:
     with transaction() as session:
-        return uploads.enter_check(session, principal, slug)
+        return uploads.enter_dry_run(session, principal, slug)
 
 
-def good_check(
-    request: Request, principal: Principal, slug: str, team_id: UUID, checked: uploads.Checked
+def _render_check(
+    request: Request, principal: Principal, slug: str, team_id: UUID, checked: uploads.CheckedUpload
 ) -> HTMLResponse:
     t = language.words_of(request)
     with transaction() as session:
-        repeated = submissions.repetition(session, team_id, checked.sent)
-        fields = fields_of(frame_of(session, principal, slug).contest.track)
+        repeated = submissions.list_repetition_remarks(session, team_id, checked.uploaded_sha256)
+        fields = list_fields(load_frame(session, principal, slug).contest.track)
     remarks = (*checked.remarks, *repeated)
-    said = t.ngettext("No fault was found in {n} row.", "No fault was found in {n} rows.", checked.rows)
-    return page(
+    message = t.ngettext("No fault was found in {n} row.", "No fault was found in {n} rows.", checked.rows)
+    return render_page(
         request,
         principal,
         "team/upload_checked.html",
         fields=fields,
         mistakes={},
-        verdict=verdict_of(remarks),
+        verdict=classify_remarks(remarks),
         warnings=remarks,
-        said=said,
+        said=message,
     )
 
 
-def refused_check(
+def _render_refused_check(
     request: Request, principal: Principal, slug: str, problem: DomainError, files: Mapping[str, bytes]
 ) -> HTMLResponse:
-    """Show the faults; files that are still to be chosen are none."""
+    """Render the problems; files that were not chosen yet are not among them."""
     t = language.words_of(request)
     with transaction() as session:
-        frame = frame_of(session, principal, slug)
-        parts, secret = parts_of(frame.contest), secret_of(frame.contest.track)
-    refused, said, verdict = None, "", "incomplete"
-    wrong = without_missing(problem)
+        frame = load_frame(session, principal, slug)
+        parts, secret = build_parts(frame.contest), get_secret_spec(frame.contest.track)
+    rejection, message, verdict = None, "", "incomplete"
+    wrong = _drop_missing_files(problem)
     if wrong is not None:
-        refused, verdict = Refused(wrong, files=files), verdict_on(wrong)
-        said = sentence_of(wrong, t)
+        rejection, verdict = RejectedForm(wrong, files=files), classify_problem(wrong)
+        message = translate_error(wrong, t)
         if isinstance(wrong, InvalidUpload):
-            said = t.ngettext(
+            message = t.ngettext(
                 "{n} fault was found. Nothing was sent.",
                 "{n} faults were found. Nothing was sent.",
                 wrong.total,
             )
-    answer = page(
+    answer = render_page(
         request,
         principal,
         "team/upload_checked.html",
-        status=status_of_check(problem),
-        fields=fields_of(frame.contest.track),
-        refused=refused,
-        refused_for=said,
-        mistakes=mistakes_in(refused, parts, secret, frame.contest.row.original_rows or 0),
+        status=get_check_status(problem),
+        fields=list_fields(frame.contest.track),
+        refused=rejection,
+        refused_for=message,
+        mistakes=_collect_hints(rejection, parts, secret, frame.contest.row.original_rows or 0),
         verdict=verdict,
         warnings=(),
         said="",
     )
-    return waiting(problem, answer)
+    return add_retry_after(problem, answer)
 
 
-def without_missing(problem: DomainError) -> DomainError | None:
-    """Return what is wrong besides missing files; None if nothing is."""
+def _drop_missing_files(problem: DomainError) -> DomainError | None:
+    """Return the problems except missing files; None if there are no others."""
     if not isinstance(problem, InvalidUpload):
         return problem
-    wrong = [each for each in problem.problems if each.code != "missing_file"]
+    wrong = [item for item in problem.problems if item.code != "missing_file"]
     missing = len(problem.problems) - len(wrong)
     return InvalidUpload(wrong, total=problem.total - missing) if wrong else None
 
 
-def knock(principal: Principal, slug: str, key: str | None) -> Entrance:
-    """Whether this person may submit now; asked before the files are read."""
+def _load_upload_context(principal: Principal, slug: str, key: str | None) -> UploadContext:
+    """Return the upload context; raise an error before the files are read if submitting is not allowed."""
     with transaction() as session:
-        return uploads.entrance(session, principal, slug, key=key)
+        return uploads.enter(session, principal, slug, key=key)
 
 
 @dataclass
-class Sent:
-    """What came by the form; of malformed files as much as mistakes are looked for in."""
+class ReleaseForm:
+    """A release form; keeps the comment, and the beginning of malformed files to search for mistakes."""
 
     comment: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict)
 
-    def submitted(self, principal: Principal, at: Entrance, sent: Parts) -> Receipt:
-        """A browser sends an empty file for a field that was left."""
-        chosen = {name: part for name, part in sent.files.items() if part.size}
-        texts = {name: text.replace("\r\n", "\n") for name, text in sent.texts.items()}
+    def accept(
+        self, principal: Principal, upload_context: UploadContext, body: MultipartForm
+    ) -> SubmissionReceipt:
+        """Accept the release; browsers send an empty file for a field without a chosen file."""
+        chosen_files = {name: part for name, part in body.files.items() if part.size}
+        texts = {name: text.replace("\r\n", "\n") for name, text in body.texts.items()}
         self.comment = texts.get("comment", "")
-        with self.keeping_faulty(chosen, sent):
-            require_files(at, chosen)
-            return submitted(principal, at, Parts(chosen, texts))
+        with self.keep_faulty_files(chosen_files, body):
+            _require_files(upload_context, chosen_files)
+            return accept_submission(principal, upload_context, MultipartForm(chosen_files, texts))
 
-    def checked(self, at: Entrance, sent: Parts) -> uploads.Checked:
-        chosen = {name: part for name, part in sent.files.items() if part.size}
-        with self.keeping_faulty(chosen, sent):
-            return check_release(at, Parts(chosen, {}))
+    def check(self, upload_context: UploadContext, body: MultipartForm) -> uploads.CheckedUpload:
+        chosen_files = {name: part for name, part in body.files.items() if part.size}
+        with self.keep_faulty_files(chosen_files, body):
+            return check_release(upload_context, MultipartForm(chosen_files, {}))
 
     @contextmanager
-    def keeping_faulty(self, chosen: Collection[str], sent: Parts) -> Iterator[None]:
+    def keep_faulty_files(self, chosen_files: Collection[str], body: MultipartForm) -> Iterator[None]:
         try:
             yield
         except InvalidUpload:
-            self.files = {name: sent.beginning(name, LOOKED_AT) for name in chosen}
+            self.files = {name: body.read_start(name, MAX_SCANNED_BYTES) for name in chosen_files}
             raise
 
 
-def require_files(at: Entrance, chosen: Collection[str]) -> None:
-    """Name all files that were not chosen at once."""
+def _require_files(upload_context: UploadContext, chosen_files: Collection[str]) -> None:
+    """Raise one ``InvalidUpload`` that names all files that were not chosen."""
     message = Message("no file was chosen, or it is empty")
-    missing = [Problem(name, None, None, "missing_file", message) for name in at.names if name not in chosen]
+    missing = [
+        FileProblem(name, None, None, "missing_file", message)
+        for name in upload_context.names
+        if name not in chosen_files
+    ]
     if missing:
         raise InvalidUpload(missing)
 
 
 @router.get("/submissions/{submission_id}/row")
-def row(request: Request, submission_id: UUID, principal: SignedIn) -> HTMLResponse:
-    """One line of the list by itself, to be put in the place of an older one."""
+def show_row(request: Request, submission_id: UUID, principal: CurrentPrincipal) -> HTMLResponse:
+    """Render a single line of the list, which replaces an older one."""
     with transaction() as session:
-        found = submissions.own(session, principal, submission_id)
-        frame = frame_of(session, principal, submissions.slug_of(session, found))
-        outline = summaries.of_own_team(session, principal, frame.contest.slug)
-        (line,) = lines_of(session, [found])
-        best = best_of(session, principal, frame.contest.slug, [line])
-    return page(
+        submission = submissions.find_own(session, principal, submission_id)
+        frame = load_frame(session, principal, submissions.get_competition_slug(session, submission))
+        own_summaries = summaries.list_summaries(session, principal, frame.contest.slug)
+        (line,) = build_lines(session, [submission])
+        best = find_position(session, principal, frame.contest.slug, [line])
+    return render_page(
         request,
         principal,
         "team/submission_row.html",
         frame=frame,
         best=best,
         line=line,
-        finals=finals_of(frame, outline),
+        finals=summarize_finals(frame, own_summaries),
     )
 
 
@@ -349,52 +364,58 @@ def row(request: Request, submission_id: UUID, principal: SignedIn) -> HTMLRespo
 def mark_final(
     request: Request,
     submission_id: UUID,
-    principal: SignedIn,
+    principal: CurrentPrincipal,
     *,
     final: Annotated[bool, Form()],
     cursor: Annotated[str | None, Form(max_length=200)] = None,
     back: Annotated[str, Form(max_length=10)] = "",
 ) -> Response:
-    """Choose a submission as a final, or leave it; back to where the form stood."""
+    """Choose a submission as a final or give it up, then return to the page of the form."""
     try:
         with transaction() as session:
             finals.mark(session, principal, submission_id, final=final)
     except Conflict as problem:
-        slug = slug_for(principal, submission_id)
-        return own_page(request, principal, slug, cursor=cursor or None, refused=Refused(problem))
-    done = "final_marked" if final else "final_unmarked"
-    return returned(principal, submission_id, done, back=back, cursor=cursor)
+        slug = _find_slug(principal, submission_id)
+        return _render_submissions(
+            request, principal, slug, cursor=cursor or None, rejection=RejectedForm(problem)
+        )
+    notice = "final_marked" if final else "final_unmarked"
+    return _redirect_back(principal, submission_id, notice, back=back, cursor=cursor)
 
 
 @router.post("/submissions/{submission_id}/cancel")
 def cancel(
     request: Request,
     submission_id: UUID,
-    principal: SignedIn,
+    principal: CurrentPrincipal,
     *,
     cursor: Annotated[str | None, Form(max_length=200)] = None,
     back: Annotated[str, Form(max_length=10)] = "",
 ) -> Response:
-    """Withdraw a submission that is not scored yet."""
+    """Cancel a submission that is not scored yet."""
     try:
         with transaction() as session:
             submissions.cancel(session, principal, submission_id)
     except Conflict as problem:
-        slug = slug_for(principal, submission_id)
-        return own_page(request, principal, slug, cursor=cursor or None, refused=Refused(problem))
-    return returned(principal, submission_id, "cancelled", back=back, cursor=cursor)
+        slug = _find_slug(principal, submission_id)
+        return _render_submissions(
+            request, principal, slug, cursor=cursor or None, rejection=RejectedForm(problem)
+        )
+    return _redirect_back(principal, submission_id, "cancelled", back=back, cursor=cursor)
 
 
-def returned(
-    principal: Principal, submission_id: UUID, done: str, *, back: str, cursor: str | None
+def _redirect_back(
+    principal: Principal, submission_id: UUID, notice: str, *, back: str, cursor: str | None
 ) -> RedirectResponse:
     if back == "page":
-        return see(f"/submissions/{submission_id}", done=done)
-    path = f"/competitions/{slug_for(principal, submission_id)}/submissions"
-    query = urlencode({"done": done} | ({"cursor": cursor} if cursor else {}))
+        return see_other(f"/submissions/{submission_id}", notice=notice)
+    path = f"/competitions/{_find_slug(principal, submission_id)}/submissions"
+    query = urlencode({"done": notice} | ({"cursor": cursor} if cursor else {}))
     return RedirectResponse(f"{path}?{query}#s-{submission_id}", status_code=303)
 
 
-def slug_for(principal: Principal, submission_id: UUID) -> str:
+def _find_slug(principal: Principal, submission_id: UUID) -> str:
     with transaction() as session:
-        return submissions.slug_of(session, submissions.visible(session, principal, submission_id))
+        return submissions.get_competition_slug(
+            session, submissions.find_visible(session, principal, submission_id)
+        )

@@ -1,4 +1,4 @@
-"""The second phase as its teams meet it: what may be attacked, and one target with its guesses."""
+"""Targets of the second phase: the list, and a single target with its guesses."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -10,60 +10,65 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
-from anoncup.errors import DomainError, InvalidUpload, NotFound, Problem
+from anoncup.errors import DomainError, FileProblem, InvalidUpload, NotFound
 from anoncup.rules.model import Rules
-from anoncup.schemas import Judged
+from anoncup.schemas import GuessOutcome
 from anoncup.tracks.model import Question, Track
-from anoncup.tracks.outcomes import beyond_chance
+from anoncup.tracks.outcomes import adjust_for_chance
 from app.db.models import Competition, Guess, State, Target
 from app.db.transaction import transaction
-from app.http.authentication import SignedIn
+from app.http.authentication import CurrentPrincipal
 from app.services.accounts.accounts import Principal
 from app.services.attacks import guesses, targets
-from app.services.attacks.targets import Shown
+from app.services.attacks.targets import VisibleTarget
 from app.services.submissions import quota
 from app.web.site import language
-from app.web.site.frame import Frame, frame_of
-from app.web.site.pages import PageRoute, again, page
-from app.web.site.questions import alike
-from app.web.team.upload_form import words_of_script
+from app.web.site.frame import Frame, load_frame
+from app.web.site.pages import PageRoute, render_form_again, render_page
+from app.web.site.questions import group_by_guess_file
+from app.web.team.upload_form import translate_script_texts
 
 router = APIRouter(route_class=PageRoute)
 
-SHOWN_GUESSES = 100
-OVER = ("settling", "closed")
-"""There are targets, and none may be attacked any more."""
-WAITING = (State.QUEUED, State.SCORING)
+_MAX_SHOWN_GUESSES = 100
+_OVER_STATES = ("settling", "closed")
+"""States in which there are targets but none can be attacked any more."""
+_PENDING_STATES = (State.QUEUED, State.SCORING)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """One of the team's own guesses; ``outcome``: None while the competition hides it; ``lines``: how many
-    its file has, where that is settled; ``counts``: its value is the share of the rows that are right."""
+class OwnGuess:
+    """One of the team's guesses.
 
-    made: Guess
-    outcome: Judged | None
-    lines: int | None
-    counts: bool
+    ``outcome``: None while the competition hides it. ``line_count``: lines of its file, None if that varies.
+    ``counts_rows``: its value is the share of correct rows.
+    """
+
+    guess: Guess
+    outcome: GuessOutcome | None
+    line_count: int | None
+    counts_rows: bool
 
     @property
     def correct(self) -> int | float | None:
         return self.outcome.correct if self.outcome else None
 
     @property
-    def waits(self) -> bool:
-        return self.made.state in WAITING
+    def is_pending(self) -> bool:
+        return self.guess.state in _PENDING_STATES
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A question about one target, as the team may answer it. ``left``: guesses, None where it cannot guess;
-    ``best``: the best outcome that it knows of."""
+class TargetQuestion:
+    """A question about one target.
+
+    ``guesses_left``: None if the team cannot guess. ``best``: the best outcome that the team knows of.
+    """
 
     question: Question
-    left: int | None
-    best: Judged | None
-    lines: int | None
+    guesses_left: int | None
+    best: GuessOutcome | None
+    line_count: int | None
 
     @property
     def name(self) -> str:
@@ -71,231 +76,251 @@ class Asked:
 
 
 @router.get("/competitions/{slug}/targets")
-def all_targets(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+def show_targets(request: Request, slug: str, principal: CurrentPrincipal) -> HTMLResponse:
     with transaction() as session:
-        frame = frame_of(session, principal, slug)
-        published = published_targets(session, principal, slug)
-        own = own_guesses(session, principal, frame) if published is not None else []
-        report = quota.report(session, principal, slug) if frame.team and published is not None else None
-    return page(
+        frame = load_frame(session, principal, slug)
+        target_list = _load_published_targets(session, principal, slug)
+        own = _load_own_guesses(session, principal, frame) if target_list is not None else []
+        report = (
+            quota.load_report(session, principal, slug) if frame.team and target_list is not None else None
+        )
+    return render_page(
         request,
         principal,
         "team/targets.html",
         frame=frame,
-        targets=published,
-        own=own[:SHOWN_GUESSES],
-        more=max(0, len(own) - SHOWN_GUESSES),
-        waits=any(one.waits for one in own),
-        best=best_by_target(own),
-        teams={one.target.id: one.team for one in published or []},
+        targets=target_list,
+        own=own[:_MAX_SHOWN_GUESSES],
+        more=max(0, len(own) - _MAX_SHOWN_GUESSES),
+        waits=any(item.is_pending for item in own),
+        best=find_best_by_target(own),
+        teams={item.target.id: item.team for item in target_list or []},
         report=report,
-        guide=guide(frame),
+        guide=_build_guide(frame),
     )
 
 
-def published_targets(session: Session, principal: Principal, slug: str) -> list[Shown] | None:
+def _load_published_targets(session: Session, principal: Principal, slug: str) -> list[VisibleTarget] | None:
     try:
-        return targets.listed(session, principal, slug)
-    except NotFound:  # only the targets can be missing: the competition has been found
+        return targets.list_visible(session, principal, slug)
+    except NotFound:  # the competition exists, so only its targets can be missing
         return None
 
 
-def own_guesses(session: Session, principal: Principal, frame: Frame) -> list[Told]:
-    """The team's own guesses, newest first; an organizer has none."""
+def _load_own_guesses(session: Session, principal: Principal, frame: Frame) -> list[OwnGuess]:
+    """Return the team's guesses, newest first; organizers without a team have none."""
     if frame.team is None:
         return []
-    found, horizon = guesses.of_team(session, principal, frame.contest.slug)
-    known = frame.contest.track.questions
+    rows, horizon = guesses.list_for_team(session, principal, frame.contest.slug)
+    questions = frame.contest.track.questions
 
-    def told(made: Guess) -> Told:
-        question, outcome = known.get(made.question), guesses.told(made, horizon)
-        lines = lines_of(question, made.target, frame.rules) if question else None
-        return Told(made, outcome, lines, counts=question is not None and question.counts)
+    def build_own_guess(guess: Guess) -> OwnGuess:
+        question, outcome = questions.get(guess.question), guesses.get_visible_result(guess, horizon)
+        line_count = _count_lines(question, guess.target, frame.rules) if question else None
+        return OwnGuess(
+            guess, outcome, line_count, counts_rows=question is not None and question.asks_identity
+        )
 
-    return [told(made) for made in found]
-
-
-def lines_of(question: Question, target: Target, rules: Rules) -> int | None:
-    """How many lines a guess has; None where it may have several numbers of them."""
-    fewest, most = question.file.rows(target.sizes, rules)
-    return fewest if fewest == most else None
+    return [build_own_guess(row) for row in rows]
 
 
-Best = Mapping[UUID, Mapping[str, Judged]]
+def _count_lines(question: Question, target: Target, rules: Rules) -> int | None:
+    """Return the number of lines of a guess; None if it varies."""
+    minimum, maximum = question.file.rows(target.sizes, rules)
+    return minimum if minimum == maximum else None
 
 
-def best_by_target(own: Sequence[Told]) -> Best:
-    """The outcome with the largest risk that the team knows of, as on boards, by target and question."""
-    best: defaultdict[UUID, dict[str, Judged]] = defaultdict(dict)
-    for one in own:
-        if one.outcome is None:
+_BestOutcomes = Mapping[UUID, Mapping[str, GuessOutcome]]
+
+
+def find_best_by_target(own: Sequence[OwnGuess]) -> _BestOutcomes:
+    """Return the known outcome with the largest risk by target and question, as on boards."""
+    best: defaultdict[UUID, dict[str, GuessOutcome]] = defaultdict(dict)
+    for own_guess in own:
+        if own_guess.outcome is None:
             continue
-        before = best[one.made.target_id].setdefault(one.made.question, one.outcome)
-        if rank_of(one.outcome) > rank_of(before):
-            best[one.made.target_id][one.made.question] = one.outcome
+        current = best[own_guess.guess.target_id].setdefault(own_guess.guess.question, own_guess.outcome)
+        if _rank_outcome(own_guess.outcome) > _rank_outcome(current):
+            best[own_guess.guess.target_id][own_guess.guess.question] = own_guess.outcome
     return best
 
 
-def rank_of(found: Judged) -> tuple[float, float]:
-    """Where chance takes all, the larger value tells more."""
-    return beyond_chance(found.value, found.baseline), found.value
+def _rank_outcome(outcome: GuessOutcome) -> tuple[float, float]:
+    """Return the sort key of an outcome: its value beyond chance, then the value itself."""
+    return adjust_for_chance(outcome.value, outcome.baseline), outcome.value
 
 
-def asked(frame: Frame) -> list[Question]:
-    """The questions of the competition, the usual one first."""
-    return list(frame.contest.track.asked(frame.rules).values())
+def _list_questions(frame: Frame) -> list[Question]:
+    """Return the questions of the competition, the default one first."""
+    return list(frame.contest.track.select_questions(frame.rules).values())
 
 
-def guide(frame: Frame) -> dict[str, Any]:
-    """What the explanation of a guess says in this competition; ``attack``: the originals of that command,
-    none where it cannot read what others get."""
-    track, questions = frame.contest.track, asked(frame)
+def _build_guide(frame: Frame) -> dict[str, Any]:
+    """Return the contents of the explanation of guesses.
+
+    ``attack``: originals for the attack command, empty if no attacker can read the targets.
+    """
+    track, questions = frame.contest.track, _list_questions(frame)
     return {
         "questions": questions,
-        "alike": alike(questions),
-        "counts": all(question.counts for question in questions),
-        "over": frame.standing.state in OVER,
-        "attack": originals_of(frame) if can_attack(track) else [],
-        "released": [f"{name}.csv" for name in track.target_files],
-        "sent": guesses_sent(frame, questions),
+        "alike": group_by_guess_file(questions),
+        "counts": all(question.asks_identity for question in questions),
+        "over": frame.standing.state in _OVER_STATES,
+        "attack": _list_original_arguments(frame) if _can_attack(track) else [],
+        "released": [f"{name}.csv" for name in track.target_file_names],
+        "sent": _list_guess_options(frame, questions),
         "feedback": frame.rules.publication.feedback,
     }
 
 
-def can_attack(track: Track) -> bool:
-    """Whether there are attackers who can read a target."""
-    return bool(track.attackers) and (not track.targets or track.parse_target is not None)
+def _can_attack(track: Track) -> bool:
+    """Return whether the track has attackers that can read a target."""
+    return bool(track.attackers) and (not track.target_files or track.parse_target is not None)
 
 
-def originals_of(frame: Frame) -> list[str]:
-    """As commands name the files of the original; those that need not be there by their names."""
-    there = frame.contest.row.given
+def _list_original_arguments(frame: Frame) -> list[str]:
+    """Return the original files as command arguments; optional files are prefixed with their names."""
+    present = frame.contest.row.public_files
     return [
         f"{'' if file.required else f'{file.name}='}{frame.rules.slug}/{file.name}.csv"
-        for file in frame.contest.track.original
-        if file.required or file.name in there
+        for file in frame.contest.track.original_files
+        if file.required or file.name in present
     ]
 
 
-def guesses_sent(frame: Frame, questions: Sequence[Question]) -> list[str]:
-    """The options of a command that sends a guess, for each question: a file of the first attacker that is
-    asked it, or one of one's own."""
-    track, several = frame.contest.track, len(questions) > 1
-    found = []
+def _list_guess_options(frame: Frame, questions: Sequence[Question]) -> list[str]:
+    """Return the options of the guess command for each question.
+
+    The file is the output of the first attacker that answers the question, or one of the team's own.
+    """
+    track, has_several = frame.contest.track, len(questions) > 1
+    options = []
     for question in questions:
-        able = (name for name, one in track.attackers.items() if question.name in one.questions)
-        attacker = next(able, None) if can_attack(track) else None
-        name = f"{attacker}.{question.name}" if several else attacker
+        capable = (
+            name for name, definition in track.attackers.items() if question.name in definition.questions
+        )
+        attacker = next(capable, None) if _can_attack(track) else None
+        name = f"{attacker}.{question.name}" if has_several else attacker
         file = f"{question.name}.csv" if attacker is None else f"guesses/{name}.csv"
-        found.append(f"--question {question.name} --file {file}" if several else f"--file {file}")
-    return found
+        options.append(f"--question {question.name} --file {file}" if has_several else f"--file {file}")
+    return options
 
 
 @router.get("/targets/{target_id}")
-def one_target(request: Request, target_id: UUID, principal: SignedIn) -> HTMLResponse:
-    return target_page(request, principal, target_id)
+def show_target(request: Request, target_id: UUID, principal: CurrentPrincipal) -> HTMLResponse:
+    return render_target(request, principal, target_id)
 
 
-def target_page(
+def render_target(
     request: Request,
     principal: Principal,
     target_id: UUID,
     problem: DomainError | None = None,
     question: str | None = None,
 ) -> HTMLResponse:
-    """One target; ``problem``: why a guess on it was refused, which answered this ``question``."""
+    """Render a target; ``problem`` is the reason why a guess on ``question`` was rejected."""
     with transaction() as session:
-        content = target_content(session, principal, target_id)
-    content["script_words"] = words_of_script(language.words_of(request))
+        content = _build_target_content(session, principal, target_id)
+    content["script_words"] = translate_script_texts(language.words_of(request))
     if problem is None:
-        return page(request, principal, "team/target.html", **content)
-    content |= refusal_of(problem, question, content["asked"])
-    return again(request, principal, "team/target.html", problem, **content)
+        return render_page(request, principal, "team/target.html", **content)
+    content |= _build_rejection_content(problem, question, content["asked"])
+    return render_form_again(request, principal, "team/target.html", problem, **content)
 
 
-def refusal_of(problem: DomainError, question: str | None, asked: Sequence[Asked]) -> dict[str, Any]:
-    """Return what a page says of a refused guess, and by which form."""
-    said: dict[str, Any] = {"refused_at": asked[0].name if len(asked) == 1 else question}
+def _build_rejection_content(
+    problem: DomainError, question: str | None, questions: Sequence[TargetQuestion]
+) -> dict[str, Any]:
+    """Return the problems of a rejected guess, and the question whose form shows them."""
+    content: dict[str, Any] = {"refused_at": questions[0].name if len(questions) == 1 else question}
     if isinstance(problem, InvalidUpload):
-        said |= {"problems": grouped(problem.problems), "total": problem.total}
-    return said
+        content |= {"problems": group_problems(problem.problems), "total": problem.total}
+    return content
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
-    """Problems of one kind in rows that follow each other; ``last``: the row of the last one."""
+class ProblemRun:
+    """Problems of one kind in consecutive rows; ``last`` is the row of the last one."""
 
-    first: Problem
+    first: FileProblem
     last: int | None
     count: int = 1
 
 
-def grouped(problems: Sequence[Problem]) -> list[Alike]:
-    """Each run of rows with the same problem as one."""
-    found: list[Alike] = []
-    for one in problems:
-        before = found[-1] if found else None
+def group_problems(problems: Sequence[FileProblem]) -> list[ProblemRun]:
+    """Combine the same problem in consecutive rows into one entry."""
+    runs: list[ProblemRun] = []
+    for problem in problems:
+        previous = runs[-1] if runs else None
         if (
-            before
-            and before.first.code == one.code
-            and before.last is not None
-            and one.row == before.last + 1
+            previous
+            and previous.first.code == problem.code
+            and previous.last is not None
+            and problem.row == previous.last + 1
         ):
-            found[-1] = replace(before, last=one.row, count=before.count + 1)
+            runs[-1] = replace(previous, last=problem.row, count=previous.count + 1)
         else:
-            found.append(Alike(one, one.row))
-    return found
+            runs.append(ProblemRun(problem, problem.row))
+    return runs
 
 
-def target_content(session: Session, principal: Principal, target_id: UUID) -> dict[str, Any]:
-    target = targets.visible(session, principal, target_id)
+def _build_target_content(session: Session, principal: Principal, target_id: UUID) -> dict[str, Any]:
+    target = targets.find_visible(session, principal, target_id)
     slug = session.get_one(Competition, target.competition_id).slug
-    frame = frame_of(session, principal, slug)
-    shown = next(one for one in targets.listed(session, principal, slug) if one.target.id == target_id)
-    own = [one for one in own_guesses(session, principal, frame) if one.made.target_id == target_id]
+    frame = load_frame(session, principal, slug)
+    target_view = next(
+        item for item in targets.list_visible(session, principal, slug) if item.target.id == target_id
+    )
+    own = [item for item in _load_own_guesses(session, principal, frame) if item.guess.target_id == target_id]
     return {
         "frame": frame,
-        "one": shown,
+        "one": target_view,
         "own": own,
-        "waits": any(each.waits for each in own),
-        "files": files_of(target),
-        "titles": {f"{file.name}.csv": file.title for file in frame.contest.track.targets},
+        "waits": any(own_guess.is_pending for own_guess in own),
+        "files": _list_files(target),
+        "titles": {f"{file.name}.csv": file.title for file in frame.contest.track.target_files},
         "originals": frame.contest.row.original_rows or 0,
-        "salt": salt_of(session, principal, frame.contest.row, target),
-        "open": may_guess(frame, shown),
-        "asked": asked_about(frame, shown, best_by_target(own).get(target_id, {})),
-        "guide": guide(frame),
+        "salt": _load_salt(session, principal, frame.contest.row, target),
+        "open": _can_guess(frame, target_view),
+        "asked": _build_target_questions(frame, target_view, find_best_by_target(own).get(target_id, {})),
+        "guide": _build_guide(frame),
         "no_answer": guesses.NO_ANSWER,
     }
 
 
-def asked_about(frame: Frame, shown: Shown, best: Mapping[str, Judged]) -> list[Asked]:
-    """What the competition asks about a target."""
+def _build_target_questions(
+    frame: Frame, target_view: VisibleTarget, best: Mapping[str, GuessOutcome]
+) -> list[TargetQuestion]:
+    """Return the questions about a target."""
     return [
-        Asked(
+        TargetQuestion(
             question=question,
-            left=shown.left.get(question.name) if shown.left else None,
+            guesses_left=target_view.guesses_left_by_question.get(question.name)
+            if target_view.guesses_left_by_question
+            else None,
             best=best.get(question.name),
-            lines=lines_of(question, shown.target, frame.rules),
+            line_count=_count_lines(question, target_view.target, frame.rules),
         )
-        for question in asked(frame)
+        for question in _list_questions(frame)
     ]
 
 
-def files_of(target: Target) -> list[tuple[str, str]]:
-    """Name and SHA-256 of each file."""
+def _list_files(target: Target) -> list[tuple[str, str]]:
+    """Return name and SHA-256 of each file."""
     return [(f"{name}.csv", digest) for name, digest in sorted((target.files or {}).items())]
 
 
-def salt_of(session: Session, principal: Principal, row: Competition, target: Target) -> str | None:
-    """What opens the commitment, once the secrets are revealed."""
+def _load_salt(session: Session, principal: Principal, row: Competition, target: Target) -> str | None:
+    """Return the salt of the commitment, once the secrets are revealed."""
     if row.revealed_at is None:
         return None
-    revealed = targets.revealed(session, principal, row.slug)
-    return next((one.opening.salt.hex() for one in revealed if one.id == target.id and one.opening), None)
+    revealed = targets.list_revealed(session, principal, row.slug)
+    return next((item.opening.salt.hex() for item in revealed if item.id == target.id and item.opening), None)
 
 
-def may_guess(frame: Frame, shown: Shown) -> bool:
-    opened = frame.standing.open
-    phase_is_open = opened is not None and opened.name == "reidentification"
-    return phase_is_open and bool(shown.guesses_left) and not (frame.team and frame.team.disqualified_at)
+def _can_guess(frame: Frame, target_view: VisibleTarget) -> bool:
+    open_phase = frame.standing.open_phase
+    phase_is_open = open_phase is not None and open_phase.name == "reidentification"
+    return (
+        phase_is_open and bool(target_view.guesses_left) and not (frame.team and frame.team.disqualified_at)
+    )

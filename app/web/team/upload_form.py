@@ -1,4 +1,4 @@
-"""What a team has to send: the files of the track, as the form knows them, and what the form says."""
+"""Files of the upload form, and the texts of its script."""
 
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
@@ -7,44 +7,53 @@ from typing import TypeVar
 from anoncup.errors import (
     Conflict,
     DomainError,
+    Forbidden,
     InvalidInput,
     InvalidUpload,
-    NotAllowed,
+    MalformedRequest,
     TooLarge,
-    TooMany,
+    TooManyRequests,
     Unavailable,
-    Unreadable,
 )
 from anoncup.rules.model import Rules
-from anoncup.rules.settings import rows_required
+from anoncup.rules.settings import count_required_rows
 from anoncup.tables.files import Remark
-from anoncup.tracks.files import SECRET, FileSpec, any_number
+from anoncup.tracks.files import SECRET, FileSpec, any_row_count
 from anoncup.tracks.model import Track
-from app.http.problems import Refused, status_of
-from app.locale.language import Words
+from app.http.problems import DomainHTTPException, get_status
+from app.locale.language import Translator
 from app.services.contests.contest import Contest
 from app.services.originals import samples
-from app.services.originals.samples import Sample
+from app.services.originals.samples import FileSample
 
 T = TypeVar("T")
 
-REFUSALS = (Conflict, InvalidInput, InvalidUpload, NotAllowed, TooLarge, TooMany, Unavailable, Unreadable)
-"""Why an upload may come back with its form; what else is wrong is a page of its own."""
+UPLOAD_ERRORS = (
+    Conflict,
+    InvalidInput,
+    InvalidUpload,
+    Forbidden,
+    TooLarge,
+    TooManyRequests,
+    Unavailable,
+    MalformedRequest,
+)
+"""Errors of an upload that its form can show; other errors have a page of their own."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One file of a release: its columns, first rows, and how many rows it may have.
+class ReleasePart:
+    """A file of a release with its columns, first rows and limits.
 
-    ``required``: with fewer rows the rules of the contest reject it. ``roles``: of its columns, where the
-    track gives them any.
+    ``required_rows``: the rules reject releases with fewer rows. ``roles``: of its columns, empty if the
+    track has none.
     """
 
     file: FileSpec
-    sample: Sample
-    fewest: int
-    most: int
-    required: int
+    sample: FileSample
+    min_rows: int
+    max_rows: int
+    required_rows: int
     roles: tuple[str, ...]
 
     @property
@@ -52,41 +61,43 @@ class Part:
         return self.file.name
 
     @property
-    def individuals(self) -> bool:
-        """Whether its rows are those that the secret counts."""
-        return self.file.individuals
+    def has_individuals(self) -> bool:
+        """Whether its rows are the individuals that the secret refers to."""
+        return self.file.rows_are_individuals
 
     @property
-    def limited(self) -> bool:
-        """Whether its track says how many rows it may have."""
-        return self.file.rows is not any_number
+    def is_limited(self) -> bool:
+        """Whether the track limits the number of rows."""
+        return self.file.rows is not any_row_count
 
 
-def parts_of(contest: Contest) -> tuple[Part, ...]:
-    """The public files of a release; none before the original is there."""
+def build_parts(contest: Contest) -> tuple[ReleasePart, ...]:
+    """Return the public files of a release; none before the original is uploaded."""
     if contest.row.original_rows is None:
         return ()
-    return tuple(part_of(file, contest, contest.row.original_rows) for file in contest.track.release)
+    return tuple(
+        _build_part(file, contest, contest.row.original_rows) for file in contest.track.release_files
+    )
 
 
-def part_of(file: FileSpec, contest: Contest, originals: int) -> Part:
-    rules, sample = contest.rules, sample_of(file, contest)
-    fewest, most = file.rows({"originals": originals}, rules)
+def _build_part(file: FileSpec, contest: Contest, originals: int) -> ReleasePart:
+    rules, sample = contest.rules, _load_sample(file, contest)
+    min_rows, max_rows = file.rows({"originals": originals}, rules)
     share = rules.limits.min_rows_kept
-    if not file.individuals:
-        return Part(file, sample, fewest, most, 0, ())
-    required = 0 if share is None else rows_required(share, originals)
-    return Part(file, sample, fewest, most, required, roles_of(rules, sample))
+    if not file.rows_are_individuals:
+        return ReleasePart(file, sample, min_rows, max_rows, 0, ())
+    required_rows = 0 if share is None else count_required_rows(share, originals)
+    return ReleasePart(file, sample, min_rows, max_rows, required_rows, _list_roles(rules, sample))
 
 
-def sample_of(file: FileSpec, contest: Contest) -> Sample:
-    """The head of the original's file that has the same columns; of one that is like none its own columns."""
-    if file.like is not None:
-        return samples.of_file(contest.row.original[file.like])
-    return Sample(file.header(contest.rules) or (), ())
+def _load_sample(file: FileSpec, contest: Contest) -> FileSample:
+    """Return the first rows of the original file with the same columns, else only the file's own header."""
+    if file.header_like is not None:
+        return samples.read_sample(contest.row.original[file.header_like])
+    return FileSample(file.header(contest.rules) or (), ())
 
 
-def roles_of(rules: Rules, sample: Sample) -> tuple[str, ...]:
+def _list_roles(rules: Rules, sample: FileSample) -> tuple[str, ...]:
     columns = rules.columns
     if columns is None:
         return ()
@@ -94,49 +105,52 @@ def roles_of(rules: Rules, sample: Sample) -> tuple[str, ...]:
     return tuple("quasi_identifier" if name in quasi else "sensitive" for name in sample.header)
 
 
-def fields_of(track: Track) -> tuple[str, ...]:
-    """The names of all files of an upload: those of the track, and the secret if one is sent."""
-    return track.files if track.draws_answer else (*track.files, SECRET)
+def list_fields(track: Track) -> tuple[str, ...]:
+    """Return the names of all uploaded files, including the secret if the team sends one."""
+    return track.release_file_names if track.allocates_answer else (*track.release_file_names, SECRET)
 
 
-def secret_of(track: Track) -> FileSpec | None:
-    """The secret that is sent with a release; None where the service draws the answer."""
-    return None if track.draws_answer else track.answers.file
+def get_secret_spec(track: Track) -> FileSpec | None:
+    """Return the secret file sent with a release; None where the service draws the answer."""
+    return None if track.allocates_answer else track.answer_spec.file
 
 
-def written_samples(file: FileSpec) -> tuple[Sample, ...]:
-    """Its samples as tables."""
+def parse_samples(file: FileSpec) -> tuple[FileSample, ...]:
+    """Return the samples of a file as tables."""
     lines = ([tuple(line.split(",")) for line in sample] for sample in file.samples)
-    return tuple(Sample(header, tuple(rows)) for header, *rows in lines)
+    return tuple(FileSample(header, tuple(rows)) for header, *rows in lines)
 
 
-async def raising_refusals(answer: Awaitable[T]) -> T:
-    """Raise what was refused while a body came as the domain error that it is."""
+async def raise_refusals(answer: Awaitable[T]) -> T:
+    """Await the answer; raise an error from reading the body as its domain error."""
     try:
         return await answer
-    except Refused as refused:
-        if isinstance(refused.problem, REFUSALS):
+    except DomainHTTPException as refused:
+        if isinstance(refused.problem, UPLOAD_ERRORS):
             raise refused.problem from None
         raise
 
 
-def verdict_of(remarks: Sequence[Remark]) -> str:
-    """Return what the form's script is told of a check that found no fault."""
+def classify_remarks(remarks: Sequence[Remark]) -> str:
+    """Return the verdict for the form's script on a check without problems."""
     return "warned" if remarks else "clean"
 
 
-def verdict_on(problem: DomainError) -> str:
-    """Return what the form's script is told of a refused check: files that were not checked may be sent."""
-    return "" if isinstance(problem, TooMany | Unavailable) else "faulty"
+def classify_problem(problem: DomainError) -> str:
+    """Return the verdict for the form's script on a failed check.
+
+    It is empty if the files could not be checked; then they may be sent.
+    """
+    return "" if isinstance(problem, TooManyRequests | Unavailable) else "faulty"
 
 
-def status_of_check(problem: DomainError) -> int:
-    """Return the status of a refused check: that files have faults is an answer to its question."""
-    return 200 if isinstance(problem, InvalidUpload) else status_of(problem)
+def get_check_status(problem: DomainError) -> int:
+    """Return the status of a failed check; invalid files are a successful answer to a check."""
+    return 200 if isinstance(problem, InvalidUpload) else get_status(problem)
 
 
-def words_of_script(t: Words) -> dict[str, str]:
-    """Return what static/upload.js says."""
+def translate_script_texts(t: Translator) -> dict[str, str]:
+    """Return the texts of static/upload.js."""
     return {
         "amount": t("Sending {sent} of {all} MB"),
         "broken": t("The connection broke. Try again: nothing is accepted twice."),

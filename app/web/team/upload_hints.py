@@ -1,64 +1,72 @@
-"""Mistakes that many make once, found in the files as they came: what to do is said beside what is wrong.
+"""Detect common mistakes in rejected files and give hints on how to fix them.
 
-What the reader of the file has recognized is said by it.
+Mistakes that the file reader recognizes have messages of their own.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from anoncup.messages import N_, visible
-from anoncup.tables.foreign_formats import habit_of, is_no_text
+from anoncup.messages import N_, replace_control_characters
+from anoncup.tables.foreign_formats import explain_header, is_binary_format
 from anoncup.tracks.files import FileSpec
-from anoncup.tracks.swapped_files import header_in
+from anoncup.tracks.swapped_files import read_header
 
-Found = tuple[str, dict[str, Any]]
-"""A text, and what is written into it."""
+Hint = tuple[str, dict[str, Any]]
+"""A text and the values used in it."""
 
-LOOKED_AT = 8 << 20
-"""How much of a file is looked at: a table's header, and a secret as long as any that is read."""
-NAMED = 8
-"""How many columns are named."""
+MAX_SCANNED_BYTES = 8 << 20
+"""Bytes of a file that are searched: enough for a table's header and for every secret that is read."""
+_MAX_LISTED_NAMES = 8
+"""Maximum number of columns listed."""
 
 
-def mistakes_of(
+def find_hints(
     files: Mapping[str, bytes],
     headers: Mapping[str, Sequence[str]],
     *,
     secret: FileSpec | None,
     originals: int,
-) -> dict[str, list[Found]]:
-    """What is recognized in each file; ``headers``: of each public file, as they must be."""
-    found = {name: of_table(files[name], header) for name, header in headers.items() if name in files}
+) -> dict[str, list[Hint]]:
+    """Return the hints for each file; ``headers`` are the required headers of the public files."""
+    hints = {
+        name: _find_table_hints(files[name], header) for name, header in headers.items() if name in files
+    }
     if secret and secret.name in files:
-        found[secret.name] = of_secret(files[secret.name], secret, originals)
-    return {name: each for name, each in found.items() if each}
+        hints[secret.name] = _find_secret_hints(files[secret.name], secret, originals)
+    return {name: file_hints for name, file_hints in hints.items() if file_hints}
 
 
-def of_table(content: bytes, expected: Sequence[str]) -> list[Found]:
-    header = [] if is_no_text(content) else header_in(content)
-    if not header or habit_of(header, expected):
+def _find_table_hints(content: bytes, expected: Sequence[str]) -> list[Hint]:
+    header = [] if is_binary_format(content) else read_header(content)
+    if not header or explain_header(header, expected):
         return []
     missing = [name for name in expected if name not in header]
     extra = [name for name in header if name not in expected]
-    found = [(N_("Missing columns: {names}."), {"names": names_of(missing)})] if missing else []
-    return found + ([(N_("Not among the columns: {names}."), {"names": names_of(extra)})] if extra else [])
+    hints = [(N_("Missing columns: {names}."), {"names": _format_names(missing)})] if missing else []
+    return hints + (
+        [(N_("Not among the columns: {names}."), {"names": _format_names(extra)})] if extra else []
+    )
 
 
-def of_secret(content: bytes, secret: FileSpec, originals: int) -> list[Found]:
-    if is_no_text(content) or secret.kind != "permutation" or header_in(content) != ["original_row"]:
+def _find_secret_hints(content: bytes, secret: FileSpec, originals: int) -> list[Hint]:
+    if is_binary_format(content) or secret.kind != "permutation" or read_header(content) != ["original_row"]:
         return []
-    said = N_("Rows seem to be counted from 0; they count from 1, so add 1 to each number.")
-    return [(said, {})] if from_zero(content, originals) else []
+    text = N_("Rows seem to be counted from 0; they count from 1, so add 1 to each number.")
+    return [(text, {})] if _counts_from_zero(content, originals) else []
 
 
-def from_zero(content: bytes, originals: int) -> bool:
-    """Whether rows are counted from 0: there is a row 0, and none that would be one too many."""
-    numbers = [int(each) for each in re.findall(rb"(?m)^[ \t]*([0-9]{1,9})[ \t]*\r?$", content)]
+def _counts_from_zero(content: bytes, originals: int) -> bool:
+    """Return whether rows are counted from 0: there is a row 0, and none after the last index."""
+    numbers = [int(digits) for digits in re.findall(rb"(?m)^[ \t]*([0-9]{1,9})[ \t]*\r?$", content)]
     return 0 in numbers and max(numbers) < originals
 
 
-def names_of(names: Sequence[str]) -> str:
-    """The first of them; a file of strangers may have thousands."""
-    shown = ", ".join(visible(name[:40]) for name in names[:NAMED])
-    return f"{shown}, … (+{len(names) - NAMED})" if len(names) > NAMED else shown
+def _format_names(names: Sequence[str]) -> str:
+    """Return the first names; a malformed file may have thousands."""
+    listed_names = ", ".join(replace_control_characters(name[:40]) for name in names[:_MAX_LISTED_NAMES])
+    return (
+        f"{listed_names}, … (+{len(names) - _MAX_LISTED_NAMES})"
+        if len(names) > _MAX_LISTED_NAMES
+        else listed_names
+    )

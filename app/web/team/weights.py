@@ -1,92 +1,99 @@
-"""What U and the result of a submission would be, if the measures had other weights."""
+"""Compute U and the overall score of a submission under other weights."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
 
 from anoncup import schemas
-from anoncup.evaluation.ranking import combine_utility_scores, overall
+from anoncup.evaluation.ranking import combine_utility_scores, overall_score
 from anoncup.rules.model import Rules
-from anoncup.rules.toml_values import LARGEST
+from anoncup.rules.toml_values import MAX_NUMBER
 from anoncup.tracks.model import Track
 
-PREFIX = "weight."
-ASKED = "what"
-LONGEST = 40
-"""Characters of a number that somebody types."""
+_PREFIX = "weight."
+_ASKED_FIELD = "what"
+_MAX_CHARACTERS = 40
+"""Maximum number of characters of a typed number."""
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
-    """A measure that may weigh; ``typed``: its weight as it stands in the form, ``wrong``: it is none."""
+class WeightInput:
+    """A measure with the weight typed in the form."""
 
     name: str
-    typed: str
-    wrong: bool
+    raw_weight: str
+    is_invalid: bool
 
     @property
     def field(self) -> str:
-        return PREFIX + self.name
+        return _PREFIX + self.name
 
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """``utility`` and ``overall`` under the weights of the form; None before they are asked for, and if
-    one is wrong."""
+    """``utility`` and ``overall`` under the typed weights; None before they are requested, or if one is
+    invalid."""
 
-    measures: tuple[Weighed, ...]
-    asked: bool
+    measures: tuple[WeightInput, ...]
+    is_asked: bool
     utility: float | None = None
     overall: float | None = None
 
     @property
-    def wrong(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self.measures if one.wrong)
+    def invalid_names(self) -> tuple[str, ...]:
+        return tuple(measure.name for measure in self.measures if measure.is_invalid)
 
 
-def what_if(rules: Rules, track: Track, verdict: schemas.Verdict, query: Mapping[str, str]) -> WhatIf | None:
-    """None where there is nothing to weigh."""
-    names = [name for name in track.measures if may_weigh(rules, track, verdict, name)]
+def compute_what_if(
+    rules: Rules, track: Track, verdict: schemas.Verdict, query: Mapping[str, str]
+) -> WhatIf | None:
+    """Return the results under the weights of the query; None if no measure can be weighed."""
+    names = [name for name in track.measures if _can_weigh(rules, track, verdict, name)]
     if not names:
         return None
-    asked = ASKED in query
-    typed = {name: query.get(PREFIX + name, "") if asked else plain(rules.weight(name)) for name in names}
-    weights = {name: weight_of(text) for name, text in typed.items()}
-    lines = tuple(Weighed(name, text[:LONGEST], weights[name] is None) for name, text in typed.items())
-    known = {name: weight for name, weight in weights.items() if weight is not None}
-    if not asked or len(known) < len(weights):
-        return WhatIf(lines, asked)
-    utility = utility_under(rules, track, verdict, known)
-    return WhatIf(lines, asked, utility, overall(utility, verdict.security))
+    is_asked = _ASKED_FIELD in query
+    raw_weights = {
+        name: query.get(_PREFIX + name, "") if is_asked else _format_weight(rules.weight(name))
+        for name in names
+    }
+    weights = {name: _parse_weight(text) for name, text in raw_weights.items()}
+    lines = tuple(
+        WeightInput(name, text[:_MAX_CHARACTERS], weights[name] is None) for name, text in raw_weights.items()
+    )
+    valid_weights = {name: weight for name, weight in weights.items() if weight is not None}
+    if not is_asked or len(valid_weights) < len(weights):
+        return WhatIf(lines, is_asked)
+    utility = compute_utility(rules, track, verdict, valid_weights)
+    return WhatIf(lines, is_asked, utility, overall_score(utility, verdict.security))
 
 
-def may_weigh(rules: Rules, track: Track, verdict: schemas.Verdict, name: str) -> bool:
+def _can_weigh(rules: Rules, track: Track, verdict: schemas.Verdict, name: str) -> bool:
     return track.measures[name].weighs and name in verdict.measures and bool(rules.scales.get(name))
 
 
-def utility_under(
+def compute_utility(
     rules: Rules, track: Track, verdict: schemas.Verdict, weights: Mapping[str, float]
 ) -> float:
-    """U by the very sums of scoring; what weighs nothing is left out, as there."""
-    weighing = {name: weight for name, weight in weights.items() if weight > 0}
-    found = {name: verdict.measures[name] for name in weighing}
+    """Return U as computed by scoring; as there, measures of weight 0 are left out."""
+    positive_weights = {name: weight for name, weight in weights.items() if weight > 0}
+    entries = {name: verdict.measures[name] for name in positive_weights}
     return combine_utility_scores(
-        {name: one.value for name, one in found.items()},
-        weights=weighing,
+        {name: entry.value for name, entry in entries.items()},
+        weights=positive_weights,
         scales=rules.scales,
-        rounding={name: one.rounding for name, one in found.items()},
-        how=track.utility,
+        rounding={name: entry.rounding for name, entry in entries.items()},
+        aggregation=track.utility,
     )
 
 
-def weight_of(typed: str) -> float | None:
-    """A number, 0 or more, as a competition file may have it; None of anything else. Nothing typed is 0."""
+def _parse_weight(text: str) -> float | None:
+    """Parse a weight as a competition file allows it; empty text is 0, invalid text gives None."""
     try:
-        weight = float(typed.strip() or 0)
+        weight = float(text.strip() or 0)
     except ValueError:
         return None
-    return weight if isfinite(weight) and 0 <= weight <= LARGEST and len(typed) <= LONGEST else None
+    return weight if isfinite(weight) and 0 <= weight <= MAX_NUMBER and len(text) <= _MAX_CHARACTERS else None
 
 
-def plain(weight: float) -> str:
+def _format_weight(weight: float) -> str:
     return str(int(weight)) if weight == int(weight) else str(weight)

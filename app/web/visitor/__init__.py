@@ -1,4 +1,4 @@
-"""Pages that ask for no part in a contest: what everybody reads, and the ways in."""
+"""Public pages, and the pages for signing up and signing in."""
 
 from app.web.visitor import (
     account,
@@ -9,12 +9,12 @@ from app.web.visitor import (
     competitions,
     embed,
     feeds,
-    joining,
     overview,
     preview,
     replay,
     rules,
     sign_in,
+    sign_up,
     team_page,
 )
 
@@ -32,6 +32,6 @@ ROUTERS = (
     board_matrix.router,
     board_reidentification.router,
     sign_in.router,
-    joining.router,
+    sign_up.router,
     account.router,
 )

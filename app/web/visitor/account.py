@@ -1,4 +1,4 @@
-"""One's own account: where one takes part, tokens, sessions, the password."""
+"""The account page: a user's competitions, tokens, sessions and password."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -14,108 +14,124 @@ from anoncup.errors import DomainError, NotSignedIn
 from app.db.models import TokenKind
 from app.db.transaction import transaction
 from app.http import passwords, throttle
-from app.http.authentication import Address, SignedIn
-from app.http.passwords import few_at_a_time
-from app.http.step_up import Sure
+from app.http.authentication import ClientAddress, CurrentPrincipal
+from app.http.passwords import limit_concurrency
+from app.http.step_up import FormReauthentication
 from app.services.accounts import accounts, memberships
 from app.services.accounts.accounts import Principal
 from app.services.contests import competitions
 from app.services.teams import organizers
-from app.web.site.pages import PageRoute, again, page, see
+from app.web.site.pages import PageRoute, render_form_again, render_page, see_other
 
 router = APIRouter(route_class=PageRoute)
 
-Days = Literal["30", "90", "180", "365"]
-LIVES: tuple[Days, ...] = ("30", "90", "180", "365")
-"""For how many days a token may be made."""
+_TokenLifeDays = Literal["30", "90", "180", "365"]
+_TOKEN_LIFE_CHOICES: tuple[_TokenLifeDays, ...] = ("30", "90", "180", "365")
+"""Token lifetimes that the form offers, in days."""
 
 
 @router.get("/account")
-def account(request: Request, principal: SignedIn) -> HTMLResponse:
-    return page(request, principal, "visitor/account.html", **account_of(principal))
+def show_account(request: Request, principal: CurrentPrincipal) -> HTMLResponse:
+    return render_page(request, principal, "visitor/account.html", **_build_account_content(principal))
 
 
-def account_of(principal: Principal) -> dict[str, Any]:
-    """What the page of an account shows."""
+def _build_account_content(principal: Principal) -> dict[str, Any]:
+    """Return the template variables of the account page."""
     with transaction() as session:
-        tokens = accounts.alive(session, principal)
+        tokens = accounts.list_live_tokens(session, principal)
         return {
             "teams": [
-                (slug, title_of(session, principal, slug), team)
-                for slug, team in memberships.joined(session, principal.user_id)
+                (slug, _load_title(session, principal, slug), team)
+                for slug, team in memberships.list_teams(session, principal.user_id)
             ],
             "organizes": [
-                (slug, title_of(session, principal, slug))
-                for slug in organizers.organized(session, principal.user_id)
+                (slug, _load_title(session, principal, slug))
+                for slug in organizers.list_competitions(session, principal.user_id)
             ],
-            "tokens": [one for one in tokens if one.kind == TokenKind.API],
-            "sessions": [one for one in tokens if one.kind == TokenKind.SESSION],
-            "scopes": [one for one in accounts.allowed_scopes(principal.role) if one in principal.scopes],
-            "lives": LIVES,
+            "tokens": [item for item in tokens if item.kind == TokenKind.API],
+            "sessions": [item for item in tokens if item.kind == TokenKind.SESSION],
+            "scopes": [
+                item for item in accounts.list_allowed_scopes(principal.role) if item in principal.scopes
+            ],
+            "lives": _TOKEN_LIFE_CHOICES,
         }
 
 
-def title_of(session: Session, principal: Principal, slug: str) -> Mapping[str, str]:
-    return competitions.title_of(competitions.find(session, principal, slug).row)
+def _load_title(session: Session, principal: Principal, slug: str) -> Mapping[str, str]:
+    return competitions.get_title(competitions.find(session, principal, slug).row)
 
 
 @router.get("/account/tokens")
 @router.get("/account/password")
-def back_to_the_account() -> Response:
-    """The answer to a form, loaded anew: what it showed is shown once."""
-    return see("/account")
+def redirect_to_account() -> Response:
+    """Redirect reloads of a form response: it may have shown a new token, which is shown only once."""
+    return see_other("/account")
 
 
 @router.post("/account/tokens")
 def create_token(
     request: Request,
-    principal: SignedIn,
+    principal: CurrentPrincipal,
     *,
-    sure: Sure,
+    reauthenticate: FormReauthentication,
     name: Annotated[str, Form()] = "",
     scopes: Annotated[tuple[str, ...], Form()] = (),
-    days: Annotated[Days, Form()] = "180",
+    days: Annotated[_TokenLifeDays, Form()] = "180",
 ) -> HTMLResponse:
     life = timedelta(days=int(days))
     try:
-        principal = sure()
+        principal = reauthenticate()
         with transaction() as session:
-            token = accounts.create_token(session, principal, name=name, scopes=scopes, life=life)
+            token = accounts.create_token(session, principal, name=name, scopes=scopes, lifetime=life)
     except NotSignedIn:
         raise
     except DomainError as problem:
-        typed = {"token_name": name, "chosen": scopes, "days": days, "wrong_form": "token"}
-        return again(request, principal, "visitor/account.html", problem, **account_of(principal), **typed)
-    return page(request, principal, "visitor/account.html", status=201, token=token, **account_of(principal))
+        form_values = {"token_name": name, "chosen": scopes, "days": days, "wrong_form": "token"}
+        return render_form_again(
+            request,
+            principal,
+            "visitor/account.html",
+            problem,
+            **_build_account_content(principal),
+            **form_values,
+        )
+    return render_page(
+        request,
+        principal,
+        "visitor/account.html",
+        status=201,
+        token=token,
+        **_build_account_content(principal),
+    )
 
 
 @router.post("/account/tokens/{token_id}/revoke")
-def revoke_token(token_id: UUID, principal: SignedIn) -> Response:
+def revoke_token(token_id: UUID, principal: CurrentPrincipal) -> Response:
     with transaction() as session:
         accounts.revoke_own(session, principal, token_id)
-    return see("/account", done="token_revoked")
+    return see_other("/account", notice="token_revoked")
 
 
 @router.post("/account/password")
-@few_at_a_time
+@limit_concurrency
 def change_password(
     request: Request,
-    principal: SignedIn,
-    address: Address,
+    principal: CurrentPrincipal,
+    address: ClientAddress,
     *,
     old: Annotated[str, Form()] = "",
     new: Annotated[str, Form()] = "",
 ) -> Response:
     try:
-        with throttle.tries(address, account=accounts.confirming_key(principal)):
-            passwords.change(principal, old=old, new=new)
+        with throttle.limit_tries(address, account=accounts.build_step_up_key(principal)):
+            passwords.change_own_password(principal, old=old, new=new)
     except DomainError as problem:
-        return again(
+        return render_form_again(
             request,
             principal,
             "visitor/account.html",
             problem,
-            **account_of(principal),
+            **_build_account_content(principal),
             wrong_form="password",
         )
-    return see("/account", done="password_changed")
+    return see_other("/account", notice="password_changed")

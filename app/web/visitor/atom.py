@@ -1,4 +1,4 @@
-"""Announcements as an Atom feed (RFC 4287)."""
+"""Render announcements as an Atom feed (RFC 4287)."""
 
 import re
 from collections.abc import Sequence
@@ -8,75 +8,81 @@ from uuid import UUID
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 NAMESPACE = "http://www.w3.org/2005/Atom"
-NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML 1.0 has no way to write."""
-TITLE_LENGTH = 80
+INVALID_XML_CHARACTER = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML 1.0 cannot represent."""
+MAX_TITLE_LENGTH = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """What was announced or answered, in the language of the text that there is, "" if that is not known.
+class FeedEntry:
+    """An announcement or a public answer.
 
-    ``place``: where it stands on or below the feed's page.
+    ``language`` is that of the text, or "" if unknown. ``url_suffix`` is appended to the feed's ``page_url``.
     """
 
     id: UUID
-    at: datetime
+    published_at: datetime
     text: str
     language: str
-    place: str = "#announcements"
+    url_suffix: str = "#announcements"
     title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """``id`` stays whatever the address; ``updated`` is that of the newest entry, or of the beginning."""
+    """An Atom feed.
+
+    ``id`` does not depend on the URL. ``updated_at`` is the time of the newest entry, or the creation of the
+    competition if there are no entries.
+    """
 
     id: UUID
     title: str
     author: str
-    page: str
-    address: str
-    updated: datetime
+    page_url: str
+    self_url: str
+    updated_at: datetime
     language: str
 
 
-def atom(feed: Feed, entries: Sequence[Entry]) -> bytes:
-    """The feed as it is sent, newest first."""
+def render_atom(feed: Feed, entries: Sequence[FeedEntry]) -> bytes:
+    """Return the feed as XML, with the entries in the given order."""
     root = Element("feed", {"xmlns": NAMESPACE, "xml:lang": feed.language})
-    put(root, "id", feed.id.urn)
-    put(root, "title", feed.title)
-    put(root, "updated", moment(feed.updated))
-    SubElement(root, "link", {"rel": "self", "type": "application/atom+xml", "href": feed.address})
-    SubElement(root, "link", {"rel": "alternate", "type": "text/html", "href": feed.page})
-    put(SubElement(root, "author"), "name", feed.author)
+    _add_text_element(root, "id", feed.id.urn)
+    _add_text_element(root, "title", feed.title)
+    _add_text_element(root, "updated", _format_timestamp(feed.updated_at))
+    SubElement(root, "link", {"rel": "self", "type": "application/atom+xml", "href": feed.self_url})
+    SubElement(root, "link", {"rel": "alternate", "type": "text/html", "href": feed.page_url})
+    _add_text_element(SubElement(root, "author"), "name", feed.author)
     for entry in entries:
-        add(root, entry, feed.page)
-    made: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
-    return made
+        _add_entry(root, entry, feed.page_url)
+    xml: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return xml
 
 
-def add(root: Element, entry: Entry, page: str) -> None:
-    one = SubElement(root, "entry", {"xml:lang": entry.language})
-    put(one, "id", entry.id.urn)
-    put(one, "title", title_of(entry.title or entry.text))
-    put(one, "updated", moment(entry.at))
-    put(one, "published", moment(entry.at))
-    SubElement(one, "link", {"rel": "alternate", "type": "text/html", "href": f"{page}{entry.place}"})
-    put(one, "content", entry.text).set("type", "text")
+def _add_entry(root: Element, entry: FeedEntry, page_url: str) -> None:
+    element = SubElement(root, "entry", {"xml:lang": entry.language})
+    _add_text_element(element, "id", entry.id.urn)
+    _add_text_element(element, "title", shorten_title(entry.title or entry.text))
+    _add_text_element(element, "updated", _format_timestamp(entry.published_at))
+    _add_text_element(element, "published", _format_timestamp(entry.published_at))
+    SubElement(
+        element, "link", {"rel": "alternate", "type": "text/html", "href": f"{page_url}{entry.url_suffix}"}
+    )
+    _add_text_element(element, "content", entry.text).set("type", "text")
 
 
-def put(parent: Element, name: str, text: str) -> Element:
+def _add_text_element(parent: Element, name: str, text: str) -> Element:
     child = SubElement(parent, name)
-    child.text = NO_XML.sub("\ufffd", text)
+    child.text = INVALID_XML_CHARACTER.sub("\ufffd", text)
     return child
 
 
-def title_of(text: str) -> str:
-    """Its first line, or as much of it as a title holds."""
+def shorten_title(text: str) -> str:
+    """Return the first line of the text, cut to ``MAX_TITLE_LENGTH`` characters."""
     line = text.strip().partition("\n")[0].strip()
-    return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1].rstrip() + "…"
+    return line if len(line) <= MAX_TITLE_LENGTH else line[: MAX_TITLE_LENGTH - 1].rstrip() + "…"
 
 
-def moment(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+def _format_timestamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""The attack matrix as a page: a table, and for narrow screens a list of the best."""
+"""The attack matrix page: a heatmap, and on narrow screens a list of the highest rates."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,139 +10,153 @@ from sqlalchemy.orm import Session
 
 from anoncup.schemas import Matrix, MatrixRow, MatrixTarget
 from app.charts.figure import Figure
-from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap, hundredths, mean
-from app.charts.text import worded
+from app.charts.heatmap import (
+    HeatmapHeader,
+    HeatmapRow,
+    HeatmapWords,
+    build_heatmap,
+    format_hundredths,
+    mean_rate,
+)
+from app.charts.text import translate_words
 from app.db.transaction import transaction
 from app.http import board_cache
-from app.http.authentication import MaybeSignedIn, ShownBy
-from app.locale.language import Words
+from app.http.authentication import OptionalPrincipal, SentCredential
+from app.locale.language import Translator
 from app.services.boards import matrix
-from app.services.contests.visibility import Sight
+from app.services.contests.visibility import BoardAccess
 from app.web.site import language
-from app.web.site.frame import frame_of
-from app.web.site.pages import PageRoute, page
-from app.web.visitor.board_access import if_open
+from app.web.site.frame import load_frame
+from app.web.site.pages import PageRoute, render_page
+from app.web.visitor.board_access import await_if_open
 from app.web.visitor.board_pictures import title_of
-from app.web.visitor.board_view import view_of
-from app.web.visitor.boards import named, words_for
+from app.web.visitor.board_view import build_board_view
+from app.web.visitor.boards import label_questions, words_for
 
 router = APIRouter(route_class=PageRoute)
-BEST = 3
-"""So many of the best stand in the list, and the reader's own team."""
+_MAX_BEST = 3
+"""Maximum number of bars in a line of the list; the bar of the reader's own team is always added."""
 
-Order = Literal["strength", "name"]
-Listed = Literal["targets", "attackers"]
+_MatrixOrder = Literal["strength", "name"]
+_MatrixAxis = Literal["targets", "attackers"]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """One bar of the list."""
+class MatrixBar:
+    """One bar of a line of the list."""
 
-    by: Heading
+    heading: HeatmapHeader
     rate: float
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A target with those that found most in it, or an attacker with the targets where it found most.
+class MatrixLine:
+    """A target with its best attackers, or an attacker with the targets where it found most.
 
-    ``tried``: how many numbers its line of the matrix has; ``mean``: of these.
+    ``mean`` is the mean of the ``cell_count`` cells of the matrix that have a value.
     """
 
-    of: Heading
+    heading: HeatmapHeader
     mean: float | None
-    tried: int
-    best: tuple[Found, ...]
+    cell_count: int
+    best: tuple[MatrixBar, ...]
 
 
-class Choice(NamedTuple):
-    """How the matrix is to be seen."""
+class MatrixChoice(NamedTuple):
+    """Options that the reader chose for the matrix."""
 
     language: str
     question: str
-    order: Order
-    by: Listed
+    order: _MatrixOrder
+    axis: _MatrixAxis
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """``board``: without its rows; ``asked``: which of the ``questions``; ``teams``: some have guessed;
-    ``exact``: built-in attackers are shown."""
+class MatrixView:
+    """The matrix prepared for its page, as the cache stores it.
 
-    choice: Choice
+    ``board`` has no rows. ``selected_question`` is one of the ``questions``, or None for all of them.
+    """
+
+    choice: MatrixChoice
     board: Matrix
     questions: dict[str, str]
-    asked: str | None
+    selected_question: str | None
     heatmap: Figure | None
-    entries: tuple[Entry, ...]
-    teams: bool
-    exact: bool
+    entries: tuple[MatrixLine, ...]
+    has_team_attackers: bool
+    shows_built_in: bool
 
     @property
     def size(self) -> int:
         return 1_000 + (len(self.heatmap.svg) if self.heatmap else 0) + 1_000 * len(self.entries)
 
 
-async def kept(
+async def _load_matrix_view(
     request: Request,
     slug: str,
-    shown: ShownBy,
+    credential: SentCredential,
     *,
     question: str = "",
     order: str = "strength",
     by: str = "targets",
-) -> Drawn | None:
-    choice = Choice(
-        language.language_of(request),
+) -> MatrixView | None:
+    choice = MatrixChoice(
+        language.negotiate_language(request),
         question,
         "name" if order == "name" else "strength",
         "attackers" if by == "attackers" else "targets",
     )
-    return await if_open(board_cache.kept(request).of(shown, slug, drawn, choice))
+    return await await_if_open(
+        board_cache.get_cache(request).get_view(credential, slug, _build_matrix_view, choice)
+    )
 
 
-def drawn(session: Session, sight: Sight, choice: Choice) -> Drawn:
-    """The matrix as this reader chose to see it."""
+def _build_matrix_view(session: Session, sight: BoardAccess, choice: MatrixChoice) -> MatrixView:
+    """Return the matrix for these options."""
     t = language.words_in(choice.language)
-    board = matrix.board(session, sight)
-    questions = named(board.several, t)
-    asked = choice.question if choice.question in questions else None
+    board = matrix.build_matrix(session, sight)
+    questions = label_questions(board.distinct_questions, t)
+    selected_question = choice.question if choice.question in questions else None
     if choice.order == "strength":
-        board = matrix.by_strength(board, asked)
-    return Drawn(
+        board = matrix.sort_by_strength(board, selected_question)
+    return MatrixView(
         choice,
         board.model_copy(update={"rows": ()}),
         questions,
-        asked,
-        heatmap=heatmap_of(board, t, asked) if board.rows else None,
-        entries=tuple(entries(board, t, asked, choice.by)) if board.rows else (),
-        teams=any(not row.built_in for row in board.rows),
-        exact=sight.view.digits is None,
+        selected_question,
+        heatmap=_draw_heatmap(board, t, selected_question) if board.rows else None,
+        entries=tuple(_iter_lines(board, t, selected_question, choice.axis)) if board.rows else (),
+        has_team_attackers=any(not row.built_in for row in board.rows),
+        shows_built_in=sight.scope.digits is None,
     )
 
 
 @router.get("/competitions/{slug}/boards/matrix")
-def matrix_board(
-    request: Request, slug: str, principal: MaybeSignedIn, shown: Annotated[Drawn | None, Depends(kept)]
+def show_matrix(
+    request: Request,
+    slug: str,
+    principal: OptionalPrincipal,
+    matrix_view: Annotated[MatrixView | None, Depends(_load_matrix_view)],
 ) -> HTMLResponse:
     with transaction() as session:
-        frame = frame_of(session, principal, slug)
-    return page(
+        frame = load_frame(session, principal, slug)
+    return render_page(
         request,
         principal,
         "visitor/board_matrix.html",
         frame=frame,
-        view=view_of(frame),
-        board=shown.board if shown else None,
-        shown=shown,
-        hundredths=hundredths,
-        words=script_words(words_for(request)),
-        replayed=bool(frame.contest.row.revealed_at and shown and shown.teams),
+        view=build_board_view(frame),
+        board=matrix_view.board if matrix_view else None,
+        shown=matrix_view,
+        hundredths=format_hundredths,
+        words=translate_script_texts(words_for(request)),
+        replayed=bool(frame.contest.row.revealed_at and matrix_view and matrix_view.has_team_attackers),
     )
 
 
-def script_words(t: Words) -> dict[str, str]:
-    """What the script says that draws the matrix."""
+def translate_script_texts(t: Translator) -> dict[str, str]:
+    """Return the texts of the script that draws the matrix."""
     return {
         "mean": t("Mean"),
         "cell": t("{attacker} → {target}: {value}"),
@@ -166,51 +180,57 @@ def script_words(t: Words) -> dict[str, str]:
     }
 
 
-def heatmap_of(board: Matrix, t: Words, question: str | None = None) -> Figure:
-    """What each attacker found in each target; ``question``: by its answers to this one alone."""
-    uncounted = {
+def _draw_heatmap(board: Matrix, t: Translator, question: str | None = None) -> Figure:
+    """Draw the rate of each attacker on each target, for one question or for all questions."""
+    word_overrides = {
         "scale": t("Found beyond chance"),
-        "said": t("Attackers: {attackers}; targets: {targets}; most that was found: {largest}."),
+        "summary": t("Attackers: {attackers}; targets: {targets}; most that was found: {largest}."),
     }
-    return heatmap(
-        [target_heading(one) for one in board.targets],
+    return build_heatmap(
+        [_target_heading(target) for target in board.targets],
         [
-            HeatRow(attacker_heading(row, t), rates, built_in=row.built_in)
-            for row, rates in zip(board.rows, rates_of(board, question), strict=True)
+            HeatmapRow(_attacker_heading(row, t), rates, built_in=row.built_in)
+            for row, rates in zip(board.rows, _collect_rates(board, question), strict=True)
         ],
-        worded(HeatWords, t, **({} if board.counted else uncounted)),
+        translate_words(HeatmapWords, t, **({} if board.counted else word_overrides)),
     )
 
 
-def rates_of(board: Matrix, question: str | None) -> list[list[float | None]]:
-    return [[matrix.found_in(cell, question) for cell in row.cells] for row in board.rows]
+def _collect_rates(board: Matrix, question: str | None) -> list[list[float | None]]:
+    return [[matrix.find_rate(cell, question) for cell in row.cells] for row in board.rows]
 
 
-def target_heading(target: MatrixTarget) -> Heading:
-    return Heading(target.target, own=target.own, note=target.team or "")
+def _target_heading(target: MatrixTarget) -> HeatmapHeader:
+    return HeatmapHeader(target.target, own=target.own, note=target.team or "")
 
 
-def attacker_heading(row: MatrixRow, t: Words) -> Heading:
+def _attacker_heading(row: MatrixRow, t: Translator) -> HeatmapHeader:
     if row.built_in:
-        return Heading(title_of("attacker", row.attacker, t), note=t("built-in"))
-    return Heading(row.attacker, own=row.own)
+        return HeatmapHeader(title_of("attacker", row.attacker, t), note=t("built-in"))
+    return HeatmapHeader(row.attacker, own=row.own)
 
 
-def entries(board: Matrix, t: Words, question: str | None, by: Listed) -> Iterator[Entry]:
-    """The lines of the matrix in its order, each with its best."""
-    attackers = [attacker_heading(row, t) for row in board.rows]
-    targets = [target_heading(one) for one in board.targets]
-    rates = rates_of(board, question)
-    if by == "attackers":
-        yield from (entry(one, targets, line) for one, line in zip(attackers, rates, strict=True))
+def _iter_lines(
+    board: Matrix, t: Translator, question: str | None, axis: _MatrixAxis
+) -> Iterator[MatrixLine]:
+    """Yield the lines of the list in the order of the matrix."""
+    attackers = [_attacker_heading(row, t) for row in board.rows]
+    targets = [_target_heading(item) for item in board.targets]
+    rates = _collect_rates(board, question)
+    if axis == "attackers":
+        yield from (_build_line(item, targets, line) for item, line in zip(attackers, rates, strict=True))
     else:
-        columns = ([line[place] for line in rates] for place in range(len(targets)))
-        yield from (entry(one, attackers, column) for one, column in zip(targets, columns, strict=True))
+        columns = ([line[index] for line in rates] for index in range(len(targets)))
+        yield from (
+            _build_line(item, attackers, column) for item, column in zip(targets, columns, strict=True)
+        )
 
 
-def entry(of: Heading, others: Sequence[Heading], rates: Sequence[float | None]) -> Entry:
-    """Of equal ones those that stand first."""
-    known = [Found(one, rate) for one, rate in zip(others, rates, strict=True) if rate is not None]
-    ranked = sorted(known, key=lambda one: -one.rate)
-    best = [one for place, one in enumerate(ranked) if place < BEST or one.by.own]
-    return Entry(of, mean([one.rate for one in known]), len(known), tuple(best))
+def _build_line(
+    heading: HeatmapHeader, counterparts: Sequence[HeatmapHeader], rates: Sequence[float | None]
+) -> MatrixLine:
+    """Return a line with its best bars; ties keep the order of the matrix."""
+    bars = [MatrixBar(item, rate) for item, rate in zip(counterparts, rates, strict=True) if rate is not None]
+    ranked = sorted(bars, key=lambda item: -item.rate)
+    best = [item for index, item in enumerate(ranked) if index < _MAX_BEST or item.heading.own]
+    return MatrixLine(heading, mean_rate([item.rate for item in bars]), len(bars), tuple(best))

@@ -1,4 +1,4 @@
-"""The pictures of the boards: what a board holds, and nothing besides, as charts."""
+"""Charts of the anonymization board, drawn only from values that the board itself shows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,58 +6,61 @@ from dataclasses import dataclass
 from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
 from app.charts.figure import Figure
-from app.charts.scatter import Point, ScatterWords, scatter
-from app.charts.strip import DistributionWords, Standing, distribution
-from app.charts.text import worded
-from app.locale.language import Words
+from app.charts.scatter import ScatterPoint, ScatterWords, build_scatter
+from app.charts.strip import DistributionWords, TeamValue, build_distribution
+from app.charts.text import translate_words
+from app.locale.language import Translator
 from app.services.contests.contest import Contest
-from app.web.visitor.standings import Column, groups, named
+from app.web.visitor.standings import BoardColumn, display_name, group_columns
 
-SCORES = ("overall", "utility", "security")
+_SCORES = ("overall", "utility", "security")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """What a distribution may be asked of: a score of the board, or one of its columns."""
+class DistributionChoice:
+    """A score or a column of the board whose distribution can be drawn."""
 
     name: str
     title: str
-    column: Column | None = None
+    column: BoardColumn | None = None
 
     def value(self, row: BoardRow) -> float | None:
         if self.column is not None:
             return self.column.value(row)
-        found: float | None = getattr(row, self.name)
-        return found
+        score: float | None = getattr(row, self.name)
+        return score
 
     @property
     def higher_is_better(self) -> bool:
         return self.column is not None and self.column.higher_is_better
 
 
-def choices(contest: Contest, t: Words, *, every: bool) -> tuple[Choice, ...]:
-    """The board's scores and, where it shows them of ``every`` team, its other columns, in its order."""
-    scores = tuple(Choice(name, t.label(name)) for name in SCORES)
-    if not every:
+def list_choices(contest: Contest, t: Translator, *, all_columns: bool) -> tuple[DistributionChoice, ...]:
+    """Return the scores and, if the board shows the columns of all teams, its columns in board order."""
+    scores = tuple(DistributionChoice(name, t.label(name)) for name in _SCORES)
+    if not all_columns:
         return scores
-    columns = (column for group in groups(contest.rules, contest.track) for column in group.columns)
-    return scores + tuple(Choice(one.name, title_of(one.kind, one.name, t), one) for one in columns)
+    columns = (column for group in group_columns(contest.rules, contest.track) for column in group.columns)
+    return scores + tuple(
+        DistributionChoice(board_column.name, title_of(board_column.kind, board_column.name, t), board_column)
+        for board_column in columns
+    )
 
 
-def chosen(offered: Sequence[Choice], name: str) -> Choice:
-    """The one asked for, else the first."""
-    return next((one for one in offered if one.name == name), offered[0])
+def find_choice(choices: Sequence[DistributionChoice], name: str) -> DistributionChoice:
+    """Return the choice of this name, or the first one if there is none."""
+    return next((choice for choice in choices if choice.name == name), choices[0])
 
 
-def title_of(kind: str, name: str, t: Words) -> str:
+def title_of(kind: str, name: str, t: Translator) -> str:
     return t.label(f"{kind}_{name}", name)
 
 
-def scatter_of(board: Board, rules: Rules, t: Words) -> Figure:
-    """A team's loss of utility against its risk; where their mean ranks, with its lines."""
+def draw_scatter(board: Board, rules: Rules, t: Translator) -> Figure:
+    """Draw utility loss against risk, with lines of equal score if the ranking is by their mean."""
     points = [
-        Point(
-            named(row, t),
+        ScatterPoint(
+            display_name(row, t),
             row.utility,
             row.security,
             own=row.own,
@@ -70,16 +73,18 @@ def scatter_of(board: Board, rules: Rules, t: Words) -> Figure:
         for row in board.rows
         if row.utility is not None and row.security is not None
     ]
-    return scatter(points, worded(ScatterWords, t), equal=rules.ranking.rule == "score")
+    return build_scatter(
+        points, translate_words(ScatterWords, t), with_score_levels=rules.ranking.rule == "score"
+    )
 
 
-def distribution_of(board: Board, choice: Choice, t: Words) -> Figure:
-    """How the teams' values of one column lie."""
+def draw_distribution(board: Board, choice: DistributionChoice, t: Translator) -> Figure:
+    """Draw the distribution of the teams' values of one column."""
     values = [(row, choice.value(row)) for row in board.rows if not row.baseline]
-    others = {} if any(row.own for row in board.rows) else {"others": t("Teams")}
-    better = t("higher is better") if choice.higher_is_better else t("lower is better")
-    x = choice.title + t(" ({text})", text=better)
-    words = worded(DistributionWords, t, title=choice.title, x=x, **others)
-    return distribution(
-        [Standing(row.team, value, own=row.own) for row, value in values if value is not None], words
+    word_overrides = {} if any(row.own for row in board.rows) else {"other_teams": t("Teams")}
+    direction = t("higher is better") if choice.higher_is_better else t("lower is better")
+    x = choice.title + t(" ({text})", text=direction)
+    words = translate_words(DistributionWords, t, title=choice.title, x=x, **word_overrides)
+    return build_distribution(
+        [TeamValue(row.team, value, own=row.own) for row, value in values if value is not None], words
     )

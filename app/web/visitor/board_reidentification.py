@@ -1,4 +1,4 @@
-"""The re-identification board as a page."""
+"""The page of the re-identification board."""
 
 from typing import Any
 
@@ -7,52 +7,63 @@ from fastapi.responses import HTMLResponse
 
 from anoncup.schemas import AttackersBoard
 from app.db.transaction import transaction
-from app.http.authentication import MaybeSignedIn
-from app.locale.language import Words
+from app.http.authentication import OptionalPrincipal
+from app.locale.language import Translator
 from app.services.boards import reidentification
-from app.web.site.frame import frame_of
-from app.web.site.pages import PageRoute, page
+from app.web.site.frame import load_frame
+from app.web.site.pages import PageRoute, render_page
 from app.web.visitor import leader_text, standings
-from app.web.visitor.board_view import view_of
-from app.web.visitor.boards import headed, if_open, named, words_for
+from app.web.visitor.board_view import build_board_view
+from app.web.visitor.boards import build_headings, label_questions, load_if_open, words_for
 
 router = APIRouter(route_class=PageRoute)
-ASIDE = ("tried", "targets")
-"""Columns for which a phone has no room."""
+_HIDDEN_ON_PHONES = ("tried", "targets")
+"""Columns that phones do not show."""
 
 
 @router.get("/competitions/{slug}/boards/reidentification")
-def reidentification_board(
-    request: Request, slug: str, principal: MaybeSignedIn, find: str = ""
+def show_reidentification_board(
+    request: Request, slug: str, principal: OptionalPrincipal, find: str = ""
 ) -> HTMLResponse:
     with transaction() as session:
-        frame = frame_of(session, principal, slug)
-        board = if_open(reidentification.board, session, principal, slug)
-    return page(
+        frame = load_frame(session, principal, slug)
+        board = load_if_open(reidentification.build_board, session, principal, slug)
+    return render_page(
         request,
         principal,
         "visitor/board_reidentification.html",
         frame=frame,
-        view=view_of(frame),
+        view=build_board_view(frame),
         board=board,
         find=find,
-        aside=ASIDE,
-        **(content(board, find, words_for(request), over=frame.standing.state == "closed") if board else {}),
+        aside=_HIDDEN_ON_PHONES,
+        **(
+            _build_board_content(board, find, words_for(request), is_over=frame.standing.state == "closed")
+            if board
+            else {}
+        ),
     )
 
 
-def content(board: AttackersBoard, find: str, t: Words, *, over: bool) -> dict[str, Any]:
-    """``ranked``: the rows that have a rank; ``matching``: the teams in whose names is what is looked for."""
+def _build_board_content(
+    board: AttackersBoard, search_text: str, t: Translator, *, is_over: bool
+) -> dict[str, Any]:
+    """Return the template variables of an open board.
+
+    ``matching`` holds the teams whose names contain the search text.
+    """
     ranked = [row for row in board.rows if row.rank is not None]
-    wanted = standings.found_by(find)
+    normalized_search = standings.normalize_for_search(search_text)
     return {
         "ranked": ranked,
         "own": next((row for row in board.rows if row.own), None),
-        "tied": standings.tied(board),
-        "matching": {row.team for row in board.rows if wanted in standings.found_by(row.team)},
-        "why": leader_text.attacks(first, t, over=over)
+        "tied": standings.find_tied_ranks(board),
+        "matching": {
+            row.team for row in board.rows if normalized_search in standings.normalize_for_search(row.team)
+        },
+        "why": leader_text.describe_attack_leaders(first, t, is_over=is_over)
         if (first := [row for row in ranked if row.rank == 1])
         else "",
-        "questions": named(board.several, t),
-        **headed(board.columns, t),
+        "questions": label_questions(board.distinct_questions, t),
+        **build_headings(board.columns, t),
     }

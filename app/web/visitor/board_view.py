@@ -1,4 +1,4 @@
-"""As of when a reader sees a competition's boards, and what is kept from them."""
+"""The moment as of which a reader sees the boards, and which results are hidden."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,49 +6,53 @@ from typing import Literal
 
 from anoncup.rules.settings import Phase
 from app.services.contests import phases, visibility
-from app.services.contests.visibility import ALWAYS, Audience
+from app.services.contests.visibility import UNFROZEN, Viewer
 from app.web.site.frame import Frame
 
-MOVING = ("anonymization", "settling", "reidentification")
-"""The states in which boards change by themselves."""
+_LIVE_STATES = ("anonymization", "settling", "reidentification")
+"""States of a competition in which boards change without a manual action."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoardView:
-    """``as_of``: the moment the boards show. ``freeze``: ahead, in force for this reader, or, for organizers,
-    for the others. ``guesses``: which of the rivals' are counted; ``guesses_before``: if only earlier ones.
-    ``live``: the boards may change while they are read. ``second``: the phase of attacks; ``begun``: it has.
+    """State of the boards for one reader.
+
+    ``as_of`` is the moment that the boards show. ``freeze`` tells whether the freeze is still to come, in
+    force for this reader, or in force for others only, as for organizers. ``guesses`` tells which guesses of
+    rivals count: all, those before ``guesses_before``, or none. ``is_live`` means that the boards may change
+    while they are read.
     """
 
     as_of: datetime
     freeze: Literal["none", "ahead", "now", "others"]
     guesses: Literal["all", "daily", "hidden"]
     guesses_before: datetime | None
-    live: bool
-    second: Phase | None
-    begun: bool
+    is_live: bool
+    attack_phase: Phase | None
+    attacks_started: bool
 
 
-def view_of(frame: Frame) -> BoardView:
-    audience = Audience(frame.team.id if frame.team else None, frame.organizer)
+def build_board_view(frame: Frame) -> BoardView:
+    audience = Viewer(frame.team.id if frame.team else None, frame.is_organizer)
     now = frame.standing.now
-    cut = visibility.frozen_since(frame.contest, audience, now)
-    horizon = visibility.guess_horizon(frame.contest, audience, now)
-    second = frame.rules.phase(phases.REIDENTIFICATION)
-    frozen = cut != ALWAYS
+    frozen_at = visibility.compute_freeze_time(frame.contest, audience, now)
+    horizon = visibility.compute_guess_horizon(frame.contest, audience, now)
+    attack_phase = frame.rules.phase(phases.REIDENTIFICATION)
+    is_frozen = frozen_at != UNFROZEN
     return BoardView(
-        as_of=cut if frozen else now,
-        freeze="now" if frozen else freeze_of(frame, now),
-        guesses="hidden" if horizon is None else "all" if horizon == ALWAYS else "daily",
-        guesses_before=None if horizon == ALWAYS else horizon,
-        live=not frozen and not frame.standing.paused and frame.standing.state in MOVING,
-        second=second,
-        begun=second is not None and second.start <= (frame.contest.row.paused_at or now),
+        as_of=frozen_at if is_frozen else now,
+        freeze="now" if is_frozen else _upcoming_freeze(frame, now),
+        guesses="hidden" if horizon is None else "all" if horizon == UNFROZEN else "daily",
+        guesses_before=None if horizon == UNFROZEN else horizon,
+        is_live=not is_frozen and not frame.standing.paused and frame.standing.state in _LIVE_STATES,
+        attack_phase=attack_phase,
+        attacks_started=attack_phase is not None
+        and attack_phase.start <= (frame.contest.row.paused_at or now),
     )
 
 
-def freeze_of(frame: Frame, now: datetime) -> Literal["none", "ahead", "others"]:
-    """Of a reader for whom nothing is frozen."""
+def _upcoming_freeze(frame: Frame, now: datetime) -> Literal["none", "ahead", "others"]:
+    """Return the freeze state for a reader who does not see a frozen board."""
     frozen_from = frame.rules.publication.frozen_from
     if frozen_from is None or frame.contest.is_over:
         return "none"

@@ -1,4 +1,4 @@
-"""The boards as pages."""
+"""The page of the anonymization board, and helpers that several board pages use."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
@@ -8,114 +8,122 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
 from anoncup import schemas
-from anoncup.errors import NotAllowed
+from anoncup.errors import Forbidden
 from app.db.transaction import transaction
-from app.http.authentication import MaybeSignedIn
-from app.locale.language import Words
+from app.http.authentication import OptionalPrincipal
+from app.locale.language import Translator
 from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization
 from app.services.contests import visibility
-from app.services.contests.visibility import Sight
+from app.services.contests.visibility import BoardAccess
 from app.services.submissions import summaries
 from app.web.site import language
-from app.web.site.frame import Frame, frame_of
-from app.web.site.pages import PageRoute, page
-from app.web.site.timeline_chart import course_of
+from app.web.site.frame import Frame, load_frame
+from app.web.site.pages import PageRoute, render_page
+from app.web.site.timeline_chart import draw_timeline
 from app.web.visitor import board_pictures, leader_text, standings
-from app.web.visitor.board_view import view_of
+from app.web.visitor.board_view import build_board_view
 
 router = APIRouter(route_class=PageRoute)
 Board = TypeVar("Board")
 
 
 @router.get("/competitions/{slug}/boards/anonymization")
-def anonymization_board(
+def show_anonymization_board(
     request: Request,
     slug: str,
-    principal: MaybeSignedIn,
+    principal: OptionalPrincipal,
     *,
     columns: str = "result",
     measure: str = "",
     find: str = "",
 ) -> HTMLResponse:
     with transaction() as session:
-        frame = frame_of(session, principal, slug)
-        board = if_open(anonymization.board, session, principal, slug)
-        outline = summaries.of_own_team(session, principal, slug) if principal and frame.team else ()
-    wide = columns == "all" and (board is None or board.digits is None)
-    shown = anonymization_content(board, frame, measure, wide, words_for(request)) if board else {}
-    searched = search_of(request, board, find, words_for(request)) if board else {}
-    return page(
+        frame = load_frame(session, principal, slug)
+        board = load_if_open(anonymization.build_board, session, principal, slug)
+        outline = summaries.list_summaries(session, principal, slug) if principal and frame.team else ()
+    all_columns = columns == "all" and (board is None or board.digits is None)
+    content = _build_board_content(board, frame, measure, all_columns, words_for(request)) if board else {}
+    search = _build_search(request, board, find, words_for(request)) if board else {}
+    return render_page(
         request,
         principal,
         "visitor/board_anonymization.html",
         frame=frame,
-        view=view_of(frame),
+        view=build_board_view(frame),
         board=board,
-        wide=wide,
-        **headed(schemas.BoardRow.COLUMNS, words_for(request)),
-        course=course_of(outline, words_for(request), frame.rules),
-        **shown,
-        **searched,
+        wide=all_columns,
+        **build_headings(schemas.BoardRow.COLUMNS, words_for(request)),
+        course=draw_timeline(outline, words_for(request), frame.rules),
+        **content,
+        **search,
     )
 
 
-def anonymization_content(
-    board: schemas.Board, frame: Frame, measure: str, wide: bool, t: Words
+def _build_board_content(
+    board: schemas.Board, frame: Frame, measure: str, all_columns: bool, t: Translator
 ) -> dict[str, Any]:
-    """The table and the pictures of a board that is open."""
-    choices = board_pictures.choices(frame.contest, t, every=board.digits is None)
-    choice = board_pictures.chosen(choices, measure)
+    """Return the template variables of an open board: its table and its charts."""
+    choices = board_pictures.list_choices(frame.contest, t, all_columns=board.digits is None)
+    choice = board_pictures.find_choice(choices, measure)
     return {
-        "groups": standings.groups(frame.rules, frame.contest.track) if wide else (),
-        "why": leader_text.told(board, frame.rules, t, over=frame.standing.state == "closed"),
-        "own": standings.own_row(board.rows),
-        "ranked": standings.ranked_teams(board),
-        "tied": standings.tied(board),
-        "changes": {row.team: found for row in board.rows if (found := standings.change(row, board))},
+        "groups": standings.group_columns(frame.rules, frame.contest.track) if all_columns else (),
+        "why": leader_text.describe_leader(board, frame.rules, t, is_over=frame.standing.state == "closed"),
+        "own": standings.find_own_row(board.rows),
+        "ranked": standings.count_ranked_teams(board),
+        "tied": standings.find_tied_ranks(board),
+        "changes": {
+            row.team: rank_change
+            for row in board.rows
+            if (rank_change := standings.compute_rank_change(row, board))
+        },
         "rivals": standings.has_rivals(board),
         "choices": choices,
         "choice": choice,
-        "scatter": board_pictures.scatter_of(board, frame.rules, t),
-        "distribution": board_pictures.distribution_of(board, choice, t),
+        "scatter": board_pictures.draw_scatter(board, frame.rules, t),
+        "distribution": board_pictures.draw_distribution(board, choice, t),
     }
 
 
-def search_of(request: Request, board: schemas.Board, find: str, t: Words) -> dict[str, Any]:
-    """What was looked for, the names found, and what else the address said."""
-    asked = request.query_params
-    kept = {name: asked[name] for name in ("columns", "measure") if name in asked}
-    return {"find": find, "matching": standings.matching(board, find, t), "kept": kept}
+def _build_search(request: Request, board: schemas.Board, search_text: str, t: Translator) -> dict[str, Any]:
+    """Return the search text, the matching teams and the other query parameters to keep."""
+    query = request.query_params
+    other_parameters = {name: query[name] for name in ("columns", "measure") if name in query}
+    return {
+        "find": search_text,
+        "matching": standings.find_matching_teams(board, search_text, t),
+        "kept": other_parameters,
+    }
 
 
-def named(questions: Iterable[str], t: Words) -> dict[str, str]:
-    """What each question is called."""
+def label_questions(questions: Iterable[str], t: Translator) -> dict[str, str]:
+    """Return the title of each question by name."""
     return {name: t.label(f"question_{name}", name) for name in questions}
 
 
-def headed(columns: Mapping[str, schemas.Column], t: Words) -> dict[str, Any]:
-    """The columns of a table, and what they are called."""
-    said = {
+def build_headings(columns: Mapping[str, schemas.ColumnLabel], t: Translator) -> dict[str, Any]:
+    """Return the columns of a table and their headings."""
+    headings = {
         field: t.pgettext(*column.page) if isinstance(column.page, tuple) else t(column.page)
         for field, column in columns.items()
     }
-    return {"columns": columns, "headings": said}
+    return {"columns": columns, "headings": headings}
 
 
-def words_for(request: Request) -> Words:
+def words_for(request: Request) -> Translator:
     return language.words_of(request)
 
 
-def if_open(
-    board: Callable[[Session, Sight], Board],
+def load_if_open(
+    load: Callable[[Session, BoardAccess], Board],
     session: Session,
     principal: Principal | None,
     slug: str,
 ) -> Board | None:
-    """The board, or None if the competition does not show it to this person."""
+    """Return the board, or None if this person may not see it."""
     try:
-        return board(session, visibility.boards(session, principal, slug))
-    except NotAllowed as problem:
+        return load(session, visibility.authorize_boards(session, principal, slug))
+    except Forbidden as problem:
         if problem.code != "board_not_open":
             raise
         return None

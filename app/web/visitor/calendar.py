@@ -1,19 +1,20 @@
-"""Deadlines as an iCalendar file (RFC 5545)."""
+"""Render deadlines as an iCalendar file (RFC 5545)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-LINE_BYTES = 75
-"""Without the line's end: longer ones are folded."""
-ESCAPED = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n", "\r": None})
+_MAX_LINE_BYTES = 75
+"""Longest content line without its line break; longer lines are folded (RFC 5545, section 3.1)."""
+_ESCAPES = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n", "\r": None})
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """``uid`` stays when the event moves; then ``sequence`` grows, and ``changed`` says when it did.
+class CalendarEvent:
+    """A calendar event.
 
-    ``sure``: it will not move by itself, as it does in a pause.
+    When the event moves, ``uid`` stays the same, ``sequence`` grows and ``changed_at`` is the time of the
+    move. ``is_confirmed`` is false while the competition is paused, as the deadline then keeps moving.
     """
 
     uid: str
@@ -23,58 +24,61 @@ class Event:
     description: str
     url: str
     sequence: int
-    changed: datetime
-    sure: bool = True
+    changed_at: datetime
+    is_confirmed: bool = True
 
 
-def calendar(name: str, events: Sequence[Event], *, language: str) -> str:
-    """A calendar that others subscribe to; it asks to be looked at each hour."""
+def render_calendar(name: str, events: Sequence[CalendarEvent], *, language: str) -> str:
+    """Return a calendar for subscription; it asks clients to refresh every hour."""
     lines = [
         "BEGIN:VCALENDAR",
         "VERSION:2.0",
         "PRODID:-//anoncup//schedule//EN",
         "CALSCALE:GREGORIAN",
         "METHOD:PUBLISH",
-        text("NAME", name),
-        text("X-WR-CALNAME", name),
+        _format_property("NAME", name),
+        _format_property("X-WR-CALNAME", name),
         "REFRESH-INTERVAL;VALUE=DURATION:PT1H",
-        *(line for event in events for line in event_lines(event, language)),
+        *(line for event in events for line in _event_lines(event, language)),
         "END:VCALENDAR",
     ]
-    return "".join(f"{part}\r\n" for line in lines for part in folded(line))
+    return "".join(f"{part}\r\n" for line in lines for part in _fold_line(line))
 
 
-def event_lines(event: Event, language: str) -> Iterable[str]:
+def _event_lines(event: CalendarEvent, language: str) -> Iterable[str]:
     return [
         "BEGIN:VEVENT",
-        text("UID", event.uid),
-        f"DTSTAMP:{moment(event.changed)}",
-        f"LAST-MODIFIED:{moment(event.changed)}",
+        _format_property("UID", event.uid),
+        f"DTSTAMP:{_format_timestamp(event.changed_at)}",
+        f"LAST-MODIFIED:{_format_timestamp(event.changed_at)}",
         f"SEQUENCE:{event.sequence}",
-        f"DTSTART:{moment(event.start)}",
-        f"DTEND:{moment(event.end)}",
-        text(f"SUMMARY;LANGUAGE={language}", event.summary),
-        text(f"DESCRIPTION;LANGUAGE={language}", event.description),
+        f"DTSTART:{_format_timestamp(event.start)}",
+        f"DTEND:{_format_timestamp(event.end)}",
+        _format_property(f"SUMMARY;LANGUAGE={language}", event.summary),
+        _format_property(f"DESCRIPTION;LANGUAGE={language}", event.description),
         f"URL:{event.url}",
-        f"STATUS:{'CONFIRMED' if event.sure else 'TENTATIVE'}",
+        f"STATUS:{'CONFIRMED' if event.is_confirmed else 'TENTATIVE'}",
         "TRANSP:TRANSPARENT",
         "END:VEVENT",
     ]
 
 
-def text(name: str, value: str) -> str:
-    return f"{name}:{value.translate(ESCAPED)}"
+def _format_property(name: str, value: str) -> str:
+    return f"{name}:{value.translate(_ESCAPES)}"
 
 
-def moment(at: datetime) -> str:
-    return at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+def _format_timestamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
 
 
-def folded(line: str) -> Iterator[str]:
-    """A line in parts of at most 75 octets, none within a character; all but the first begin with a space."""
+def _fold_line(line: str) -> Iterator[str]:
+    """Split a line into parts of at most 75 octets.
+
+    Parts never split a character, and all but the first start with a space.
+    """
     part = ""
     for character in line:
-        if len((part + character).encode()) > LINE_BYTES:
+        if len((part + character).encode()) > _MAX_LINE_BYTES:
             yield part
             part = " "
         part += character

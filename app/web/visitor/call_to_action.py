@@ -1,4 +1,4 @@
-"""What the one who looks at a competition can do next: the name of a sentence, and where it leads."""
+"""Choose the next action that the overview page of a competition offers to its reader."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,46 +6,53 @@ from datetime import datetime
 from app.services.accounts.accounts import Principal
 from app.web.site.frame import Frame
 
-TO_WATCH = ("settling", "between", "reidentification")
-"""States in which a newcomer has nothing to send, and something to see."""
+_WATCHABLE_STATES = ("settling", "between", "reidentification")
+"""States in which newcomers cannot submit anything but can watch the board."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """The words ``step_<name>`` and ``step_<name>_link``; ``to``: below the competition, or from ``/``.
+class CallToAction:
+    """A link with the labels ``step_<name>`` and ``step_<name>_link``.
 
-    ``starts``: when the phase starts that has to be waited for.
+    ``starts_at`` is the start of the phase that the reader has to wait for.
     """
 
     name: str
-    to: str
-    starts: datetime | None = None
+    path: str
+    starts_at: datetime | None = None
 
 
-def next_step(frame: Frame, principal: Principal | None, *, board_open: bool) -> Step | None:
-    """None for a disqualified team: there is nothing that it could do. ``board_open``: to this reader."""
-    if frame.organizer:
-        return of_organizer(frame)
+def choose_action(frame: Frame, principal: Principal | None, *, board_open: bool) -> CallToAction | None:
+    """Return the next action, or None for a disqualified team, which has none.
+
+    ``board_open`` tells whether this reader can see the board.
+    """
+    if frame.is_organizer:
+        return _choose_organizer_action(frame)
     if frame.team is not None:
-        return None if frame.disqualified else of_team(frame)
+        return None if frame.is_disqualified else _choose_team_action(frame)
     if frame.standing.state == "closed":
-        return Step("over", f"{frame.path}/boards/anonymization")
-    if frame.standing.state in TO_WATCH and board_open:
-        return Step(f"watch_{frame.standing.state}", f"{frame.path}/boards/anonymization")
-    return Step("join", "/account") if principal else Step("visitor", f"/sign-in?to={frame.path}")
+        return CallToAction("over", f"{frame.path}/boards/anonymization")
+    if frame.standing.state in _WATCHABLE_STATES and board_open:
+        return CallToAction(f"watch_{frame.standing.state}", f"{frame.path}/boards/anonymization")
+    return (
+        CallToAction("join", "/account")
+        if principal
+        else CallToAction("visitor", f"/sign-in?to={frame.path}")
+    )
 
 
-def of_organizer(frame: Frame) -> Step:
+def _choose_organizer_action(frame: Frame) -> CallToAction:
     if frame.contest.row.original_rows is None:
-        return Step("data", f"{frame.path}/organize/data")
-    return Step("organize", f"{frame.path}/organize")
+        return CallToAction("data", f"{frame.path}/organize/data")
+    return CallToAction("organize", f"{frame.path}/organize")
 
 
-def of_team(frame: Frame) -> Step:
-    """By where the competition stands."""
+def _choose_team_action(frame: Frame) -> CallToAction:
+    """Return the action of a team member for the state of the competition."""
     if frame.standing.paused:
-        return Step("team_paused", f"{frame.path}/rules")
-    places = {
+        return CallToAction("team_paused", f"{frame.path}/rules")
+    pages = {
         "draft": "rules",
         "anonymization": "submissions",
         "settling": "submissions",
@@ -54,4 +61,4 @@ def of_team(frame: Frame) -> Step:
         "closed": "boards/anonymization",
     }
     state = frame.standing.state
-    return Step(f"team_{state}", f"{frame.path}/{places[state]}", frame.starts)
+    return CallToAction(f"team_{state}", f"{frame.path}/{pages[state]}", frame.next_start)

@@ -1,4 +1,4 @@
-"""What teams ask the organizers, as each reader may see it, and the form to ask."""
+"""The page of questions to the organizers and their answers, with the form to ask one."""
 
 from typing import Annotated, Any
 
@@ -8,48 +8,50 @@ from starlette.responses import Response
 
 from anoncup.errors import DomainError
 from app.db.transaction import transaction
-from app.http.authentication import MaybeSignedIn, SignedIn
+from app.http.authentication import CurrentPrincipal, OptionalPrincipal
 from app.services.accounts.accounts import Principal
 from app.services.contests import clarifications
-from app.web.site.frame import frame_of
-from app.web.site.pages import PageRoute, again, page, see
+from app.web.site.frame import load_frame
+from app.web.site.pages import PageRoute, render_form_again, render_page, see_other
 
 router = APIRouter(route_class=PageRoute)
 
 
 @router.get("/competitions/{slug}/clarifications")
-def all_clarifications(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse:
-    return clarifications_page(request, slug, principal)
+def show_clarifications(request: Request, slug: str, principal: OptionalPrincipal) -> HTMLResponse:
+    return _render_clarifications(request, slug, principal)
 
 
 @router.post("/competitions/{slug}/clarifications")
-def ask(request: Request, slug: str, principal: SignedIn, question: Annotated[str, Form()] = "") -> Response:
+def ask(
+    request: Request, slug: str, principal: CurrentPrincipal, question: Annotated[str, Form()] = ""
+) -> Response:
     try:
         with transaction() as session:
             clarifications.ask(session, principal, slug, question)
     except DomainError as problem:
-        return clarifications_page(request, slug, principal, problem=problem, typed=question)
-    return see(request.url.path, done="asked")
+        return _render_clarifications(request, slug, principal, problem=problem, rejected_question=question)
+    return see_other(request.url.path, notice="asked")
 
 
-def clarifications_page(
+def _render_clarifications(
     request: Request,
     slug: str,
     principal: Principal | None,
     *,
     problem: DomainError | None = None,
-    typed: str = "",
+    rejected_question: str = "",
 ) -> HTMLResponse:
-    """``typed``: a question that was refused."""
+    """Render the page; ``rejected_question`` is put back into the form."""
     with transaction() as session:
-        frame = frame_of(session, principal, slug)
-        asked = clarifications.listed(session, principal, slug)
+        frame = load_frame(session, principal, slug)
+        asked = clarifications.list_clarifications(session, principal, slug)
     content: dict[str, Any] = {
         "frame": frame,
         "asked": asked,
-        "typed": typed,
-        "longest": clarifications.LONGEST,
+        "typed": rejected_question,
+        "longest": clarifications.MAX_LENGTH,
     }
     if problem is not None:
-        return again(request, principal, "visitor/clarifications.html", problem, **content)
-    return page(request, principal, "visitor/clarifications.html", **content)
+        return render_form_again(request, principal, "visitor/clarifications.html", problem, **content)
+    return render_page(request, principal, "visitor/clarifications.html", **content)

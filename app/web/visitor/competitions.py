@@ -1,4 +1,4 @@
-"""The front page: all competitions, those that go on first."""
+"""The front page, which lists all competitions in groups."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -12,122 +12,128 @@ from anoncup.rules.model import Rules
 from anoncup.schemas import Board, BoardRow
 from anoncup.schemas.roles import Role
 from app.db.transaction import transaction
-from app.http.authentication import MaybeSignedIn
+from app.http.authentication import OptionalPrincipal
 from app.services.accounts.accounts import Principal
 from app.services.contests import directory
-from app.services.contests.directory import Readable
-from app.services.contests.phases import Standing
-from app.web.site.frame import Turn, next_turn
-from app.web.site.pages import PageRoute, page
-from app.web.visitor.leader import podium
-from app.web.visitor.overview import open_board
+from app.services.contests.directory import DirectoryEntry
+from app.services.contests.phases import PhaseStatus
+from app.web.site.frame import PhaseBoundary, find_next_boundary
+from app.web.site.pages import PageRoute, render_page
+from app.web.visitor.leader import select_podium
+from app.web.visitor.overview import load_open_board
 
 router = APIRouter(route_class=PageRoute)
-RUNNING = ("anonymization", "settling", "between", "reidentification")
+_RUNNING_STATES = ("anonymization", "settling", "between", "reidentification")
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
-    """A competition as the front page shows it."""
+class CompetitionCard:
+    """A competition on the front page."""
 
-    entry: Readable
+    entry: DirectoryEntry
 
     @property
     def rules(self) -> Rules:
         return self.entry.rules
 
     @property
-    def standing(self) -> Standing:
-        return self.entry.standing
+    def standing(self) -> PhaseStatus:
+        return self.entry.status
 
     @property
-    def next_turn(self) -> Turn | None:
-        return None if self.standing.paused else next_turn(self.rules, self.standing.now)
+    def next_boundary(self) -> PhaseBoundary | None:
+        return None if self.standing.paused else find_next_boundary(self.rules, self.standing.now)
 
     @property
-    def ended(self) -> datetime | None:
-        """The end of its last phase, once it is over."""
+    def ended_at(self) -> datetime | None:
+        """End of the last phase, or None unless the competition is closed."""
         ends = [phase.end for phase in self.rules.phases]
         return max(ends) if ends and self.standing.state == "closed" else None
 
     @property
-    def own(self) -> bool:
-        return self.entry.team is not None or self.entry.organizer
+    def is_own(self) -> bool:
+        return self.entry.team_name is not None or self.entry.is_organizer
 
 
 @dataclass(frozen=True, slots=True)
-class First:
-    """The competition whose leaders the front page shows: one alone, for each board takes queries."""
+class FeaturedCompetition:
+    """The competition whose leaders the front page shows. It is only one, as each board costs queries."""
 
-    card: Card
+    card: CompetitionCard
     board: Board
 
     @property
     def podium(self) -> list[BoardRow]:
-        return podium(self.board)
+        return select_podium(self.board)
 
     @property
-    def frozen(self) -> bool:
-        """Whether the board stands still for this reader, who is told since when."""
-        standing, since = self.card.standing, self.board.frozen_from
-        waits = since is not None and since <= standing.now and standing.state != "closed"
-        return waits and not self.card.entry.organizer
+    def is_frozen(self) -> bool:
+        """Whether this reader sees a frozen board; the page then shows since when."""
+        standing, frozen_from = self.card.standing, self.board.frozen_from
+        has_begun = frozen_from is not None and frozen_from <= standing.now and standing.state != "closed"
+        return has_begun and not self.card.entry.is_organizer
 
 
 @router.get("/")
-def all_competitions(request: Request, principal: MaybeSignedIn) -> HTMLResponse:
+def show_competitions(request: Request, principal: OptionalPrincipal) -> HTMLResponse:
     with transaction() as session:
-        found = directory.competitions_for(session, principal)
-        groups = grouped(map(Card, found.readable))
-        first = first_of(session, principal, groups)
+        listing = directory.load_directory(session, principal)
+        groups = _group_cards(map(CompetitionCard, listing.readable))
+        featured = _choose_featured(session, principal, groups)
     may_create = principal is not None and principal.role != Role.PARTICIPANT
-    return page(
+    return render_page(
         request,
         principal,
         "visitor/competitions.html",
         groups=groups,
-        first=first,
-        unreadable=found.unreadable,
+        first=featured,
+        unreadable=listing.unreadable,
         may_create=may_create,
     )
 
 
-def grouped(cards: Iterable[Card]) -> dict[str, list[Card]]:
-    """The reader's own, then what goes on, is to come and is over, each group by what comes next in it."""
-    groups: dict[str, list[Card]] = {"own": [], "running": [], "coming": [], "past": []}
+def _group_cards(cards: Iterable[CompetitionCard]) -> dict[str, list[CompetitionCard]]:
+    """Group the cards into own, running, coming and past, and sort each group; omit empty groups."""
+    groups: dict[str, list[CompetitionCard]] = {"own": [], "running": [], "coming": [], "past": []}
     for card in cards:
-        groups[group_of(card)].append(card)
-    groups["own"].sort(key=lambda card: (card.standing.state == "closed", soonest(card)))
-    for name, key in KEYS.items():
+        groups[_group_name(card)].append(card)
+    groups["own"].sort(key=lambda card: (card.standing.state == "closed", _next_boundary_timestamp(card)))
+    for name, key in _SORT_KEYS.items():
         groups[name].sort(key=key)
-    return {name: found for name, found in groups.items() if found}
+    return {name: group for name, group in groups.items() if group}
 
 
-def first_of(session: Session, principal: Principal | None, groups: Mapping[str, list[Card]]) -> First | None:
-    """The first on the page that has begun; None while nobody has a rank in it, or its board is closed."""
-    begun = (card for cards in groups.values() for card in cards if card.standing.state != "draft")
-    if (card := next(begun, None)) is None:
+def _choose_featured(
+    session: Session, principal: Principal | None, groups: Mapping[str, list[CompetitionCard]]
+) -> FeaturedCompetition | None:
+    """Return the first started competition on the page, or None if its board is closed or has no ranks."""
+    started = (card for cards in groups.values() for card in cards if card.standing.state != "draft")
+    if (card := next(started, None)) is None:
         return None
-    board = open_board(session, principal, card.rules.slug)
-    return First(card, board) if board and podium(board) else None
+    board = load_open_board(session, principal, card.rules.slug)
+    return FeaturedCompetition(card, board) if board and select_podium(board) else None
 
 
-def group_of(card: Card) -> str:
-    if card.own:
+def _group_name(card: CompetitionCard) -> str:
+    if card.is_own:
         return "own"
-    if card.standing.state in RUNNING:
+    if card.standing.state in _RUNNING_STATES:
         return "running"
     return "coming" if card.standing.state == "draft" else "past"
 
 
-def soonest(card: Card) -> float:
-    """The next turn; one that has none, or stands still, comes last."""
-    return card.next_turn.at.timestamp() if card.next_turn else float("inf")
+def _next_boundary_timestamp(card: CompetitionCard) -> float:
+    """Return a sort key that puts competitions without a next phase boundary, or paused ones, last."""
+    return card.next_boundary.time.timestamp() if card.next_boundary else float("inf")
 
 
-def latest_end(card: Card) -> float:
-    """The one that ended last comes first."""
-    return -card.ended.timestamp() if card.ended else 0.0
+def _negated_end_timestamp(card: CompetitionCard) -> float:
+    """Return a sort key that puts the competition that ended last first."""
+    return -card.ended_at.timestamp() if card.ended_at else 0.0
 
 
-KEYS: dict[str, Callable[[Card], float]] = {"running": soonest, "coming": soonest, "past": latest_end}
+_SORT_KEYS: dict[str, Callable[[CompetitionCard], float]] = {
+    "running": _next_boundary_timestamp,
+    "coming": _next_boundary_timestamp,
+    "past": _negated_end_timestamp,
+}

@@ -1,7 +1,8 @@
 """The formula of every measure, distance and score, as MathML by name.
 
-X is the original, Y the release, n and n′ their individuals; Q and S the quasi-identifiers and the sensitive
-attributes; s_j the individual of X that individual j of Y is. Browsers show MathML without any script.
+X is the original and Y the release; n and n′ are their numbers of individuals; Q and S are the
+quasi-identifiers and the sensitive attributes; s_j is the individual of X who is individual j of Y. MathML
+needs no script in the browser.
 """
 
 from collections.abc import Mapping
@@ -11,354 +12,418 @@ from markupsafe import Markup
 from anoncup.plugins import BUILT_IN, INSTALLED
 
 
-def row(*parts: str) -> str:
+def _mrow(*parts: str) -> str:
     return f"<mrow>{''.join(parts)}</mrow>"
 
 
-def i(name: str) -> str:
+def _mi(name: str) -> str:
     return f"<mi>{name}</mi>"
 
 
-def n(number: str) -> str:
+def _mn(number: str) -> str:
     return f"<mn>{number}</mn>"
 
 
-def o(sign: str) -> str:
+def mo(sign: str) -> str:
     return f"<mo>{sign}</mo>"
 
 
-def words(text: str) -> str:
-    """The name of a function, upright."""
+def function_name(text: str) -> str:
+    """Return the name of a function, in upright letters."""
     return f'<mi mathvariant="normal">{text}</mi>'
 
 
-def sub(base: str, below: str) -> str:
+def msub(base: str, below: str) -> str:
     return f"<msub>{base}{below}</msub>"
 
 
-def sup(base: str, above: str) -> str:
+def msup(base: str, above: str) -> str:
     return f"<msup>{base}{above}</msup>"
 
 
-def both(base: str, below: str, above: str) -> str:
+def msubsup(base: str, below: str, above: str) -> str:
     return f"<msubsup>{base}{below}{above}</msubsup>"
 
 
-def frac(above: str, below: str) -> str:
+def mfrac(above: str, below: str) -> str:
     return f"<mfrac>{above}{below}</mfrac>"
 
 
-def under(sign: str, below: str) -> str:
+def munder(sign: str, below: str) -> str:
     return f"<munder>{sign}{below}</munder>"
 
 
-def total(over: str) -> str:
-    return under('<mo movablelimits="false">∑</mo>', over)
+def _summation(index: str) -> str:
+    return munder('<mo movablelimits="false">∑</mo>', index)
 
 
-def least(over: str) -> str:
-    return under('<mo movablelimits="false">min</mo>', over)
+def minimum(index: str) -> str:
+    return munder('<mo movablelimits="false">min</mo>', index)
 
 
-def most(over: str) -> str:
-    return under('<mo movablelimits="false">max</mo>', over)
+def maximum(index: str) -> str:
+    return munder('<mo movablelimits="false">max</mo>', index)
 
 
-def size(*parts: str) -> str:
-    """An absolute value, or the number of elements."""
-    return row(
+def bars(*parts: str) -> str:
+    """Return the parts between bars: an absolute value or the number of elements."""
+    return _mrow(
         '<mo stretchy="true" form="prefix">|</mo>', *parts, '<mo stretchy="true" form="postfix">|</mo>'
     )
 
 
-def call(function: str, *parts: str) -> str:
-    return row(function, '<mo stretchy="true">(</mo>', *parts, '<mo stretchy="true">)</mo>')
+def _apply_function(function: str, *parts: str) -> str:
+    return _mrow(function, '<mo stretchy="true">(</mo>', *parts, '<mo stretchy="true">)</mo>')
 
 
-def braced(*parts: str) -> str:
-    return row('<mo stretchy="true">{</mo>', *parts, '<mo stretchy="true">}</mo>')
+def braces(*parts: str) -> str:
+    return _mrow('<mo stretchy="true">{</mo>', *parts, '<mo stretchy="true">}</mo>')
 
 
-def prime(name: str) -> str:
-    """What belongs to the release."""
-    return i(f"{name}′")  # a raised stroke would be too small to read
+def _prime(name: str) -> str:
+    """Return the symbol with the stroke that marks values of the release."""
+    return _mi(f"{name}′")  # a superscript stroke would be too small to read
 
 
 def count(*parts: str) -> str:
-    """How many there are of what is said."""
-    return row(o("#"), braced(*parts))
+    """Return the number of elements that meet a condition."""
+    return _mrow(mo("#"), braces(*parts))
 
 
-def block(*parts: str) -> Markup:
-    return Markup(f'<math display="block">{row(*parts)}</math>')  # noqa: S704  # all parts are written here
+def _display_math(*parts: str) -> Markup:
+    return Markup(f'<math display="block">{_mrow(*parts)}</math>')  # noqa: S704  # built from literals only
 
 
-EQUALS, MINUS, IN, PLUS = o("="), o("−"), o("∈"), o("+")
-X, Y, S, Q, A, L = i("X"), i("Y"), i("S"), i("Q"), i("A"), i("l")
-ROWS, ROWS_LEFT = i("n"), prime("n")
-CELLS = row(i("R"), o("("), A, o(")"))
-CLASSES, CLASS = i("K"), i("c")
-MEAN = i("μ")
+EQUALS, MINUS, ELEMENT_OF, PLUS = mo("="), mo("−"), mo("∈"), mo("+")
+X, Y, S, Q, A, L = _mi("X"), _mi("Y"), _mi("S"), _mi("Q"), _mi("A"), _mi("l")
+ORIGINAL_SIZE, RELEASE_SIZE = _mi("n"), _prime("n")
+_CELLS = _mrow(_mi("R"), mo("("), A, mo(")"))
+CLASSES, CLASS = _mi("K"), _mi("c")
+_MEAN = _mi("μ")
 
-K_MIN = block(least(row(CLASS, IN, CLASSES)), size(CLASS))
-K_MEAN = block(frac(ROWS_LEFT, size(CLASSES)))
+_K_MIN = _display_math(minimum(_mrow(CLASS, ELEMENT_OF, CLASSES)), bars(CLASS))
+_K_MEAN = _display_math(mfrac(RELEASE_SIZE, bars(CLASSES)))
 
 
-def averaged(over: str, each: str, number: str) -> str:
-    """The mean over some of what is said of each."""
-    return row(frac(n("1"), number), total(over), each)
+def average(index: str, term: str, number: str) -> str:
+    """Return the mean of a term over ``number`` values of an index."""
+    return _mrow(mfrac(_mn("1"), number), _summation(index), term)
 
 
 def cell(table: str, target: str) -> str:
-    """The target's values in the rows of a cell of the cross-table."""
-    return row(sup(table, target), o("∣"), sup(table, A), EQUALS, i("a"))
+    """Return the values of the target column in the rows of a cell of the cross-table."""
+    return _mrow(msup(table, target), mo("∣"), msup(table, A), EQUALS, _mi("a"))
 
 
-def cross(price: str) -> Markup:
-    """The mean gap over the cells of sex and country."""
-    return block(
-        averaged(
-            row(i("z"), IN, i("Z")),
-            size(sub(i(price), i("z")), MINUS, sub(prime(price), i("z"))),
-            size(i("Z")),
+def _cross_table_gap(symbol: str) -> Markup:
+    """Return the mean gap over the cells of the cross-table of sex and country."""
+    return _display_math(
+        average(
+            _mrow(_mi("z"), ELEMENT_OF, _mi("Z")),
+            bars(msub(_mi(symbol), _mi("z")), MINUS, msub(_prime(symbol), _mi("z"))),
+            bars(_mi("Z")),
         )
     )
 
 
 MICRODATA: Mapping[str, Markup] = {
-    "mean_mae": block(
-        averaged(row(L, IN, S), size(call(MEAN, sup(X, L)), MINUS, call(MEAN, sup(Y, L))), size(S)),
-    ),
-    "cross_mean": block(
-        averaged(
-            row(i("a"), IN, CELLS),
-            size(call(MEAN, cell(i("x"), i("b"))), MINUS, call(MEAN, cell(i("y"), i("b")))),
-            size(CELLS),
-        )
-    ),
-    "cross_count": block(
-        averaged(
-            row(i("a"), IN, CELLS),
-            size(
-                count(i("x"), o(":"), sup(i("x"), A), EQUALS, i("a")),
-                MINUS,
-                count(i("y"), o(":"), sup(i("y"), A), EQUALS, i("a")),
-            ),
-            size(CELLS),
-        )
-    ),
-    "cor_mae": block(
-        averaged(
-            row(i("k"), o("&lt;"), L, IN, S),
-            size(both(i("r"), row(i("k"), L), X), MINUS, both(i("r"), row(i("k"), L), Y)),
-            row(size(S), o("("), size(S), MINUS, n("1"), o(")"), o("/"), n("2")),
-        )
-    ),
-    "information_loss": block(
-        frac(n("1"), row(ROWS_LEFT, size(S))),
-        total(row(i("j"), o("≤"), ROWS_LEFT)),
-        total(row(L, IN, S)),
-        frac(
-            size(both(i("x"), sub(i("s"), i("j")), L), MINUS, both(i("y"), i("j"), L)),
-            row(words("max"), sup(X, L), MINUS, words("min"), sup(X, L)),
+    "mean_mae": _display_math(
+        average(
+            _mrow(L, ELEMENT_OF, S),
+            bars(_apply_function(_MEAN, msup(X, L)), MINUS, _apply_function(_MEAN, msup(Y, L))),
+            bars(S),
         ),
     ),
-    "row_difference": block(ROWS, MINUS, ROWS_LEFT),
-    "k_min": K_MIN,
-    "k_mean": K_MEAN,
-    "classes": block(size(CLASSES)),
-    "unique_share": block(frac(count(CLASS, IN, CLASSES, o(":"), size(CLASS), EQUALS, n("1")), ROWS_LEFT)),
-    "l_diversity": block(
-        least(row(CLASS, IN, CLASSES, o(","), L, IN, S)),
-        count(both(i("y"), i("j"), L), o(":"), i("j"), IN, CLASS),
-    ),
-    "t_closeness": block(
-        most(row(CLASS, IN, CLASSES, o(","), L, IN, S)),
-        frac(n("1"), row(i("m"), MINUS, n("1"))),
-        total(row(i("v"), o("&lt;"), i("m"))),
-        size(both(i("P"), CLASS, L), o("("), i("v"), o(")"), MINUS, sup(i("P"), L), o("("), i("v"), o(")")),
-    ),
-}
-
-TRANSACTIONS: Mapping[str, Markup] = {
-    "cmae_price": cross("p"),
-    "cmae_spend": cross("b"),
-    "rfm": block(
-        averaged(
-            row(i("z"), IN, sup(braced(n("1"), o("…"), n("10")), n("3"))),
-            size(sub(i("N"), i("z")), MINUS, sub(prime("N"), i("z"))),
-            n("1000"),
-        )
-    ),
-    "row_difference": block(size(prime("m"), MINUS, i("m"))),
-    "goods_cosine": block(
-        frac(
-            row(
-                total(row(i("g"), o(","), i("h"))),
-                size(sub(i("σ"), row(i("g"), i("h"))), MINUS, sub(prime("σ"), row(i("g"), i("h")))),
+    "cross_mean": _display_math(
+        average(
+            _mrow(_mi("a"), ELEMENT_OF, _CELLS),
+            bars(
+                _apply_function(_MEAN, cell(_mi("x"), _mi("b"))),
+                MINUS,
+                _apply_function(_MEAN, cell(_mi("y"), _mi("b"))),
             ),
-            row(total(row(i("g"), o(","), i("h"))), sub(i("σ"), row(i("g"), i("h")))),
+            bars(_CELLS),
         )
     ),
-    "top_goods": block(frac(size(i("G"), o("∖"), prime("G")), size(i("G")))),
-    "k_min": K_MIN,
-    "k_mean": K_MEAN,
-    "basket_k_min": K_MIN,
-    "basket_k_mean": K_MEAN,
+    "cross_count": _display_math(
+        average(
+            _mrow(_mi("a"), ELEMENT_OF, _CELLS),
+            bars(
+                count(_mi("x"), mo(":"), msup(_mi("x"), A), EQUALS, _mi("a")),
+                MINUS,
+                count(_mi("y"), mo(":"), msup(_mi("y"), A), EQUALS, _mi("a")),
+            ),
+            bars(_CELLS),
+        )
+    ),
+    "cor_mae": _display_math(
+        average(
+            _mrow(_mi("k"), mo("&lt;"), L, ELEMENT_OF, S),
+            bars(msubsup(_mi("r"), _mrow(_mi("k"), L), X), MINUS, msubsup(_mi("r"), _mrow(_mi("k"), L), Y)),
+            _mrow(bars(S), mo("("), bars(S), MINUS, _mn("1"), mo(")"), mo("/"), _mn("2")),
+        )
+    ),
+    "information_loss": _display_math(
+        mfrac(_mn("1"), _mrow(RELEASE_SIZE, bars(S))),
+        _summation(_mrow(_mi("j"), mo("≤"), RELEASE_SIZE)),
+        _summation(_mrow(L, ELEMENT_OF, S)),
+        mfrac(
+            bars(msubsup(_mi("x"), msub(_mi("s"), _mi("j")), L), MINUS, msubsup(_mi("y"), _mi("j"), L)),
+            _mrow(function_name("max"), msup(X, L), MINUS, function_name("min"), msup(X, L)),
+        ),
+    ),
+    "row_difference": _display_math(ORIGINAL_SIZE, MINUS, RELEASE_SIZE),
+    "k_min": _K_MIN,
+    "k_mean": _K_MEAN,
+    "classes": _display_math(bars(CLASSES)),
+    "unique_share": _display_math(
+        mfrac(count(CLASS, ELEMENT_OF, CLASSES, mo(":"), bars(CLASS), EQUALS, _mn("1")), RELEASE_SIZE)
+    ),
+    "l_diversity": _display_math(
+        minimum(_mrow(CLASS, ELEMENT_OF, CLASSES, mo(","), L, ELEMENT_OF, S)),
+        count(msubsup(_mi("y"), _mi("j"), L), mo(":"), _mi("j"), ELEMENT_OF, CLASS),
+    ),
+    "t_closeness": _display_math(
+        maximum(_mrow(CLASS, ELEMENT_OF, CLASSES, mo(","), L, ELEMENT_OF, S)),
+        mfrac(_mn("1"), _mrow(_mi("m"), MINUS, _mn("1"))),
+        _summation(_mrow(_mi("v"), mo("&lt;"), _mi("m"))),
+        bars(
+            msubsup(_mi("P"), CLASS, L),
+            mo("("),
+            _mi("v"),
+            mo(")"),
+            MINUS,
+            msup(_mi("P"), L),
+            mo("("),
+            _mi("v"),
+            mo(")"),
+        ),
+    ),
 }
 
-C, P, HALF = i("C"), i("p"), frac(n("1"), n("2"))
-
-
-def variation(*place: str) -> str:
-    """The total variation distance over some cells."""
-    return row(HALF, total(row(*place)), size(sub(P, row(*place)), MINUS, sub(prime("p"), row(*place))))
-
-
-MEMBERSHIP: Mapping[str, Markup] = {
-    "marginals": block(averaged(row(i("c"), IN, C), variation(i("b")), size(C))),
-    "pairs": block(
-        averaged(
-            row(i("c"), o("&lt;"), i("d"), IN, C),
-            variation(i("a"), o(","), i("b")),
-            row(size(C), o("("), size(C), MINUS, n("1"), o(")"), o("/"), n("2")),
+_TRANSACTIONS: Mapping[str, Markup] = {
+    "cmae_price": _cross_table_gap("p"),
+    "cmae_spend": _cross_table_gap("b"),
+    "rfm": _display_math(
+        average(
+            _mrow(_mi("z"), ELEMENT_OF, msup(braces(_mn("1"), mo("…"), _mn("10")), _mn("3"))),
+            bars(msub(_mi("N"), _mi("z")), MINUS, msub(_prime("N"), _mi("z"))),
+            _mn("1000"),
         )
     ),
-    "correlations": block(
-        averaged(
-            row(i("k"), o("&lt;"), L, IN, S),
-            row(
+    "row_difference": _display_math(bars(_prime("m"), MINUS, _mi("m"))),
+    "goods_cosine": _display_math(
+        mfrac(
+            _mrow(
+                _summation(_mrow(_mi("g"), mo(","), _mi("h"))),
+                bars(
+                    msub(_mi("σ"), _mrow(_mi("g"), _mi("h"))),
+                    MINUS,
+                    msub(_prime("σ"), _mrow(_mi("g"), _mi("h"))),
+                ),
+            ),
+            _mrow(_summation(_mrow(_mi("g"), mo(","), _mi("h"))), msub(_mi("σ"), _mrow(_mi("g"), _mi("h")))),
+        )
+    ),
+    "top_goods": _display_math(mfrac(bars(_mi("G"), mo("∖"), _prime("G")), bars(_mi("G")))),
+    "k_min": _K_MIN,
+    "k_mean": _K_MEAN,
+    "basket_k_min": _K_MIN,
+    "basket_k_mean": _K_MEAN,
+}
+
+C, P, HALF = _mi("C"), _mi("p"), mfrac(_mn("1"), _mn("2"))
+
+
+def _total_variation(*index: str) -> str:
+    """Return the total variation distance over the cells with this index."""
+    return _mrow(
+        HALF, _summation(_mrow(*index)), bars(msub(P, _mrow(*index)), MINUS, msub(_prime("p"), _mrow(*index)))
+    )
+
+
+_MEMBERSHIP: Mapping[str, Markup] = {
+    "marginals": _display_math(average(_mrow(_mi("c"), ELEMENT_OF, C), _total_variation(_mi("b")), bars(C))),
+    "pairs": _display_math(
+        average(
+            _mrow(_mi("c"), mo("&lt;"), _mi("d"), ELEMENT_OF, C),
+            _total_variation(_mi("a"), mo(","), _mi("b")),
+            _mrow(bars(C), mo("("), bars(C), MINUS, _mn("1"), mo(")"), mo("/"), _mn("2")),
+        )
+    ),
+    "correlations": _display_math(
+        average(
+            _mrow(_mi("k"), mo("&lt;"), L, ELEMENT_OF, S),
+            _mrow(
                 HALF,
-                size(sub(i("r"), row(i("k"), L)), MINUS, sub(prime("r"), row(i("k"), L))),
+                bars(msub(_mi("r"), _mrow(_mi("k"), L)), MINUS, msub(_prime("r"), _mrow(_mi("k"), L))),
             ),
-            row(size(S), o("("), size(S), MINUS, n("1"), o(")"), o("/"), n("2")),
+            _mrow(bars(S), mo("("), bars(S), MINUS, _mn("1"), mo(")"), mo("/"), _mn("2")),
         )
     ),
-    "tails": block(averaged(row(L, IN, S), size(sub(prime("p"), L), MINUS, n("0.02")), size(S))),
-    "copies": block(frac(count(i("y"), IN, Y, o(":"), i("y"), IN, i("M")), size(Y))),
-    "propensity": block(
-        frac(n("4"), i("N")),
-        total(row(i("i"), o("≤"), i("N"))),
-        sup(row(o("("), sub(i("q"), i("i")), MINUS, i("c"), o(")")), n("2")),
+    "tails": _display_math(
+        average(_mrow(L, ELEMENT_OF, S), bars(msub(_prime("p"), L), MINUS, _mn("0.02")), bars(S))
+    ),
+    "copies": _display_math(
+        mfrac(count(_mi("y"), ELEMENT_OF, Y, mo(":"), _mi("y"), ELEMENT_OF, _mi("M")), bars(Y))
+    ),
+    "propensity": _display_math(
+        mfrac(_mn("4"), _mi("N")),
+        _summation(_mrow(_mi("i"), mo("≤"), _mi("N"))),
+        msup(_mrow(mo("("), msub(_mi("q"), _mi("i")), MINUS, _mi("c"), mo(")")), _mn("2")),
     ),
 }
 
-LEFT = row(i("r"), IN, i("R"))
-PAIR = row(i("i"), o(","), i("j"))
-LIKENESS = block(
-    call(
-        words("min"),
-        n("1"),
-        o(","),
-        frac(
-            row(total(PAIR), size(sub(i("a"), PAIR), MINUS, sub(i("c"), PAIR))),
-            row(total(PAIR), sub(i("a"), PAIR)),
+_REMAINING_RECORD = _mrow(_mi("r"), ELEMENT_OF, _mi("R"))
+_PAIR = _mrow(_mi("i"), mo(","), _mi("j"))
+_COSINE_CHANGE = _display_math(
+    _apply_function(
+        function_name("min"),
+        _mn("1"),
+        mo(","),
+        mfrac(
+            _mrow(_summation(_PAIR), bars(msub(_mi("a"), _PAIR), MINUS, msub(_mi("c"), _PAIR))),
+            _mrow(_summation(_PAIR), msub(_mi("a"), _PAIR)),
         ),
     )
 )
-"""How far the cosines of goods have moved."""
+"""Relative change of the cosines between goods, at most 1."""
 
 
-def price_by(function: str) -> str:
-    return call(words(function), sub(i("p"), i("r")), o(","), sub(prime("p"), i("r")))
+def _price_extreme(function: str) -> str:
+    return _apply_function(
+        function_name(function), msub(_mi("p"), _mi("r")), mo(","), msub(_prime("p"), _mi("r"))
+    )
 
 
-MONTHLY: Mapping[str, Markup] = {
-    "itemcf_levels": LIKENESS,
-    "itemcf_small": LIKENESS,
-    "top_goods": TRANSACTIONS["top_goods"],
-    "top_cf": LIKENESS,
-    "date_shift": block(
-        averaged(LEFT, size(sub(i("d"), i("r")), MINUS, sub(prime("d"), i("r"))), row(n("31"), i("m")))
+_MONTHLY: Mapping[str, Markup] = {
+    "itemcf_levels": _COSINE_CHANGE,
+    "itemcf_small": _COSINE_CHANGE,
+    "top_goods": _TRANSACTIONS["top_goods"],
+    "top_cf": _COSINE_CHANGE,
+    "date_shift": _display_math(
+        average(
+            _REMAINING_RECORD,
+            bars(msub(_mi("d"), _mi("r")), MINUS, msub(_prime("d"), _mi("r"))),
+            _mrow(_mn("31"), _mi("m")),
+        )
     ),
-    "price_ratio": block(
-        averaged(LEFT, row(o("("), n("1"), MINUS, frac(price_by("min"), price_by("max")), o(")")), i("m"))
+    "price_ratio": _display_math(
+        average(
+            _REMAINING_RECORD,
+            _mrow(mo("("), _mn("1"), MINUS, mfrac(_price_extreme("min"), _price_extreme("max")), mo(")")),
+            _mi("m"),
+        )
     ),
-    "deleted": block(n("1"), MINUS, frac(prime("m"), i("m"))),
+    "deleted": _display_math(_mn("1"), MINUS, mfrac(_prime("m"), _mi("m"))),
 }
 
 MEASURES: Mapping[str, Mapping[str, Markup]] = {
     "microdata": MICRODATA,
-    "transactions": TRANSACTIONS,
-    "membership": MEMBERSHIP,
-    "monthly": MONTHLY,
+    "transactions": _TRANSACTIONS,
+    "membership": _MEMBERSHIP,
+    "monthly": _MONTHLY,
 }
-"""Of each track's measures."""
 
 
-def of_measure(track: str, name: str) -> Markup | None:
-    """A measure's, of a package its own; None if nobody wrote one."""
-    brought = INSTALLED.formulas.get(track, {}).get(name)
-    ours = MEASURES.get(track, {}).get(name)
-    return ours or (Markup(brought) if brought else None)  # noqa: S704  # a math element, as it was taken in
+def measure_formula(track: str, name: str) -> Markup | None:
+    """Return the formula of a measure, built in or of an installed package; None if there is none."""
+    package_formula = INSTALLED.formulas.get(track, {}).get(name)
+    built_in_formula = MEASURES.get(track, {}).get(name)
+    return built_in_formula or (
+        Markup(package_formula) if package_formula else None  # noqa: S704  # checked when the package was loaded
+    )  # checked when the package was loaded
 
 
-def jaccard(meet: str, join: str) -> Markup:
-    return block(n("1"), MINUS, frac(meet, join))
+def _jaccard_distance(intersection: str, union: str) -> Markup:
+    return _display_math(_mn("1"), MINUS, mfrac(intersection, union))
 
 
-GOODS, GOODS_AFTER = call(i("I"), i("x")), call(i("I"), i("y"))
-SQUARE = sup(row(o("("), sup(i("x"), L), MINUS, sup(i("y"), L), o(")")), n("2"))
+GOODS, GOODS_AFTER = _apply_function(_mi("I"), _mi("x")), _apply_function(_mi("I"), _mi("y"))
+_SQUARE = msup(_mrow(mo("("), msup(_mi("x"), L), MINUS, msup(_mi("y"), L), mo(")")), _mn("2"))
 DISTANCES: Mapping[str, Markup] = {
-    "gower": block(
-        frac(n("1"), row(size(Q), PLUS, size(S))),
+    "gower": _display_math(
+        mfrac(_mn("1"), _mrow(bars(Q), PLUS, bars(S))),
         '<mo stretchy="true">(</mo>',
-        count(i("q"), o(":"), sup(i("x"), i("q")), o("≠"), sup(i("y"), i("q"))),
+        count(_mi("q"), mo(":"), msup(_mi("x"), _mi("q")), mo("≠"), msup(_mi("y"), _mi("q"))),
         PLUS,
-        total(L),
-        call(
-            words("min"),
-            n("1"),
-            o(","),
-            frac(size(sup(i("x"), L), MINUS, sup(i("y"), L)), sub(i("ρ"), L)),
+        _summation(L),
+        _apply_function(
+            function_name("min"),
+            _mn("1"),
+            mo(","),
+            mfrac(bars(msup(_mi("x"), L), MINUS, msup(_mi("y"), L)), msub(_mi("ρ"), L)),
         ),
         '<mo stretchy="true">)</mo>',
     ),
-    "euclidean": block(f"<msqrt>{total(row(L, IN, S))}{SQUARE}</msqrt>"),
-    "jaccard": jaccard(size(GOODS, o("∩"), GOODS_AFTER), size(GOODS, o("∪"), GOODS_AFTER)),
-    "jaccard_quantity": jaccard(
-        row(total(i("g")), call(words("min"), sub(i("q"), i("g")), o(","), sub(prime("q"), i("g")))),
-        row(total(i("g")), call(words("max"), sub(i("q"), i("g")), o(","), sub(prime("q"), i("g")))),
+    "euclidean": _display_math(f"<msqrt>{_summation(_mrow(L, ELEMENT_OF, S))}{_SQUARE}</msqrt>"),
+    "jaccard": _jaccard_distance(bars(GOODS, mo("∩"), GOODS_AFTER), bars(GOODS, mo("∪"), GOODS_AFTER)),
+    "jaccard_quantity": _jaccard_distance(
+        _mrow(
+            _summation(_mi("g")),
+            _apply_function(
+                function_name("min"), msub(_mi("q"), _mi("g")), mo(","), msub(_prime("q"), _mi("g"))
+            ),
+        ),
+        _mrow(
+            _summation(_mi("g")),
+            _apply_function(
+                function_name("max"), msub(_mi("q"), _mi("g")), mo(","), msub(_prime("q"), _mi("g"))
+            ),
+        ),
     ),
 }
 
 
-def of_distance(track: str, name: str) -> Markup | None:
-    """That of a track of ours: a package's may be called alike, and is another one."""
+def distance_formula(track: str, name: str) -> Markup | None:
+    """Return the formula of a distance of a built-in track.
+
+    Tracks of packages have none: their distances may have the same names with another meaning.
+    """
     return DISTANCES.get(name) if track in BUILT_IN else None
 
 
-VALUE, SCALE, WEIGHT = sub(i("v"), i("k")), sub(i("t"), i("k")), sub(i("w"), i("k"))
+VALUE, SCALE, WEIGHT = msub(_mi("v"), _mi("k")), msub(_mi("t"), _mi("k")), msub(_mi("w"), _mi("k"))
 SCORES: Mapping[str, Markup] = {
-    "measure": block(sub(i("u"), i("k")), EQUALS, call(words("min"), n("1"), o(","), frac(VALUE, SCALE))),
-    "utility": block(
-        i("U"),
+    "measure": _display_math(
+        msub(_mi("u"), _mi("k")),
         EQUALS,
-        frac(row(total(i("k")), WEIGHT, sub(i("u"), i("k"))), row(total(i("k")), WEIGHT)),
+        _apply_function(function_name("min"), _mn("1"), mo(","), mfrac(VALUE, SCALE)),
     ),
-    "largest_utility": block(i("U"), EQUALS, most(i("k")), sub(i("u"), i("k"))),
-    "risk": block(
-        sub(i("e"), i("a")),
+    "utility": _display_math(
+        _mi("U"),
         EQUALS,
-        call(
-            words("max"),
-            n("0"),
-            o(","),
-            frac(row(sub(i("r"), i("a")), o("−"), i("c")), row(n("1"), o("−"), i("c"))),
+        mfrac(
+            _mrow(_summation(_mi("k")), WEIGHT, msub(_mi("u"), _mi("k"))), _mrow(_summation(_mi("k")), WEIGHT)
         ),
     ),
-    "rate": block(
-        sub(i("e"), i("a")),
+    "largest_utility": _display_math(_mi("U"), EQUALS, maximum(_mi("k")), msub(_mi("u"), _mi("k"))),
+    "risk": _display_math(
+        msub(_mi("e"), _mi("a")),
         EQUALS,
-        frac(count(i("j"), o(":"), sub(i("g"), i("j")), EQUALS, sub(i("s"), i("j"))), ROWS_LEFT),
+        _apply_function(
+            function_name("max"),
+            _mn("0"),
+            mo(","),
+            mfrac(_mrow(msub(_mi("r"), _mi("a")), mo("−"), _mi("c")), _mrow(_mn("1"), mo("−"), _mi("c"))),
+        ),
     ),
-    "security": block(i("E"), EQUALS, most(i("a")), sub(i("e"), i("a"))),
-    "overall": block(frac(row(i("U"), PLUS, i("E")), n("2"))),
-    "mean_distance": block(
-        frac(n("1"), ROWS),
-        total(row(i("i"), o("≤"), ROWS)),
-        sub(i("d"), i("i")),
+    "rate": _display_math(
+        msub(_mi("e"), _mi("a")),
+        EQUALS,
+        mfrac(
+            count(_mi("j"), mo(":"), msub(_mi("g"), _mi("j")), EQUALS, msub(_mi("s"), _mi("j"))), RELEASE_SIZE
+        ),
     ),
-    "largest_distance": block(most(row(i("i"), o("≤"), ROWS)), sub(i("d"), i("i"))),
+    "security": _display_math(_mi("E"), EQUALS, maximum(_mi("a")), msub(_mi("e"), _mi("a"))),
+    "overall": _display_math(mfrac(_mrow(_mi("U"), PLUS, _mi("E")), _mn("2"))),
+    "mean_distance": _display_math(
+        mfrac(_mn("1"), ORIGINAL_SIZE),
+        _summation(_mrow(_mi("i"), mo("≤"), ORIGINAL_SIZE)),
+        msub(_mi("d"), _mi("i")),
+    ),
+    "largest_distance": _display_math(
+        maximum(_mrow(_mi("i"), mo("≤"), ORIGINAL_SIZE)), msub(_mi("d"), _mi("i"))
+    ),
 }
-"""How values become scores, and what the excessive rule looks at."""
+"""Formulas of the scores, and of the distances that the rule against excessive anonymization uses."""

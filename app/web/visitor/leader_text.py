@@ -1,49 +1,53 @@
-"""Who leads, and why, in sentences: one team, or several that share the first place, and who follows."""
+"""Sentences about the leaders of a board: who leads, why, and who follows."""
 
 from collections.abc import Iterator, Sequence
 
 from anoncup.rules.model import Rules
 from anoncup.schemas import AttackersRow, Board, BoardRow
-from app.locale.language import Words
+from app.locale.language import Translator
 from app.web.site import notation
-from app.web.site.names import listed, paragraph
-from app.web.visitor.leader import Leader, leader_of
+from app.web.site.names import join_names, join_sentences
+from app.web.visitor.leader import Leader, find_leader
 
 
-def told(board: Board, rules: Rules, t: Words, *, over: bool = False) -> str:
-    """What a board says of its first ranks, as far as the reader may know; empty while nobody has one.
+def describe_leader(board: Board, rules: Rules, t: Translator, *, is_over: bool = False) -> str:
+    """Describe the first ranks of a board as far as the reader may know; return "" while there are no ranks.
 
-    ``over``: who leads has won.
+    With ``is_over``, the leader is described as the winner.
     """
-    leader = leader_of(board, rules)
+    leader = find_leader(board, rules)
     if leader is None:
         return ""
     if len(leader.rows) > 1:
-        first = [*shared(leader, t), *followed(leader, t)]
+        first = [*_describe_tied_leaders(leader, t), *_describe_runners_up(leader, t)]
     else:
-        first = [single(leader, t, over=over), *why(leader, t), *second(leader, t)]
-    return paragraph(first if over else [*first, *led_before(board, leader, t)], t)
+        first = [
+            _describe_single_leader(leader, t, is_over=is_over),
+            *_explain_risk(leader, t),
+            *_describe_second(leader, t),
+        ]
+    return join_sentences(first if is_over else [*first, *_describe_former_leaders(board, leader, t)], t)
 
 
-def single(leader: Leader, t: Words, *, over: bool) -> str:
+def _describe_single_leader(leader: Leader, t: Translator, *, is_over: bool) -> str:
     row = leader.row
-    exactly = f"{'' if leader.told else 'coarse_'}{leader.rule}"
-    name = f"won_said_{exactly}" if over else f"lead_said_{exactly}"
-    rank_sum = t.written(notation.numeral(row.rank_sum))
-    return t.label(name).format(
-        team=row.team, overall=score(row.overall, t), sum=rank_sum, **losses(row, leader, t)
+    label_suffix = f"{'' if leader.shows_attackers else 'coarse_'}{leader.rule}"
+    label = f"won_said_{label_suffix}" if is_over else f"lead_said_{label_suffix}"
+    rank_sum = t.localize_numbers(notation.format_number(row.rank_sum))
+    return t.label(label).format(
+        team=row.team, overall=_format_score(row.overall, t), sum=rank_sum, **_format_losses(row, leader, t)
     )
 
 
-def shared(leader: Leader, t: Words) -> Iterator[str]:
-    """Several on the first rank: with what, and, where it is the same, what they lose and risk."""
-    rows, n = leader.rows, len(leader.rows)
-    names, overall = names_of(rows, t), score(rows[0].overall, t)
+def _describe_tied_leaders(leader: Leader, t: Translator) -> Iterator[str]:
+    """Yield the shared score of the tied leaders and, if they are the same, their U and E."""
+    rows, count = leader.rows, len(leader.rows)
+    names, overall = _join_team_names(rows, t), _format_score(rows[0].overall, t)
     if leader.rule == "score":
         yield t.ngettext(
             "{n} team is in first place with the lowest overall score, {overall}: {names}.",
             "{n} teams share first place with the lowest overall score, {overall}: {names}.",
-            n,
+            count,
             overall=overall,
             names=names,
         )
@@ -51,121 +55,131 @@ def shared(leader: Leader, t: Words) -> Iterator[str]:
         yield t.ngettext(
             "{n} team is in first place with the lowest sum of ranks: {names}.",
             "{n} teams share first place with the lowest sum of ranks: {names}.",
-            n,
+            count,
             names=names,
         )
-    if leader.alike:
+    if leader.same_scores:
         yield t("All have a utility loss of about {utility} and a risk of about {security}.").format(
-            **losses(rows[0], leader, t)
+            **_format_losses(rows[0], leader, t)
         )
 
 
-def why(leader: Leader, t: Words) -> Iterator[str]:
-    """What sets the risk of a single leader."""
-    if not leader.told:
+def _explain_risk(leader: Leader, t: Translator) -> Iterator[str]:
+    """Explain what sets the risk of a single leader."""
+    if not leader.shows_attackers:
         return
-    if not leader.counted:
-        yield from beyond_chance(leader, t)
-    elif leader.by_rival:
-        found = t.written(notation.percent(leader.row.security or 0.0))
-        yield t("Another team’s guess finds the most: {found} of the individuals.", found=found)
+    if not leader.counts_individuals:
+        yield from _explain_risk_beyond_chance(leader, t)
+    elif leader.found_by_rival:
+        share = t.localize_numbers(notation.format_percent(leader.row.security or 0.0))
+        yield t("Another team’s guess finds the most: {found} of the individuals.", found=share)
     elif leader.attacker:
         yield t(
             "Of the attackers that count, “{attacker}” finds the most: {found} of the individuals.",
             attacker=t.label(f"attacker_{leader.attacker}", leader.attacker),
-            found=t.written(notation.percent(leader.row.security or 0.0)),
+            found=t.localize_numbers(notation.format_percent(leader.row.security or 0.0)),
         )
     else:
         yield t("No attacker that counts finds anyone.")
 
 
-def beyond_chance(leader: Leader, t: Words) -> Iterator[str]:
-    """The same where individuals are not counted."""
+def _explain_risk_beyond_chance(leader: Leader, t: Translator) -> Iterator[str]:
+    """Explain what sets the risk if it is measured beyond chance, not in individuals."""
     if not leader.row.security:
         yield t("No attacker that counts finds more than chance would.")
-    elif leader.by_rival:
+    elif leader.found_by_rival:
         yield t("Other teams’ guesses set its risk.")
     elif leader.attacker:
         attacker = t.label(f"attacker_{leader.attacker}", leader.attacker)
         yield t("Of the attackers that count, “{attacker}” sets its risk.", attacker=attacker)
 
 
-def second(leader: Leader, t: Words) -> Iterator[str]:
-    """A single second is compared with the leader, where that says something; else who follows is named."""
-    if len(leader.following) != 1 or leader.rule != "score" or leader.comparison == "neither":
-        yield from followed(leader, t)
+def _describe_second(leader: Leader, t: Translator) -> Iterator[str]:
+    """Compare a single runner-up with the leader if that is informative, else only name the runners-up."""
+    if len(leader.runners_up) != 1 or leader.rule != "score" or leader.comparison == "neither":
+        yield from _describe_runners_up(leader, t)
         return
-    row = leader.following[0]
-    yield t.label(f"lead_vs_{leader.comparison}").format(second=row.team, **losses(row, leader, t))
+    row = leader.runners_up[0]
+    yield t.label(f"lead_vs_{leader.comparison}").format(second=row.team, **_format_losses(row, leader, t))
 
 
-def led_before(board: Board, leader: Leader, t: Words) -> Iterator[str]:
-    """Who led on the board of a day ago, where others do now."""
-    before = [row.team for row in board.rows if row.rank_before == 1]
-    if before and {row.team for row in leader.rows} != set(before):
-        yield t("A day ago {names} led.", names=listed(before, t))
+def _describe_former_leaders(board: Board, leader: Leader, t: Translator) -> Iterator[str]:
+    """Name the leaders of a day ago if they differ from the present ones."""
+    former_leaders = [row.team for row in board.rows if row.rank_before == 1]
+    if former_leaders and {row.team for row in leader.rows} != set(former_leaders):
+        yield t("A day ago {names} led.", names=join_names(former_leaders, t))
 
 
-def followed(leader: Leader, t: Words) -> Iterator[str]:
-    """Who is next, by the true rank: after three on the first it is the fourth."""
-    rows, n = leader.following, len(leader.following)
+def _describe_runners_up(leader: Leader, t: Translator) -> Iterator[str]:
+    """Name the runners-up with their rank, which is 4 after three teams on rank 1."""
+    rows, count = leader.runners_up, len(leader.runners_up)
     if not rows:
         return
-    names, rank = names_of(rows, t), rows[0].rank
+    names, rank = _join_team_names(rows, t), rows[0].rank
     yield t.ngettext(
         "{names} follows at rank {rank}.",
         "{names} follow, sharing rank {rank}.",
-        n,
+        count,
         names=names,
         rank=rank,
     )
 
 
-def attacks(first: Sequence[AttackersRow], t: Words, *, over: bool) -> str:
-    """Who leads the re-identification board, or has won it; ``first``: all on its first rank, at least one."""
-    return attack(first[0], t, over=over) if len(first) == 1 else shared_attacks(first, t)
+def describe_attack_leaders(first: Sequence[AttackersRow], t: Translator, *, is_over: bool) -> str:
+    """Describe the leaders or winners of the re-identification board.
 
-
-def attack(row: AttackersRow, t: Words, *, over: bool) -> str:
-    kind = "counted" if row.score is None else "score"
-    return t.label(f"won_attacks_{kind}" if over else f"lead_attacks_{kind}").format(
-        team=row.team,
-        identified=t.shown(row.identified),
-        tried=t.shown(row.tried),
-        targets=t.shown(row.targets),
-        score=score(row.score, t),
+    ``first`` holds all rows of the first rank, at least one.
+    """
+    return (
+        _describe_attack_leader(first[0], t, is_over=is_over)
+        if len(first) == 1
+        else _describe_tied_attackers(first, t)
     )
 
 
-def shared_attacks(first: Sequence[AttackersRow], t: Words) -> str:
-    n, names, found = len(first), names_of(first, t), first[0].identified
+def _describe_attack_leader(row: AttackersRow, t: Translator, *, is_over: bool) -> str:
+    kind = "counted" if row.score is None else "score"
+    return t.label(f"won_attacks_{kind}" if is_over else f"lead_attacks_{kind}").format(
+        team=row.team,
+        identified=t.localize(row.identified),
+        tried=t.localize(row.tried),
+        targets=t.localize(row.targets),
+        score=_format_score(row.score, t),
+    )
+
+
+def _describe_tied_attackers(first: Sequence[AttackersRow], t: Translator) -> str:
+    count, names, identified = len(first), _join_team_names(first, t), first[0].identified
     if first[0].score is None:
         return t.ngettext(
             "On the re-identification board {n} team is in first place with {identified} individuals identified: {names}.",
             "On the re-identification board {n} teams share first place with {identified} individuals identified each: {names}.",
-            n,
-            identified=found,
+            count,
+            identified=identified,
             names=names,
         )
-    together = score(first[0].score, t)
+    total = _format_score(first[0].score, t)
     return t.ngettext(
         "On the re-identification board {n} team is in first place with {score}: {names}.",
         "On the re-identification board {n} teams share first place with {score} each: {names}.",
-        n,
-        score=together,
+        count,
+        score=total,
         names=names,
     )
 
 
-def names_of(rows: Sequence[BoardRow] | Sequence[AttackersRow], t: Words) -> str:
-    return listed([row.team for row in rows], t)
+def _join_team_names(rows: Sequence[BoardRow] | Sequence[AttackersRow], t: Translator) -> str:
+    return join_names([row.team for row in rows], t)
 
 
-def losses(row: BoardRow, leader: Leader, t: Words) -> dict[str, str]:
-    """U and E as the board shows them."""
-    shown = {"utility": row.utility, "security": row.security}
-    return {name: t.written(notation.score(value, leader.digits)) for name, value in shown.items()}
+def _format_losses(row: BoardRow, leader: Leader, t: Translator) -> dict[str, str]:
+    """Return U and E as texts, with the decimals that the board shows."""
+    values = {"utility": row.utility, "security": row.security}
+    return {
+        name: t.localize_numbers(notation.format_score(value, leader.digits))
+        for name, value in values.items()
+    }
 
 
-def score(number: float | None, t: Words) -> str:
-    return t.written(notation.score(number))
+def _format_score(number: float | None, t: Translator) -> str:
+    return t.localize_numbers(notation.format_score(number))

@@ -1,4 +1,4 @@
-"""A competition's first page: who leads and why, how long it goes on, what to do next, and what it is."""
+"""The overview page of a competition: leaders, next deadline, next action and announcements."""
 
 import re
 from datetime import datetime
@@ -7,112 +7,116 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
-from anoncup.errors import NotAllowed
+from anoncup.errors import Forbidden
 from anoncup.rules.model import Rules
 from anoncup.schemas import AttackersBoard, Board
 from anoncup.tracks.model import Track
 from app.db.transaction import transaction
-from app.http.authentication import MaybeSignedIn
-from app.locale.language import Words
+from app.http.authentication import OptionalPrincipal
+from app.locale.language import Translator
 from app.services.accounts.accounts import Principal
 from app.services.boards import anonymization, reidentification
 from app.services.contests import announcements, clarifications, observed_deadlines, visibility
 from app.web.site import language
-from app.web.site.frame import Frame, frame_of
-from app.web.site.pages import PageRoute, page
+from app.web.site.frame import Frame, load_frame
+from app.web.site.pages import PageRoute, render_page
 from app.web.visitor import board_pictures, leader_text, standings
-from app.web.visitor.call_to_action import next_step
-from app.web.visitor.leader import podium
-from app.web.visitor.winners import first_of_attacks, winners
-from app.web.visitor.your_rank import desk_of, place_of
+from app.web.visitor.call_to_action import choose_action
+from app.web.visitor.leader import select_podium
+from app.web.visitor.winners import iter_winners, list_leading_attackers
+from app.web.visitor.your_rank import load_organizer_status, load_team_status
 
 router = APIRouter(route_class=PageRoute)
-IN_VIEW = 3
-"""How many announcements stand open; older ones are folded."""
-ANSWERS = 2
-"""How many answers to everybody stand beside them; all have a page."""
+_MAX_OPEN_ANNOUNCEMENTS = 3
+"""Number of announcements that are shown unfolded; older ones are folded."""
+_MAX_ANSWERS = 2
+"""Number of public answers shown beside the announcements; all are on the page of questions."""
 
 
 @router.get("/competitions/{slug}")
-def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse:
+def show_overview(request: Request, slug: str, principal: OptionalPrincipal) -> HTMLResponse:
     with transaction() as session:
-        frame = frame_of(session, principal, slug)
-        board = open_board(session, principal, slug)
-        attacks = attackers_board(session, principal, frame) if board else None
-        said = announcements.listed(session, principal, slug)
-        asked = clarifications.listed(session, principal, slug)
-        answers = clarifications.for_everybody(session, principal, slug, limit=ANSWERS)
-        reveal = observed_deadlines.expected(session, [frame.contest.row]).get(frame.contest.id)
-        desk = desk_of(session, principal, frame)
-        place = place_of(session, principal, frame, board, attacks)
+        frame = load_frame(session, principal, slug)
+        board = load_open_board(session, principal, slug)
+        attacks = _load_attackers_board(session, principal, frame) if board else None
+        announcement_rows = announcements.list_announcements(session, principal, slug)
+        questions = clarifications.list_clarifications(session, principal, slug)
+        answers = clarifications.list_public_answers(session, principal, slug, limit=_MAX_ANSWERS)
+        reveal = observed_deadlines.load_reveal_times(session, [frame.contest.row]).get(frame.contest.id)
+        organizer_status = load_organizer_status(session, principal, frame)
+        team_status = load_team_status(session, principal, frame, board, attacks)
     rules, track, t = frame.rules, frame.contest.track, language.words_of(request)
-    over = frame.standing.state == "closed"
-    return page(
+    is_over = frame.standing.state == "closed"
+    return render_page(
         request,
         principal,
         "visitor/overview.html",
         frame=frame,
         board=board,
-        podium=podium(board) if board else [],
-        why=leader_text.told(board, rules, t, over=over) if board else "",
-        winners=list(winners(board, attacks, t)) if over and board else [],
-        attacks=attacks_said(attacks, t, over=over),
+        podium=select_podium(board) if board else [],
+        why=leader_text.describe_leader(board, rules, t, is_over=is_over) if board else "",
+        winners=list(iter_winners(board, attacks, t)) if is_over and board else [],
+        attacks=_describe_attacks(attacks, t, is_over=is_over),
         attackers_hidden=attacks is not None and attacks.hidden,
-        picture=board_pictures.scatter_of(board, rules, t)
-        if board and standings.ranked_teams(board)
+        picture=board_pictures.draw_scatter(board, rules, t)
+        if board and standings.count_ranked_teams(board)
         else None,
-        paragraphs=paragraphs,
-        announcements=said,
+        paragraphs=_split_paragraphs,
+        announcements=announcement_rows,
         answers=answers,
-        in_view=IN_VIEW,
-        answered=sum(each.one.answer is not None for each in asked),
-        waits_until=waits_until(frame, reveal),
-        step=next_step(frame, principal, board_open=board is not None),
-        desk=desk,
-        place=place,
-        columns=column_count(rules, track),
+        in_view=_MAX_OPEN_ANNOUNCEMENTS,
+        answered=sum(question.clarification.answer is not None for question in questions),
+        waits_until=_late_reveal_time(frame, reveal),
+        step=choose_action(frame, principal, board_open=board is not None),
+        desk=organizer_status,
+        place=team_status,
+        columns=_count_columns(rules, track),
         built_in=len(track.attackers),
         two_phases=rules.phase("reidentification") is not None,
-        counted=track.counts(rules),
-        drawn=track.draw is not None and track.draw.each_team,
+        counted=track.asks_identity(rules),
+        drawn=track.allocation is not None and track.allocation.per_team,
     )
 
 
-def waits_until(frame: Frame, reveal: datetime | None) -> datetime | None:
-    """When the secrets are revealed, where that is later than the end, and still to come."""
-    second = frame.rules.phase("reidentification")
-    if second is None or reveal is None or frame.contest.row.revealed_at is not None:
+def _late_reveal_time(frame: Frame, reveal: datetime | None) -> datetime | None:
+    """Return the time of the reveal if it is still to come and later than the end, else None."""
+    attack_phase = frame.rules.phase("reidentification")
+    if attack_phase is None or reveal is None or frame.contest.row.revealed_at is not None:
         return None
-    return reveal if reveal > second.end else None
+    return reveal if reveal > attack_phase.end else None
 
 
-def open_board(session: Session, principal: Principal | None, slug: str) -> Board | None:
+def load_open_board(session: Session, principal: Principal | None, slug: str) -> Board | None:
     try:
-        return anonymization.board(session, visibility.boards(session, principal, slug))
-    except NotAllowed:
+        return anonymization.build_board(session, visibility.authorize_boards(session, principal, slug))
+    except Forbidden:
         return None
 
 
-def attackers_board(session: Session, principal: Principal | None, frame: Frame) -> AttackersBoard | None:
-    """The board of the second phase, as soon as there are targets."""
+def _load_attackers_board(
+    session: Session, principal: Principal | None, frame: Frame
+) -> AttackersBoard | None:
+    """Return the re-identification board, or None before targets are published."""
     if frame.contest.row.published_at is None:
         return None
-    return reidentification.board(session, visibility.boards(session, principal, frame.contest.slug))
+    return reidentification.build_board(
+        session, visibility.authorize_boards(session, principal, frame.contest.slug)
+    )
 
 
-def attacks_said(board: AttackersBoard | None, t: Words, *, over: bool) -> str:
-    """Who leads the attacks, as far as the scores of guesses are visible; empty: nobody found any."""
-    first = first_of_attacks(board)
-    return leader_text.attacks(first, t, over=over) if first else ""
+def _describe_attacks(board: AttackersBoard | None, t: Translator, *, is_over: bool) -> str:
+    """Describe the leaders of the visible re-identification board; return "" if there are none."""
+    first = list_leading_attackers(board)
+    return leader_text.describe_attack_leaders(first, t, is_over=is_over) if first else ""
 
 
-def paragraphs(text: str) -> list[str]:
-    """What stands between empty lines."""
+def _split_paragraphs(text: str) -> list[str]:
+    """Split a text at empty lines."""
     return [part.strip() for part in re.split(r"\n[ \t]*\n", text) if part.strip()]
 
 
-def column_count(rules: Rules, track: Track) -> int:
-    """The columns of the original, as far as they are known before the data."""
+def _count_columns(rules: Rules, track: Track) -> int:
+    """Return the number of columns of the original, as known before its upload."""
     if rules.columns is None:
-        return sum(len(file.header(rules) or ()) for file in track.original)
+        return sum(len(file.header(rules) or ()) for file in track.original_files)
     return len(rules.columns.quasi_identifiers) + len(rules.columns.sensitive)

@@ -1,4 +1,4 @@
-"""What a link to a competition shows before it is opened: a picture of what every visitor may see."""
+"""The preview image of links to a competition (``og:image``), drawn from what every visitor may see."""
 
 import hashlib
 import re
@@ -7,65 +7,71 @@ from functools import cache
 from fastapi import APIRouter, Request, Response
 from sqlalchemy.orm import Session
 
-from anoncup.errors import NotAllowed, NotFound
+from anoncup.errors import Forbidden, NotFound
 from anoncup.schemas import Board
-from app.charts.card import Card, Place, card
+from app.charts.card import PodiumRow, PreviewCard, draw_card
 from app.db.transaction import transaction
-from app.http.board_cache import known_tags
-from app.locale.language import Words
+from app.http.board_cache import parse_known_etags
+from app.locale.language import Translator
 from app.services.boards import anonymization
 from app.services.contests import visibility
 from app.web.site import language, notation, raster
-from app.web.site.frame import frame_of
-from app.web.site.pages import HERE, PageRoute
-from app.web.site.raster import legible
+from app.web.site.frame import load_frame
+from app.web.site.pages import WEB_ROOT, PageRoute
+from app.web.site.raster import legible_or_empty
 from app.web.visitor import board_pictures
 
 router = APIRouter(route_class=PageRoute)
-PODIUM = 3
+_PODIUM_SIZE = 3
 
 
 @router.get("/competitions/{slug}/picture.png")
-def picture(request: Request, slug: str) -> Response:
-    """The same for everybody, whoever asks: that of a visitor."""
-    if not raster.present():
+def show_picture(request: Request, slug: str) -> Response:
+    """Send the preview image, which is the same for every reader."""
+    if not raster.has_fonts():
         raise NotFound("this service has no fonts to draw with")
     with transaction() as session:
-        drawn = str(preview(session, slug, language.words_of(request)))
-    headers = {"ETag": f'"{hashlib.sha256(drawn.encode()).hexdigest()[:32]}"', "Cache-Control": "no-cache"}
-    if headers["ETag"] in known_tags(request):
+        svg = str(draw_preview(session, slug, language.words_of(request)))
+    headers = {"ETag": f'"{hashlib.sha256(svg.encode()).hexdigest()[:32]}"', "Cache-Control": "no-cache"}
+    if headers["ETag"] in parse_known_etags(request):
         return Response(status_code=304, headers=headers)
-    return Response(raster.rasterized(drawn), media_type="image/png", headers=headers)
+    return Response(raster.rasterize(svg), media_type="image/png", headers=headers)
 
 
-def preview(session: Session, slug: str, t: Words) -> str:
-    """The picture as SVG."""
-    frame = frame_of(session, None, slug)
-    board = public_board(session, slug)
-    title, phase = language.title_in(frame.rules.title, t.language), t.label(frame.standing.state)
+def draw_preview(session: Session, slug: str, t: Translator) -> str:
+    """Return the preview image as SVG."""
+    frame = load_frame(session, None, slug)
+    board = load_public_board(session, slug)
+    title, phase = language.localize_title(frame.rules.title, t.language), t.label(frame.standing.state)
     if board is None or not any(row.rank for row in board.rows):
-        return card(Card(legible(title), legible(phase)), palette())
-    plane = board_pictures.scatter_of(board, frame.rules, t)
-    return card(Card(legible(title), legible(phase), podium(board, t), plane.svg), palette())
+        return draw_card(PreviewCard(legible_or_empty(title), legible_or_empty(phase)), load_palette())
+    scatter = board_pictures.draw_scatter(board, frame.rules, t)
+    return draw_card(
+        PreviewCard(legible_or_empty(title), legible_or_empty(phase), _build_podium(board, t), scatter.svg),
+        load_palette(),
+    )
 
 
-def public_board(session: Session, slug: str) -> Board | None:
-    """What a visitor sees of the board, without the names that cannot be drawn."""
+def load_public_board(session: Session, slug: str) -> Board | None:
+    """Return the board as visitors see it, without team names that no font can draw."""
     try:
-        board = anonymization.board(session, visibility.boards(session, None, slug))
-    except NotAllowed:
+        board = anonymization.build_board(session, visibility.authorize_boards(session, None, slug))
+    except Forbidden:
         return None
-    rows = tuple(row.model_copy(update={"team": legible(row.team)}) for row in board.rows)
+    rows = tuple(row.model_copy(update={"team": legible_or_empty(row.team)}) for row in board.rows)
     return board.model_copy(update={"rows": rows})
 
 
-def podium(board: Board, t: Words) -> list[Place]:
-    first = [row for row in board.rows if row.rank is not None][:PODIUM]
-    return [Place(str(row.rank), row.team, t.written(notation.score(row.overall))) for row in first]
+def _build_podium(board: Board, t: Translator) -> list[PodiumRow]:
+    ranked = [row for row in board.rows if row.rank is not None][:_PODIUM_SIZE]
+    return [
+        PodiumRow(str(row.rank), row.team, t.localize_numbers(notation.format_score(row.overall)))
+        for row in ranked
+    ]
 
 
 @cache
-def palette() -> dict[str, str]:
-    """The site's colours in light, by name."""
-    sheet = (HERE / "site" / "static" / "tokens.css").read_text("utf-8")
+def load_palette() -> dict[str, str]:
+    """Return the light colours of the site by name."""
+    sheet = (WEB_ROOT / "site" / "static" / "tokens.css").read_text("utf-8")
     return dict(re.findall(r"--([\w-]+): light-dark\((#\w{6}), #\w{6}\);", sheet))

@@ -1,4 +1,4 @@
-"""The reference of the API as a page, written from the OpenAPI document that the application serves."""
+"""The API reference page, generated from the OpenAPI document of the application."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,197 +9,218 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from app.http.authentication import MaybeSignedIn
-from app.web.site.pages import page
+from app.http.authentication import OptionalPrincipal
+from app.web.site.pages import render_page
 
 router = APIRouter()
 
-Json = Mapping[str, Any]
-WITH_A_FILE = {"application/toml": "competition.toml", "text/csv": "original.csv"}
+_Json = Mapping[str, Any]
+_EXAMPLE_FILES = {"application/toml": "competition.toml", "text/csv": "original.csv"}
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """A line of a table: a parameter, or a part of a body, indented by how deep it lies."""
+class ReferenceField:
+    """A line of a table: a parameter, or a field of a body at a nesting depth."""
 
     name: str
     kind: str
-    said: str
+    description: str
     required: bool = True
-    place: str = ""
+    location: str = ""
     depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
-    """What is sent or answered: its media type, its fields and an example as text."""
+class ReferenceBody:
+    """The body of a request or a response, with an example as text."""
 
-    media: str
-    fields: tuple[Field, ...]
+    media_type: str
+    fields: tuple[ReferenceField, ...]
     example: str
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A status, with what comes with it; ``codes`` of an error with a sentence each."""
+class ReferenceResponse:
+    """A response of an operation; ``codes`` are pairs of an error code and its description."""
 
     status: str
-    said: str
+    description: str
     headers: tuple[tuple[str, str], ...]
-    bodies: tuple[Body, ...]
+    bodies: tuple[ReferenceBody, ...]
     codes: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class ReferenceOperation:
     name: str
     method: str
     path: str
     summary: str
-    said: str
+    description: str
     audience: str
-    parameters: tuple[Field, ...]
-    sent: tuple[Body, ...]
-    answers: tuple[Answer, ...]
+    parameters: tuple[ReferenceField, ...]
+    request_bodies: tuple[ReferenceBody, ...]
+    responses: tuple[ReferenceResponse, ...]
     curl: str
 
 
 @router.get("/reference")
-def reference(request: Request, principal: MaybeSignedIn) -> HTMLResponse:
+def show_reference(request: Request, principal: OptionalPrincipal) -> HTMLResponse:
     document = request.app.openapi()
     models = document["components"]["schemas"]
-    return page(
+    return render_page(
         request,
         principal,
         "visitor/reference.html",
         document=document,
-        groups=[(tag, list(operations(document, tag["name"]))) for tag in document["tags"]],
-        problem=fields({"$ref": "#/components/schemas/Problem"}, models),
+        groups=[(tag, list(_iter_operations(document, tag["name"]))) for tag in document["tags"]],
+        problem=_iter_fields({"$ref": "#/components/schemas/Problem"}, models),
         codes=models["Problem"]["properties"]["code"]["x-codes"],
         in_files=models["WrongInFile"]["properties"]["code"]["x-codes"],
     )
 
 
-def operations(document: Json, tag: str) -> Iterator[Operation]:
-    """Those that the tag comes first of: an operation stands on the page once."""
-    for path, known in document["paths"].items():
-        for method, operation in known.items():
+def _iter_operations(document: _Json, tag: str) -> Iterator[ReferenceOperation]:
+    """Yield the operations whose last tag is this one, so that each is on the page only once."""
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
             if operation["tags"][-1] == tag:
-                yield described(document, path, method.upper(), operation)
+                yield _build_operation(document, path, method.upper(), operation)
 
 
-def described(document: Json, path: str, method: str, operation: Json) -> Operation:
+def _build_operation(document: _Json, path: str, method: str, operation: _Json) -> ReferenceOperation:
     models = document["components"]["schemas"]
-    sent = operation.get("requestBody", {}).get("content", {})
-    return Operation(
+    request_content = operation.get("requestBody", {}).get("content", {})
+    return ReferenceOperation(
         name=operation["operationId"],
         method=method,
         path=path,
         summary=operation["summary"],
-        said=operation["description"],
-        audience=audience(operation["security"]),
-        parameters=tuple(parameter(one) for one in operation.get("parameters", ())),
-        sent=tuple(body(media, content, models) for media, content in sent.items()),
-        answers=tuple(answer(document, status, found) for status, found in operation["responses"].items()),
-        curl=curl(path, method, operation),
+        description=operation["description"],
+        audience=_describe_audience(operation["security"]),
+        parameters=tuple(_build_parameter(definition) for definition in operation.get("parameters", ())),
+        request_bodies=tuple(
+            _build_body(media_type, content, models) for media_type, content in request_content.items()
+        ),
+        responses=tuple(
+            _build_response(document, status, response) for status, response in operation["responses"].items()
+        ),
+        curl=_build_curl_command(path, method, operation),
     )
 
 
-def audience(security: list[Json]) -> str:
+def _describe_audience(security: list[_Json]) -> str:
     if not security:
         return "open"
     return "either" if {} in security else "signed in"
 
 
-def parameter(found: Json) -> Field:
-    said = found.get("description", "")
-    return Field(found["name"], kind_of(found["schema"]), said, found.get("required", False), found["in"])
-
-
-def answer(document: Json, status: str, found: Json) -> Answer:
-    known, headers = document["components"]["examples"], document["components"]["headers"]
-    error = int(status) >= 400
-    content = found.get("content", {})
-    codes = [code for one in content.values() for code in one.get("examples", ())]
-    return Answer(
-        status=status,
-        said=found["description"],
-        headers=tuple((name, headers[name]["description"]) for name in found.get("headers", ())),
-        bodies=()
-        if error
-        else tuple(body(media, one, document["components"]["schemas"]) for media, one in content.items()),
-        codes=tuple((code, known[f"{status}.{code}"]["summary"]) for code in codes),
+def _build_parameter(definition: _Json) -> ReferenceField:
+    description = definition.get("description", "")
+    return ReferenceField(
+        definition["name"],
+        _type_name(definition["schema"]),
+        description,
+        definition.get("required", False),
+        definition["in"],
     )
 
 
-def body(media: str, content: Json, models: Json) -> Body:
-    return Body(media, tuple(fields(content["schema"], models)), as_text(content.get("example")))
+def _build_response(document: _Json, status: str, response: _Json) -> ReferenceResponse:
+    examples, headers = document["components"]["examples"], document["components"]["headers"]
+    is_error = int(status) >= 400
+    content = response.get("content", {})
+    codes = [code for media_content in content.values() for code in media_content.get("examples", ())]
+    return ReferenceResponse(
+        status=status,
+        description=response["description"],
+        headers=tuple((name, headers[name]["description"]) for name in response.get("headers", ())),
+        bodies=()
+        if is_error
+        else tuple(
+            _build_body(media_type, media_content, document["components"]["schemas"])
+            for media_type, media_content in content.items()
+        ),
+        codes=tuple((code, examples[f"{status}.{code}"]["summary"]) for code in codes),
+    )
 
 
-def as_text(example: Any) -> str:
+def _build_body(media_type: str, content: _Json, models: _Json) -> ReferenceBody:
+    return ReferenceBody(
+        media_type, tuple(_iter_fields(content["schema"], models)), _format_example(content.get("example"))
+    )
+
+
+def _format_example(example: Any) -> str:
     if example is None or isinstance(example, str):
         return example or ""
     return json.dumps(example, indent=2, ensure_ascii=False)
 
 
-def fields(schema: Json, models: Json, depth: int = 0) -> Iterator[Field]:
-    """The fields of a body, those of a part right below it."""
-    found = inner(schema, models)
-    needed = found.get("required", ())
-    for name, one in found.get("properties", {}).items():
-        said = one.get("description", "")
-        yield Field(name, kind_of(one), said, name in needed, depth=depth)
-        yield from fields(one, models, depth + 1)
+def _iter_fields(schema: _Json, models: _Json, depth: int = 0) -> Iterator[ReferenceField]:
+    """Yield the fields of a body, nested fields right after their parent."""
+    model = _resolve_schema(schema, models)
+    required = model.get("required", ())
+    for name, field_schema in model.get("properties", {}).items():
+        description = field_schema.get("description", "")
+        yield ReferenceField(name, _type_name(field_schema), description, name in required, depth=depth)
+        yield from _iter_fields(field_schema, models, depth + 1)
 
 
-def inner(schema: Json, models: Json) -> Json:
-    """The model that a schema is, lists, names each of, or is if it is not null."""
+def _resolve_schema(schema: _Json, models: _Json) -> _Json:
+    """Return the model of a schema: through references, array items, mapping values and optional types."""
     if "$ref" in schema:
-        found: Json = models[schema["$ref"].rsplit("/", 1)[1]]
-        return found
+        model: _Json = models[schema["$ref"].rsplit("/", 1)[1]]
+        return model
     if "items" in schema:
-        return inner(schema["items"], models)
+        return _resolve_schema(schema["items"], models)
     if isinstance(schema.get("additionalProperties"), dict):
-        return inner(schema["additionalProperties"], models)
-    given = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
-    return inner(given[0], models) if given else schema
+        return _resolve_schema(schema["additionalProperties"], models)
+    alternatives = [
+        alternative for alternative in schema.get("anyOf", ()) if alternative.get("type") != "null"
+    ]
+    return _resolve_schema(alternatives[0], models) if alternatives else schema
 
 
-def kind_of(schema: Json) -> str:
-    """The type in a word or two."""
+def _type_name(schema: _Json) -> str:
+    """Return a short name of the type."""
     if "anyOf" in schema:
-        return " or ".join(kind_of(one) for one in schema["anyOf"])
+        return " or ".join(_type_name(alternative) for alternative in schema["anyOf"])
     if "enum" in schema:
         return " | ".join(map(str, schema["enum"]))
     if schema.get("type") == "array":
-        return f"list of {kind_of(schema['items'])}"
+        return f"list of {_type_name(schema['items'])}"
     if "$ref" in schema:
         return "object"
     return str(schema.get("format") or schema.get("type", "any"))
 
 
-def curl(path: str, method: str, operation: Json) -> str:
-    """The request as a command, with the document's own examples."""
-    for one in operation.get("parameters", ()):
-        path = path.replace("{" + one["name"] + "}", quote(str(one.get("example", ""))))
-    words = ["curl"] if method in {"GET", "POST"} else [f"curl -X {method}"]
+def _build_curl_command(path: str, method: str, operation: _Json) -> str:
+    """Return the request as a curl command, with the examples of the document."""
+    for definition in operation.get("parameters", ()):
+        path = path.replace("{" + definition["name"] + "}", quote(str(definition.get("example", ""))))
+    parts = ["curl"] if method in {"GET", "POST"} else [f"curl -X {method}"]
     if operation["security"] and {} not in operation["security"]:
-        words.append('-H "Authorization: Bearer $TOKEN"')
+        parts.append('-H "Authorization: Bearer $TOKEN"')
     content = operation.get("requestBody", {}).get("content", {})
     if method == "POST" and not content:
-        words[0] = "curl -X POST"
-    words += [option for media, found in content.items() for option in sent_by_curl(media, found)]
-    return f"{words[0]} " + " \\\n     ".join([*words[1:], f"$SITE{path}"])
+        parts[0] = "curl -X POST"
+    parts += [
+        option
+        for media_type, body_content in content.items()
+        for option in _curl_body_options(media_type, body_content)
+    ]
+    return f"{parts[0]} " + " \\\n     ".join([*parts[1:], f"$SITE{path}"])
 
 
-def sent_by_curl(media: str, content: Json) -> list[str]:
-    if media == "multipart/form-data":
+def _curl_body_options(media_type: str, content: _Json) -> list[str]:
+    if media_type == "multipart/form-data":
         parts = content["schema"]["properties"]
         return [
-            f"-F {name}=@{name}.csv" if parts[name].get("format") == "binary" else f"-F '{name}={said}'"
-            for name, said in content["example"].items()
+            f"-F {name}=@{name}.csv" if parts[name].get("format") == "binary" else f"-F '{name}={value}'"
+            for name, value in content["example"].items()
         ]
-    if media in WITH_A_FILE:
-        return [f"-H 'Content-Type: {media}' --data-binary @{WITH_A_FILE[media]}"]
+    if media_type in _EXAMPLE_FILES:
+        return [f"-H 'Content-Type: {media_type}' --data-binary @{_EXAMPLE_FILES[media_type]}"]
     example = json.dumps(content["example"], ensure_ascii=False).replace("'", "'\\''")
     return [f"--json '{example}'"]

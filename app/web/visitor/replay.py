@@ -1,4 +1,4 @@
-"""The contest replayed: everybody's best over time."""
+"""The replay page: the best score of each team over time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,98 +10,108 @@ from fastapi.responses import HTMLResponse
 
 from anoncup import schemas
 from app.charts.figure import Figure
-from app.charts.text import worded
-from app.charts.timeline import CourseWords, Entry, course
+from app.charts.text import translate_words
+from app.charts.timeline import TimelineEntry, TimelineWords, build_timeline
 from app.db.transaction import transaction
 from app.http import board_cache
-from app.http.authentication import MaybeSignedIn, ShownBy
-from app.http.board_cache import Text
-from app.locale.language import Words
+from app.http.authentication import OptionalPrincipal, SentCredential
+from app.http.board_cache import RenderedBoard
+from app.locale.language import Translator
 from app.services.boards import board_timeline
 from app.web.site import language
-from app.web.site.frame import frame_of
-from app.web.site.names import listed
-from app.web.site.pages import PageRoute, page
-from app.web.visitor.board_access import if_open
-from app.web.visitor.board_view import view_of
+from app.web.site.frame import load_frame
+from app.web.site.names import join_names
+from app.web.site.pages import PageRoute, render_page
+from app.web.visitor.board_access import await_if_open
+from app.web.visitor.board_view import build_board_view
 
 router = APIRouter(route_class=PageRoute)
-AN_HOUR = timedelta(hours=1)
-"""What passes within it is told by its seconds."""
+ONE_HOUR = timedelta(hours=1)
+"""Shorter histories show their times with seconds."""
 
 
 @dataclass(frozen=True, slots=True)
-class Lead:
-    """From a moment on these teams were first."""
+class LeadChange:
+    """The teams that took the lead at a moment, with their overall score."""
 
-    at: datetime
+    started_at: datetime
     teams: tuple[str, ...]
     overall: float | None
 
 
-async def kept_history(request: Request, slug: str, shown: ShownBy) -> Text | None:
-    """As programs get it, and the page's own script."""
-    return await if_open(board_cache.kept(request).text(shown, slug, board_timeline.as_json))
+async def _load_history_json(request: Request, slug: str, credential: SentCredential) -> RenderedBoard | None:
+    """Return the cached history as the JSON of the API, which the script of the page reads too."""
+    return await await_if_open(
+        board_cache.get_cache(request).get_text(credential, slug, board_timeline.render_json)
+    )
 
 
-Kept = Annotated[Text | None, Depends(kept_history)]
+_HistoryJson = Annotated[RenderedBoard | None, Depends(_load_history_json)]
 
 
 @router.get("/competitions/{slug}/boards/replay")
-def replay(request: Request, slug: str, principal: MaybeSignedIn, kept: Kept) -> HTMLResponse:
+def show_replay(
+    request: Request, slug: str, principal: OptionalPrincipal, history_json: _HistoryJson
+) -> HTMLResponse:
     with transaction() as session:
-        frame = frame_of(session, principal, slug)
+        frame = load_frame(session, principal, slug)
     t = language.words_of(request)
-    told = schemas.History.model_validate_json(kept.body) if kept else None
-    led = leads(told) if told else []
-    return page(
+    history = schemas.History.model_validate_json(history_json.body) if history_json else None
+    lead_changes = _find_lead_changes(history) if history else []
+    return render_page(
         request,
         principal,
         "visitor/board_replay.html",
         frame=frame,
-        view=view_of(frame),
-        board=told,
-        leads=led,
-        brief=bool(led) and led[-1].at - led[0].at < AN_HOUR,
-        words=words(t),
-        picture=picture_of(led, t, frame.rules.timezone),
+        view=build_board_view(frame),
+        board=history,
+        leads=lead_changes,
+        brief=bool(lead_changes) and lead_changes[-1].started_at - lead_changes[0].started_at < ONE_HOUR,
+        words=_translate_script_texts(t),
+        picture=_draw_lead_chart(lead_changes, t, frame.rules.timezone),
     )
 
 
-def leads(told: schemas.History) -> list[Lead]:
-    """Who led when; the same teams may have led with another score."""
-    found: list[Lead] = []
-    for one in told.leaders:
-        first = [told.teams[each.team] for each in one.first if each.rank == 1]
-        names = tuple(team.team for team in first)
-        if names != (found[-1].teams if found else ()):
-            found.append(Lead(one.at, names, overall_at(first[0], one.at) if first else None))
-    return found
+def _find_lead_changes(history: schemas.History) -> list[LeadChange]:
+    """Return each change of the leading teams; a new score of the same teams is no change."""
+    changes: list[LeadChange] = []
+    for moment in history.leaders:
+        leaders = [history.teams[rank.team] for rank in moment.first if rank.rank == 1]
+        names = tuple(team.team for team in leaders)
+        if names != (changes[-1].teams if changes else ()):
+            changes.append(
+                LeadChange(moment.at, names, _overall_at(leaders[0], moment.at) if leaders else None)
+            )
+    return changes
 
 
-def picture_of(leads: Sequence[Lead], t: Words, zone: str) -> Figure:
+def _draw_lead_chart(changes: Sequence[LeadChange], t: Translator, zone: str) -> Figure:
     """Return a still picture of the best score over time, for readers without scripts."""
-    chart_words = worded(
-        CourseWords,
+    chart_words = translate_words(
+        TimelineWords,
         t,
         title=t("The best score over time"),
         x=t("Moment"),
         submission=t("Team"),
         received=t("Since"),
-        said=t("Changes of the lead: {count}."),
+        summary=t("Changes of the lead: {count}."),
         accepted=t("In the lead"),
     )
-    entries = [Entry(listed(one.teams, t), one.at, one.overall, "accepted") for one in leads if one.teams]
-    return course(entries, chart_words, zone=zone)
+    entries = [
+        TimelineEntry(join_names(change.teams, t), change.started_at, change.overall, "accepted")
+        for change in changes
+        if change.teams
+    ]
+    return build_timeline(entries, chart_words, zone=zone)
 
 
-def overall_at(team: schemas.HistoryTeam, at: datetime) -> float | None:
-    """The overall of a team at a moment."""
-    return next((step.overall for step in reversed(team.steps) if step.at <= at), None)
+def _overall_at(team: schemas.HistoryTeam, moment: datetime) -> float | None:
+    """Return the overall score of a team at a moment, or None before its first one."""
+    return next((step.overall for step in reversed(team.steps) if step.at <= moment), None)
 
 
-def words(t: Words) -> dict[str, Any]:
-    """What the picture says."""
+def _translate_script_texts(t: Translator) -> dict[str, Any]:
+    """Return the texts of the script that draws the replay."""
     return {
         "play": t("Play"),
         "pause": t("Pause"),

@@ -1,4 +1,4 @@
-"""The rules of a competition in words and formulas, and its data: all read from its file and the registry."""
+"""The page that explains the rules and the data of a competition in words and formulas."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,24 +7,24 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
-from anoncup.competition.scoring_versions import attacker_counts
-from anoncup.evaluation.ranking import compute_utility, overall, utility_score
+from anoncup.competition.scoring_versions import is_counted_attacker
+from anoncup.evaluation.ranking import compute_utility, overall_score, utility_score
 from anoncup.rules.model import Rules
-from anoncup.rules.parameters import Parameter, Roles, Value
+from anoncup.rules.parameters import Parameter, ParameterValue, Roles
 from anoncup.rules.settings import Parameters
 from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure
 from app.db.models import Competition
 from app.db.transaction import transaction
-from app.http.authentication import MaybeSignedIn
+from app.http.authentication import OptionalPrincipal
 from app.services.contests import sealed_inputs
-from app.web.site.frame import frame_of
-from app.web.site.pages import PageRoute, page
-from app.web.site.questions import alike
+from app.web.site.frame import load_frame
+from app.web.site.pages import PageRoute, render_page
+from app.web.site.questions import group_by_guess_file
 from app.web.visitor import formulas
 
 router = APIRouter(route_class=PageRoute)
-LIMITS = (
+_LIMIT_NAMES = (
     "valid_per_day",
     "valid_total",
     "attempts_per_day",
@@ -32,17 +32,19 @@ LIMITS = (
     "guesses_per_target",
     "file_mb",
 )
-SHARES = (0.25, 0.5)
-"""Of the scales: the values of the worked example."""
-FOUND = 0.3
-"""What the best attacker finds in the worked example."""
+_EXAMPLE_SHARES = (0.25, 0.5)
+"""Values of the first measures in the worked example, as shares of their scales."""
+_EXAMPLE_RISK = 0.3
+"""Risk in the worked example."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """A measure as this competition uses it. ``weight``: None where it is only reported; ``share``: of all
-    weights; ``scale``: None before the data are there. ``parameters``: by name what the file says, or the
-    word of the default."""
+class MeasureRule:
+    """A measure as this competition uses it.
+
+    ``weight`` is None if the measure is only reported, and ``share`` is its part of all weights. ``scale`` is
+    None before the original is uploaded. ``parameters`` holds each configured or default value as a text.
+    """
 
     measure: Measure
     formula: Markup | None
@@ -53,7 +55,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Attack:
+class AttackerRule:
     """A built-in attacker as this competition uses it."""
 
     attacker: Attacker
@@ -62,8 +64,8 @@ class Attack:
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
-    """The scores of a release that was thought up, by the competition's own weights and scales."""
+class WorkedExample:
+    """Scores of an invented release, computed with the weights and scales of the competition."""
 
     values: dict[str, tuple[float, float]]
     utility: float
@@ -72,95 +74,114 @@ class Worked:
 
 
 @router.get("/competitions/{slug}/rules")
-def rules(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse:
+def show_rules(request: Request, slug: str, principal: OptionalPrincipal) -> HTMLResponse:
     with transaction() as session:
-        frame = frame_of(session, principal, slug)
-        seed = sealed_inputs.commitment_of(session, frame.contest.id) if frame.contest.row.drawing else None
+        frame = load_frame(session, principal, slug)
+        seed = (
+            sealed_inputs.load_seed_commitment(session, frame.contest.id)
+            if frame.contest.row.drawing
+            else None
+        )
     rules, track = frame.rules, frame.contest.track
-    return page(
+    return render_page(
         request,
         principal,
         "visitor/rules.html",
         frame=frame,
         seed=seed,
         track=track,
-        measures=list(measure_rules(rules, track)),
-        attacks=list(attack_rules(rules, track)),
-        worked=worked(rules, track),
+        measures=list(iter_measure_rules(rules, track)),
+        attacks=list(iter_attacker_rules(rules, track)),
+        worked=build_worked_example(rules, track),
         formulas=formulas,
-        limits={name: getattr(rules.limits, name) for name in LIMITS},
-        questions=list(track.asked(rules).values()),
-        questions_by_file=alike(track.asked(rules).values()),
-        asked_with=asked_with(rules, track),
-        source=source_of(frame.contest.row, track),
+        limits={name: getattr(rules.limits, name) for name in _LIMIT_NAMES},
+        questions=list(track.select_questions(rules).values()),
+        questions_by_file=group_by_guess_file(track.select_questions(rules).values()),
+        asked_with=_format_question_parameters(rules, track),
+        source=find_source(frame.contest.row, track),
     )
 
 
-def measure_rules(rules: Rules, track: Track) -> Iterator[Rule]:
-    """Those with a weight first, each kind in the registry's order."""
-    known, roles = track.measures, track.roles(rules.columns, rules.settings)
-    weights = {name: rules.weight(name) for name in known}
-    together = sum(weights.values())
-    for name in sorted(known, key=lambda name: not weights[name]):
-        settings = rules.measure(name)
-        yield Rule(
-            measure=known[name],
-            formula=formulas.of_measure(track.name, name),
+def iter_measure_rules(rules: Rules, track: Track) -> Iterator[MeasureRule]:
+    """Yield the measures with a weight, then the others, each in the order of the registry."""
+    measures, roles = track.measures, track.roles(rules.columns, rules.settings)
+    weights = {name: rules.weight(name) for name in measures}
+    total_weight = sum(weights.values())
+    for name in sorted(measures, key=lambda name: not weights[name]):
+        settings = rules.measure_settings(name)
+        yield MeasureRule(
+            measure=measures[name],
+            formula=formulas.measure_formula(track.name, name),
             weight=settings.weight or None,
-            share=settings.weight / together if together else 0.0,
+            share=settings.weight / total_weight if total_weight else 0.0,
             scale=rules.scales.get(name),
-            parameters=told(known[name].parameters, settings.parameters, roles),
+            parameters=_format_parameters(measures[name].parameters, settings.parameters, roles),
         )
 
 
-def attack_rules(rules: Rules, track: Track) -> Iterator[Attack]:
+def iter_attacker_rules(rules: Rules, track: Track) -> Iterator[AttackerRule]:
     roles = track.roles(rules.columns, rules.settings)
     for name, attacker in track.attackers.items():
-        settings = rules.attacker(name)
-        parameters = told(attacker.parameters, settings.parameters, roles)
-        yield Attack(attacker, attacker_counts(rules, name), parameters)
+        settings = rules.attacker_settings(name)
+        parameters = _format_parameters(attacker.parameters, settings.parameters, roles)
+        yield AttackerRule(attacker, is_counted_attacker(rules, name), parameters)
 
 
-def asked_with(rules: Rules, track: Track) -> dict[str, dict[str, str]]:
-    """The parameters of each question that is asked."""
+def _format_question_parameters(rules: Rules, track: Track) -> dict[str, dict[str, str]]:
+    """Return the parameters of each question of the competition, as texts."""
     roles = track.roles(rules.columns, rules.settings)
     return {
-        name: told(question.parameters, rules.questions.get(name, {}), roles)
-        for name, question in track.asked(rules).items()
+        name: _format_parameters(question.parameters, rules.questions.get(name, {}), roles)
+        for name, question in track.select_questions(rules).items()
     }
 
 
-def told(known: Sequence[Parameter], given: Parameters, roles: Roles) -> dict[str, str]:
-    """Every parameter as the file gives it, else what is usual; ``=name`` stands for a word."""
-    return {one.name: written(one, given.get(one.name), roles) for one in known}
+def _format_parameters(
+    parameters: Sequence[Parameter], given_values: Parameters, roles: Roles
+) -> dict[str, str]:
+    """Return each parameter as a text, configured or default; ``=name`` stands for a label to translate."""
+    return {
+        parameter.name: _format_parameter(parameter, given_values.get(parameter.name), roles)
+        for parameter in parameters
+    }
 
 
-def written(one: Parameter, given: Value, roles: Roles) -> str:
-    value = one.usual(roles) if given is None else given
-    if one.is_list and given is None and one.default is None:
+def _format_parameter(parameter: Parameter, given_value: ParameterValue, roles: Roles) -> str:
+    value = parameter.resolve_default(roles) if given_value is None else given_value
+    if parameter.is_list and given_value is None and parameter.default is None:
         return "=all"
     if isinstance(value, tuple):
         return ", ".join(value)
-    return f"={value}" if one.kind == "choice" else str(value)
+    return f"={value}" if parameter.kind == "choice" else str(value)
 
 
-def worked(rules: Rules, track: Track) -> Worked | None:
-    """A release that loses a quarter and a half of the first measures' scales; None without scales."""
-    known = track.measures
-    weighing = [name for name in known if rules.weight(name)]
+def build_worked_example(rules: Rules, track: Track) -> WorkedExample | None:
+    """Return an example in which the first two weighted measures lose a quarter and a half of their scales.
+
+    Return None if no measure has a weight or a weighted measure has no scale.
+    """
+    measures = track.measures
+    weighted = [name for name in measures if rules.weight(name)]
     scales = rules.scales
-    if not weighing or not all(scales.get(name) for name in weighing):
+    if not weighted or not all(scales.get(name) for name in weighted):
         return None
-    values = dict.fromkeys(weighing, 0.0) | {
-        name: share * scales[name] for name, share in zip(weighing, SHARES, strict=False)
+    values = dict.fromkeys(weighted, 0.0) | {
+        name: share * scales[name] for name, share in zip(weighted, _EXAMPLE_SHARES, strict=False)
     }
-    u = compute_utility(
-        values, measures=known, weights=rules.weights, scales=scales, largest_cell=0.0, how=track.utility
+    utility = compute_utility(
+        values,
+        measures=measures,
+        weights=rules.weights,
+        scales=scales,
+        largest_cell=0.0,
+        aggregation=track.utility,
     )
-    shown = {name: (value, utility_score(value, scales[name])) for name, value in values.items() if value}
-    return Worked(shown, u, FOUND, overall(u, FOUND))
+    example_values = {
+        name: (value, utility_score(value, scales[name])) for name, value in values.items() if value
+    }
+    return WorkedExample(example_values, utility, _EXAMPLE_RISK, overall_score(utility, _EXAMPLE_RISK))
 
 
-def source_of(row: Competition, track: Track) -> str | None:
-    """The name of the data, if they are some whose source is known."""
-    return track.shipped_as(row.original)
+def find_source(row: Competition, track: Track) -> str | None:
+    """Return the name of the data set if it is one that comes with the track, else None."""
+    return track.identify_dataset(row.original)

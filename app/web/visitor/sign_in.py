@@ -1,4 +1,4 @@
-"""Sign-in and sign-out."""
+"""Signing in and out."""
 
 from typing import Annotated
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -7,37 +7,45 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
-from anoncup.errors import NotSignedIn, TooMany
+from anoncup.errors import NotSignedIn, TooManyRequests
 from app.config import Settings
 from app.db.transaction import transaction
 from app.http import throttle
-from app.http.authentication import Address, AppSettings, MaybeSignedIn, cookie_of, require_same_origin
-from app.http.passwords import few_at_a_time, proven
+from app.http.authentication import (
+    AppSettings,
+    ClientAddress,
+    OptionalPrincipal,
+    choose_cookie,
+    require_same_origin,
+)
+from app.http.passwords import limit_concurrency, verify_password
 from app.services.accounts import accounts
-from app.web.site.pages import PageRoute, again, page
+from app.web.site.pages import PageRoute, render_form_again, render_page
 
 router = APIRouter(route_class=PageRoute)
 
 
 @router.get("/sign-in")
-def sign_in_form(request: Request, principal: MaybeSignedIn, to: str = "/", unsent: str = "") -> HTMLResponse:
-    """``unsent``: a form was lost, as the session had ended."""
-    return page(
+def show_sign_in(
+    request: Request, principal: OptionalPrincipal, to: str = "/", unsent: str = ""
+) -> HTMLResponse:
+    """Show the form; ``unsent`` is set if the session ended before a form was sent, so that it was lost."""
+    return render_page(
         request,
         principal,
         "visitor/sign_in.html",
-        to=own_path(to),
-        new_here=sign_up_path(to),
+        to=_safe_redirect_path(to),
+        new_here=_sign_up_path(to),
         unsent=bool(unsent),
     )
 
 
 @router.post("/sign-in")
-@few_at_a_time
+@limit_concurrency
 def sign_in(
     request: Request,
     settings: AppSettings,
-    address: Address,
+    address: ClientAddress,
     *,
     name: Annotated[str, Form()] = "",
     password: Annotated[str, Form()] = "",
@@ -45,53 +53,58 @@ def sign_in(
 ) -> Response:
     require_same_origin(request)
     try:
-        with throttle.tries(address, account=accounts.searched_key(name)):
-            checked = proven(name, password)
+        with throttle.limit_tries(address, account=accounts.build_search_key(name)):
+            verified_hash = verify_password(name, password)
             with transaction() as session:
-                user = accounts.signing_in(session, name=name, proven=checked)
+                user = accounts.lock_verified_user(session, name=name, verified_hash=verified_hash)
                 token = accounts.begin_session(session, user)
-    except (NotSignedIn, TooMany) as problem:
-        kept = {"to": own_path(to), "new_here": sign_up_path(to), "name": name}
-        return again(request, None, "visitor/sign_in.html", problem, **kept)
-    return entered(RedirectResponse(own_path(to), status_code=303), token, request, settings)
+    except (NotSignedIn, TooManyRequests) as problem:
+        form_values = {"to": _safe_redirect_path(to), "new_here": _sign_up_path(to), "name": name}
+        return render_form_again(request, None, "visitor/sign_in.html", problem, **form_values)
+    return start_browser_session(
+        RedirectResponse(_safe_redirect_path(to), status_code=303), token, request, settings
+    )
 
 
-def entered(answer: RedirectResponse, token: str, request: Request, settings: Settings) -> RedirectResponse:
-    """The browser's session begins with this answer."""
-    name, secure = cookie_of(request, settings)
-    answer.set_cookie(
+def start_browser_session(
+    response: RedirectResponse, token: str, request: Request, settings: Settings
+) -> RedirectResponse:
+    """Set the session cookie on the response."""
+    name, secure = choose_cookie(request, settings)
+    response.set_cookie(
         name,
         token,
-        max_age=int(accounts.SESSION_LIFE.total_seconds()),
+        max_age=int(accounts.SESSION_LIFETIME.total_seconds()),
         httponly=True,
         samesite="lax",
         secure=secure,
     )
-    return answer
+    return response
 
 
 @router.post("/sign-out")
-def sign_out(request: Request, settings: AppSettings, principal: MaybeSignedIn) -> Response:
+def sign_out(request: Request, settings: AppSettings, principal: OptionalPrincipal) -> Response:
     if principal is not None:
         with transaction() as session:
-            accounts.revoke(session, principal)
-    answer = RedirectResponse("/", status_code=303)
-    name, secure = cookie_of(request, settings)
-    answer.delete_cookie(name, secure=secure)
-    return answer
+            accounts.revoke_current(session, principal)
+    response = RedirectResponse("/", status_code=303)
+    name, secure = choose_cookie(request, settings)
+    response.delete_cookie(name, secure=secure)
+    return response
 
 
-def own_path(to: str) -> str:
-    """Only a path of this site: a link must not send a freshly signed-in person elsewhere.
+def _safe_redirect_path(path: str) -> str:
+    """Return the path if it is a path of this site, else ``/``, to prevent open redirects after sign-in.
 
-    Browsers read a backslash as a slash and drop control characters: neither is in a path of ours.
+    Paths with backslashes or control characters are rejected: browsers read the former as slashes and drop
+    the latter.
     """
-    own = to.startswith("/") and not to.startswith("//") and "\\" not in to and to.isprintable()
-    return to if own else "/"
+    is_local = path.startswith("/") and not path.startswith("//") and "\\" not in path and path.isprintable()
+    return path if is_local else "/"
 
 
-def sign_up_path(to: str) -> str:
-    """Where who has no account goes instead: with the invite they were about to use."""
-    asked = urlsplit(own_path(to))
-    invite = parse_qs(asked.query).get("invite", [""])[0] if asked.path == "/join" else ""
+def _sign_up_path(path: str) -> str:
+    """Return the path of the sign-up form, with the invite of the join page the visitor came from."""
+    target = urlsplit(_safe_redirect_path(path))
+    invite = parse_qs(target.query).get("invite", [""])[0] if target.path == "/join" else ""
     return f"/sign-up?{urlencode({'invite': invite})}" if invite else "/sign-up"

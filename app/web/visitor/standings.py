@@ -1,15 +1,15 @@
-"""The columns of the anonymization board, grouped by what they count for."""
+"""Columns, ties, rank changes and search of the anonymization board."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from anoncup.competition.scoring_versions import attacker_counts
+from anoncup.competition.scoring_versions import is_counted_attacker
 from anoncup.rules.model import Rules
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
 from anoncup.tracks.model import Track
-from app.locale.language import Words
+from app.locale.language import Translator
 from app.services.accounts import names
 from app.web.site import notation
 
@@ -17,8 +17,8 @@ R = TypeVar("R", BoardRow, AttackersRow)
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A measure or an attacker. ``weight``: in U; None where it has none."""
+class BoardColumn:
+    """A column of a measure or an attacker; ``weight`` is its weight in U, or None if it has none."""
 
     kind: Literal["measure", "attacker"]
     name: str
@@ -28,18 +28,23 @@ class Column:
     def value(self, row: BoardRow) -> float | None:
         return (row.measures if self.kind == "measure" else row.attackers).get(self.name)
 
-    def written(self, row: BoardRow, t: Words) -> str:
-        """What the board shows of a row: rates and scores are written as such, measures by their size."""
+    def format_value(self, row: BoardRow, t: Translator) -> str:
+        """Return the value of a row as a text: attackers with fixed decimals, measures as plain numbers."""
         value = self.value(row)
-        return t.written(notation.numeral(value) if self.kind == "measure" else notation.score(value))
+        return t.localize_numbers(
+            notation.format_number(value) if self.kind == "measure" else notation.format_score(value)
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """Columns under one heading: the word ``columns_<name>``; ``sets_risk``: the largest of them may be E."""
+class ColumnGroup:
+    """Columns under the heading with the label ``columns_<name>``.
+
+    ``sets_risk`` means that the largest value of the group may be E.
+    """
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[BoardColumn, ...]
     sets_risk: bool = False
 
     @property
@@ -48,82 +53,100 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """By how many ranks a team moved."""
+class RankChange:
+    """The change of a team's rank."""
 
-    way: Literal["up", "down", "new"]
+    direction: Literal["up", "down", "new"]
     ranks: int
 
-    def brief(self, t: Words) -> str:
-        return t("new") if self.way == "new" else f"{'▲' if self.way == 'up' else '▼'}{self.ranks}"
+    def short_text(self, t: Translator) -> str:
+        return (
+            t("new") if self.direction == "new" else f"{'▲' if self.direction == 'up' else '▼'}{self.ranks}"
+        )
 
-    def said(self, t: Words) -> str:
-        if self.way == "new":
+    def long_text(self, t: Translator) -> str:
+        if self.direction == "new":
             return t("New in the ranking within a day")
-        if self.way == "up":
+        if self.direction == "up":
             return t.ngettext("{n} rank up within a day", "{n} ranks up within a day", self.ranks)
         return t.ngettext("{n} rank down within a day", "{n} ranks down within a day", self.ranks)
 
 
-def groups(rules: Rules, track: Track) -> tuple[Group, ...]:
-    """What makes U and E first, then what is only reported; no group is empty."""
-    measures, attackers = list(measure_columns(rules, track)), list(track.attackers)
-    count = {name for name in attackers if attacker_counts(rules, name)}
-    found = (
-        Group("in_utility", tuple(one for one in measures if one.weight)),
-        Group("in_security", tuple(Column("attacker", one) for one in attackers if one in count), True),
-        Group("measures_only", tuple(one for one in measures if not one.weight)),
-        Group("attackers_only", tuple(Column("attacker", one) for one in attackers if one not in count)),
+def group_columns(rules: Rules, track: Track) -> tuple[ColumnGroup, ...]:
+    """Return the groups of columns that make up U and E, then those only reported; omit empty groups."""
+    measures, attackers = list(_iter_measure_columns(rules, track)), list(track.attackers)
+    counting = {name for name in attackers if is_counted_attacker(rules, name)}
+    column_groups = (
+        ColumnGroup("in_utility", tuple(item for item in measures if item.weight)),
+        ColumnGroup(
+            "in_security",
+            tuple(BoardColumn("attacker", item) for item in attackers if item in counting),
+            True,
+        ),
+        ColumnGroup("measures_only", tuple(item for item in measures if not item.weight)),
+        ColumnGroup(
+            "attackers_only",
+            tuple(BoardColumn("attacker", item) for item in attackers if item not in counting),
+        ),
     )
-    return tuple(group for group in found if group.columns)
+    return tuple(group for group in column_groups if group.columns)
 
 
-def measure_columns(rules: Rules, track: Track) -> Iterator[Column]:
+def _iter_measure_columns(rules: Rules, track: Track) -> Iterator[BoardColumn]:
     for name, measure in track.measures.items():
         weight = rules.weight(name)
-        yield Column("measure", name, measure.higher_is_better, weight or None)
+        yield BoardColumn("measure", name, measure.higher_is_better, weight or None)
 
 
-def own_row(rows: Iterable[R]) -> R | None:
+def find_own_row(rows: Iterable[R]) -> R | None:
     return next((row for row in rows if row.own), None)
 
 
-def ranked_teams(board: Board | AttackersBoard) -> int:
+def count_ranked_teams(board: Board | AttackersBoard) -> int:
     return sum(row.rank is not None for row in board.rows)
 
 
 def has_rivals(board: Board) -> bool:
-    """Whether a guess of a rival is visible on any row."""
+    """Return whether any row shows the best guess of a rival."""
     return any(row.rivals is not None for row in board.rows)
 
 
-def tied(board: Board | AttackersBoard) -> frozenset[int]:
-    """The ranks that several teams share."""
-    held = Counter(row.rank for row in board.rows if row.rank is not None)
-    return frozenset(rank for rank, teams in held.items() if teams > 1)
+def find_tied_ranks(board: Board | AttackersBoard) -> frozenset[int]:
+    """Return the ranks that several teams share."""
+    teams_per_rank = Counter(row.rank for row in board.rows if row.rank is not None)
+    return frozenset(rank for rank, teams in teams_per_rank.items() if teams > 1)
 
 
-def change(row: BoardRow, board: Board) -> Change | None:
-    """How the rank of a team changed since the board that this one is compared with."""
+def compute_rank_change(row: BoardRow, board: Board) -> RankChange | None:
+    """Return how a team's rank changed since the board of a day ago, or None if it did not."""
     if board.compared_with is None or row.rank is None or row.rank == row.rank_before:
         return None
     if row.rank_before is None:
-        return Change("new", 0)
-    return Change("up" if row.rank < row.rank_before else "down", abs(row.rank - row.rank_before))
+        return RankChange("new", 0)
+    return RankChange("up" if row.rank < row.rank_before else "down", abs(row.rank - row.rank_before))
 
 
-def matching(board: Board, text: str, t: Words) -> frozenset[str]:
-    """The names in which a reader finds ``text``, however either is written; a sample method has two."""
-    wanted = found_by(text)
-    said = {row.team: f"{named(row, t)} {row.team}" if row.baseline else row.team for row in board.rows}
-    return frozenset(name for name, each in said.items() if wanted in found_by(each))
+def find_matching_teams(board: Board, search_text: str, t: Translator) -> frozenset[str]:
+    """Return the teams whose names contain the text, ignoring case and width.
+
+    Baselines match by their titles, too.
+    """
+    normalized_search = normalize_for_search(search_text)
+    searchable_names = {
+        row.team: f"{display_name(row, t)} {row.team}" if row.baseline else row.team for row in board.rows
+    }
+    return frozenset(
+        name
+        for name, searchable_name in searchable_names.items()
+        if normalized_search in normalize_for_search(searchable_name)
+    )
 
 
-def named(row: BoardRow, t: Words) -> str:
-    """A team by its name; a sample method that has none of its own by its title."""
+def display_name(row: BoardRow, t: Translator) -> str:
+    """Return the name of a team, or the title of a baseline."""
     return t.label(f"method_{row.team}", row.team) if row.baseline else row.team
 
 
-def found_by(text: str) -> str:
-    """A text without case, width, and what is not seen (``fold.js`` does the same)."""
-    return names.spaced(names.folded(names.shown(text)))
+def normalize_for_search(text: str) -> str:
+    """Return a text without case, width and invisible characters. ``fold.js`` must do the same."""
+    return names.normalize_spaces(names.fold_case(names.strip_ignorable(text)))

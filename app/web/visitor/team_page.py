@@ -1,4 +1,4 @@
-"""A team as the boards show it: its rank and how that went, and, once they are known, its targets."""
+"""The page of a team: its rank and scores over time, and attacks on its targets once these are known."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,165 +16,180 @@ from anoncup.errors import NotFound
 from app.db.models import Team
 from app.db.transaction import transaction
 from app.http import board_cache
-from app.http.authentication import MaybeSignedIn, ShownBy
-from app.locale.language import Words
+from app.http.authentication import OptionalPrincipal, SentCredential
+from app.locale.language import Translator
 from app.services.boards import anonymization, board_timeline, matrix, reidentification
-from app.services.contests.visibility import Sight
+from app.services.contests.visibility import BoardAccess
 from app.web.site import language
-from app.web.site.frame import frame_of
-from app.web.site.names import listed
-from app.web.site.pages import PageRoute, page
+from app.web.site.frame import load_frame
+from app.web.site.names import join_names
+from app.web.site.pages import PageRoute, render_page
 from app.web.visitor import standings
 from app.web.visitor.board_pictures import title_of
-from app.web.visitor.board_view import view_of
-from app.web.visitor.replay import AN_HOUR
-from app.web.visitor.standings import Change
+from app.web.visitor.board_view import build_board_view
+from app.web.visitor.replay import ONE_HOUR
+from app.web.visitor.standings import RankChange
 
 router = APIRouter(route_class=PageRoute)
 
 
 @dataclass(frozen=True, slots=True)
-class Best:
-    """The attackers that found the most in a target, and how much that is."""
+class BestAttackers:
+    """The attackers with the highest rate on a target, and that rate."""
 
     attackers: tuple[str, ...]
     rate: float
 
-    def first(self, t: Words) -> str:
-        """The first of those that are built in, and how many more there are."""
-        name, others = title_of("attacker", self.attackers[0], t), len(self.attackers) - 1
-        if not others:
+    def summarize(self, t: Translator) -> str:
+        """Return the title of the first built-in attacker, and the number of the others."""
+        name, other_count = title_of("attacker", self.attackers[0], t), len(self.attackers) - 1
+        if not other_count:
             return name
         return t.ngettext(
-            "{name} and {n} other attacker", "{name} and {n} other attackers", others, name=name
+            "{name} and {n} other attacker", "{name} and {n} other attackers", other_count, name=name
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Attacked:
-    """A target of the team, and what teams and built-in attackers found in it, if that is told."""
+class AttackedTarget:
+    """A target of the team with its best attackers, None where there are none or they are hidden."""
 
     target: str
-    teams: Best | None
-    built_in: Best | None
+    teams: BestAttackers | None
+    built_in: BestAttackers | None
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What the boards say of a team. ``board``: without the rows of others; ``ranked``: how many have a rank;
-    ``steps``: its own, the latest first; ``attacker``: its row among the attackers."""
+class TeamSummary:
+    """What the boards show of a team, as the cache stores it.
+
+    ``board`` has no rows of other teams. ``ranked`` is the number of ranked teams, ``steps`` are the team's
+    own, newest first, and ``attacker`` is its row on the re-identification board.
+    """
 
     board: schemas.Board
     row: schemas.BoardRow
     ranked: int
     tied: frozenset[int]
-    change: Change | None
+    change: RankChange | None
     steps: Sequence[schemas.HistoryStep]
     ranks: Sequence[schemas.HistoryRank]
-    targets: Sequence[Attacked]
+    targets: Sequence[AttackedTarget]
     counted: bool
     attacker: schemas.AttackersRow | None
 
     @property
-    def reasons(self) -> bool:
+    def has_reasons(self) -> bool:
         return any(step.why for step in self.steps)
 
     @property
-    def brief(self) -> bool:
-        """Whether all of it happened within an hour: seconds matter."""
-        return self.steps[0].at - self.steps[-1].at < AN_HOUR
+    def is_brief(self) -> bool:
+        """Whether all steps are within an hour, so that times need seconds."""
+        return self.steps[0].at - self.steps[-1].at < ONE_HOUR
 
     @property
     def size(self) -> int:
         return 1_000 + 500 * (len(self.steps) + len(self.ranks))
 
 
-async def kept(request: Request, slug: str, team_id: UUID, shown: ShownBy) -> Told:
-    return await board_cache.kept(request).of(shown, slug, told_of, team_id)
+async def _load_team_summary(
+    request: Request, slug: str, team_id: UUID, credential: SentCredential
+) -> TeamSummary:
+    return await board_cache.get_cache(request).get_view(credential, slug, _build_team_summary, team_id)
 
 
 @router.get("/competitions/{slug}/teams/{team_id}")
-def team(
+def show_team(
     request: Request,
     slug: str,
     team_id: UUID,
-    principal: MaybeSignedIn,
-    told: Annotated[Told, Depends(kept)],
+    principal: OptionalPrincipal,
+    summary: Annotated[TeamSummary, Depends(_load_team_summary)],
 ) -> HTMLResponse:
     with transaction() as session:
-        frame = frame_of(session, principal, slug)
-        closed = frame.contest.row.closed_at is not None
-        approach = session.get_one(Team, team_id).approach if closed else None
+        frame = load_frame(session, principal, slug)
+        is_closed = frame.contest.row.closed_at is not None
+        approach = session.get_one(Team, team_id).approach if is_closed else None
     t = language.words_of(request)
-    return page(
+    return render_page(
         request,
         principal,
         "visitor/team_page.html",
-        listed=partial(listed, t=t),
+        listed=partial(join_names, t=t),
         frame=frame,
-        view=view_of(frame),
-        told=told,
-        row=told.row,
+        view=build_board_view(frame),
+        told=summary,
+        row=summary.row,
         approach=approach,
-        ranks=[[milliseconds(one.at), one.rank, one.ranked] for one in told.ranks],
-        words=words(t),
+        ranks=[[_epoch_milliseconds(rank.at), rank.rank, rank.ranked] for rank in summary.ranks],
+        words=_translate_script_texts(t),
     )
 
 
-def told_of(session: Session, sight: Sight, team_id: UUID) -> Told:
-    board = anonymization.board(session, sight)
-    row = row_of(board, team_id)
-    told, ranks = board_timeline.followed(session, sight, team_id)
-    attacks = matrix.board(session, sight, of_team=team_id)
-    attackers = reidentification.board(session, sight)
-    return Told(
+def _build_team_summary(session: Session, sight: BoardAccess, team_id: UUID) -> TeamSummary:
+    board = anonymization.build_board(session, sight)
+    row = _find_row(board, team_id)
+    history, ranks = board_timeline.build_history(session, sight, team_id)
+    attacks = matrix.build_matrix(session, sight, owner_id=team_id)
+    attackers = reidentification.build_board(session, sight)
+    return TeamSummary(
         board=board.model_copy(update={"rows": (row,)}),
         row=row,
-        ranked=standings.ranked_teams(board),
-        tied=standings.tied(board),
-        change=standings.change(row, board),
-        steps=steps_of(told, team_id),
+        ranked=standings.count_ranked_teams(board),
+        tied=standings.find_tied_ranks(board),
+        change=standings.compute_rank_change(row, board),
+        steps=_list_team_steps(history, team_id),
         ranks=ranks,
-        targets=[attacked(attacks, place) for place in range(len(attacks.targets))],
+        targets=[_build_attacked_target(attacks, index) for index in range(len(attacks.targets))],
         counted=attacks.counted,
-        attacker=next((one for one in attackers.rows if one.team == row.team and one.rank), None),
+        attacker=next(
+            (
+                attackers_row
+                for attackers_row in attackers.rows
+                if attackers_row.team == row.team and attackers_row.rank
+            ),
+            None,
+        ),
     )
 
 
-def milliseconds(at: datetime) -> int:
-    return round(1000 * at.timestamp())
+def _epoch_milliseconds(moment: datetime) -> int:
+    return round(1000 * moment.timestamp())
 
 
-def row_of(board: schemas.Board, team_id: UUID) -> schemas.BoardRow:
-    """Who does not stand on the board has no page, and looks like nobody."""
-    found = (row for row in board.rows if row.team_id == team_id and not row.baseline)
-    if (row := next(found, None)) is None:
+def _find_row(board: schemas.Board, team_id: UUID) -> schemas.BoardRow:
+    """Return the row of a team.
+
+    Teams that are not on the board have no page: raise the same NotFound as for unknown ids.
+    """
+    matches = (row for row in board.rows if row.team_id == team_id and not row.baseline)
+    if (row := next(matches, None)) is None:
         raise NotFound("there is nothing here")
     return row
 
 
-def steps_of(told: schemas.History, team_id: UUID) -> Sequence[schemas.HistoryStep]:
-    """Its steps, the latest first."""
-    return next((team.steps[::-1] for team in told.teams if team.team_id == team_id), ())
+def _list_team_steps(history: schemas.History, team_id: UUID) -> Sequence[schemas.HistoryStep]:
+    """Return the steps of a team, newest first."""
+    return next((team.steps[::-1] for team in history.teams if team.team_id == team_id), ())
 
 
-def attacked(attacks: schemas.Matrix, place: int) -> Attacked:
-    return Attacked(
-        attacks.targets[place].target,
-        teams=best(attacks, place, built_in=False),
-        built_in=best(attacks, place, built_in=True),
+def _build_attacked_target(attacks: schemas.Matrix, index: int) -> AttackedTarget:
+    return AttackedTarget(
+        attacks.targets[index].target,
+        teams=_find_best_attackers(attacks, index, built_in=False),
+        built_in=_find_best_attackers(attacks, index, built_in=True),
     )
 
 
-def best(attacks: schemas.Matrix, place: int, *, built_in: bool) -> Best | None:
+def _find_best_attackers(attacks: schemas.Matrix, index: int, *, built_in: bool) -> BestAttackers | None:
     rows = [row for row in attacks.rows if row.built_in == built_in]
-    found = [(cell.rate, row.attacker) for row in rows if (cell := row.cells[place])]
-    if not found:
+    rates = [(cell.rate, row.attacker) for row in rows if (cell := row.cells[index])]
+    if not rates:
         return None
-    most = max(rate for rate, _ in found)
-    return Best(tuple(name for rate, name in found if rate == most), most)
+    highest = max(rate for rate, _ in rates)
+    return BestAttackers(tuple(name for rate, name in rates if rate == highest), highest)
 
 
-def words(t: Words) -> dict[str, Any]:
-    """What the picture says."""
+def _translate_script_texts(t: Translator) -> dict[str, Any]:
+    """Return the texts of the script that draws the ranks over time."""
     return {"rank": t("Rank"), "picture": t("Rank over time"), "among": t("Teams with a rank")}

@@ -1,59 +1,72 @@
-"""Who won each board of a contest that is over."""
+"""The winners of each board of a closed contest."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
-from app.locale.language import Words
+from app.locale.language import Translator
 from app.web.site import notation
-from app.web.site.names import listed
-from app.web.visitor.leader import on_rank
+from app.web.site.names import join_names
+from app.web.visitor.leader import list_rows_at_rank
 
 
 @dataclass(frozen=True, slots=True)
 class Winner:
-    """``teams``: the names of all on the first rank of ``board``; ``team_id``: of one that won alone;
-    ``reached``: with what."""
+    """The winners of a board: all teams on its first rank.
+
+    ``team_id`` is set for a single winner. ``result`` is the winning score as a text.
+    """
 
     board: str
     teams: str
     team_id: UUID | None
-    reached: str
+    result: str
 
 
-def winners(board: Board, attacks: AttackersBoard | None, t: Words) -> Iterator[Winner]:
-    """Of the anonymization board, then of the re-identification board, as far as anybody won it."""
-    known = {row.team: row.team_id for row in board.rows}
-    if best := on_rank(board, 1):
-        yield winner("anonymization", [row.team for row in best], scored(best[0], t), known, t)
-    if first := first_of_attacks(attacks):
-        yield winner("reidentification", [row.team for row in first], found(first[0], t), known, t)
+def iter_winners(board: Board, attacks: AttackersBoard | None, t: Translator) -> Iterator[Winner]:
+    """Yield the winners of the anonymization board, then of the re-identification board, if there are any."""
+    team_ids = {row.team: row.team_id for row in board.rows}
+    if best := list_rows_at_rank(board, 1):
+        yield _build_winner(
+            "anonymization", [row.team for row in best], _format_board_result(best[0], t), team_ids, t
+        )
+    if first := list_leading_attackers(attacks):
+        yield _build_winner(
+            "reidentification", [row.team for row in first], _format_attack_result(first[0], t), team_ids, t
+        )
 
 
-def winner(board: str, teams: list[str], reached: str, known: Mapping[str, UUID | None], t: Words) -> Winner:
-    """A single one keeps its name as it is: a list of names may put it in brackets."""
+def _build_winner(
+    board: str, teams: list[str], result: str, team_ids: Mapping[str, UUID | None], t: Translator
+) -> Winner:
+    """Return the winner of a board. A single name is not formatted as a list, which may add brackets."""
     if len(teams) == 1:
-        return Winner(board, teams[0], known.get(teams[0]), reached)
-    return Winner(board, listed(teams, t), None, reached)
+        return Winner(board, teams[0], team_ids.get(teams[0]), result)
+    return Winner(board, join_names(teams, t), None, result)
 
 
-def scored(row: BoardRow, t: Words) -> str:
+def _format_board_result(row: BoardRow, t: Translator) -> str:
     if row.rank_sum is not None:
-        return t("sum of ranks {sum}", sum=t.written(notation.numeral(row.rank_sum)))
-    return t("overall score {overall}", overall=t.written(notation.score(row.overall)))
+        return t("sum of ranks {sum}", sum=t.localize_numbers(notation.format_number(row.rank_sum)))
+    return t("overall score {overall}", overall=t.localize_numbers(notation.format_score(row.overall)))
 
 
-def found(row: AttackersRow, t: Words) -> str:
+def _format_attack_result(row: AttackersRow, t: Translator) -> str:
     if row.score is not None:
         return t(
-            "score {score} of {targets}", score=t.written(notation.score(row.score)), targets=row.targets
+            "score {score} of {targets}",
+            score=t.localize_numbers(notation.format_score(row.score)),
+            targets=row.targets,
         )
     return t("{identified} of {tried} individuals identified", identified=row.identified, tried=row.tried)
 
 
-def first_of_attacks(board: AttackersBoard | None) -> list[AttackersRow]:
-    """All on its first rank who found anything, the reader's own first; none while that is hidden."""
+def list_leading_attackers(board: AttackersBoard | None) -> list[AttackersRow]:
+    """Return all rows on the first rank that found anything, the reader's own first.
+
+    The list is empty while results are hidden.
+    """
     rows = board.rows if board else ()
     first = [row for row in rows if row.rank == 1 and (row.identified or row.score)]
     return sorted(first, key=lambda row: not row.own)

@@ -1,4 +1,4 @@
-"""Where the one who looks stands: a member's rank and what is left to send, an organizer's desk."""
+"""The reader's own status on the overview page: a member's rank and quota, or an organizer's duties."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,66 +8,71 @@ from sqlalchemy.orm import Session
 from anoncup.schemas import AttackersBoard, AttackersRow, Board, BoardRow
 from app.services.accounts.accounts import Principal
 from app.services.organizing import dashboard
-from app.services.organizing.dashboard import Dashboard, Duty
+from app.services.organizing.dashboard import Dashboard, OrganizerTask
 from app.services.submissions import quota
 from app.web.site.frame import Frame
-from app.web.visitor.standings import own_row, ranked_teams
+from app.web.visitor.standings import count_ranked_teams, find_own_row
 
-IN_VIEW = 3
+_MAX_DUTIES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A team's. ``row``: its own on the board, None where that is closed; ``ranked``: of so many teams;
-    ``attacks``, ``attacking``: the same of the re-identification board, None before it has a row to show;
-    ``left``: what it can still send today, None while nothing can be sent."""
+class TeamStatus:
+    """Ranks and quota of the reader's team.
+
+    ``row`` is its row on the anonymization board, None if that is closed, and ``ranked_teams`` the number of
+    ranked teams. ``attackers_row`` and ``ranked_attackers`` are the same for the re-identification board.
+    ``uploads_left`` is the number of uploads left today, None while uploads are closed.
+    """
 
     row: BoardRow | None
-    ranked: int
-    attacks: AttackersRow | None
-    attacking: int
-    left: int | None
+    ranked_teams: int
+    attackers_row: AttackersRow | None
+    ranked_attackers: int
+    uploads_left: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """An organizer's: the first of what waits, and how much more does."""
+class OrganizerStatus:
+    """The first duties of an organizer, and the number of further ones."""
 
-    found: Dashboard
-    duties: Sequence[Duty]
-    more: int
+    dashboard: Dashboard
+    duties: Sequence[OrganizerTask]
+    more_duties: int
 
 
-def place_of(
+def load_team_status(
     session: Session,
     principal: Principal | None,
     frame: Frame,
     board: Board | None,
     attacks: AttackersBoard | None,
-) -> Place | None:
-    """None for whoever is in no team."""
+) -> TeamStatus | None:
+    """Return the status of the reader's team, or None for readers without one."""
     if principal is None or frame.team is None:
         return None
-    return Place(
-        row=own_row(board.rows) if board else None,
-        ranked=ranked_teams(board) if board else 0,
-        attacks=own_row(attacks.rows) if attacks and not attacks.hidden else None,
-        attacking=ranked_teams(attacks) if attacks else 0,
-        left=left_today(session, principal, frame),
+    return TeamStatus(
+        row=find_own_row(board.rows) if board else None,
+        ranked_teams=count_ranked_teams(board) if board else 0,
+        attackers_row=find_own_row(attacks.rows) if attacks and not attacks.hidden else None,
+        ranked_attackers=count_ranked_teams(attacks) if attacks else 0,
+        uploads_left=_count_uploads_left(session, principal, frame),
     )
 
 
-def left_today(session: Session, principal: Principal, frame: Frame) -> int | None:
-    """The least that any cap leaves."""
-    if frame.standing.open is None or frame.standing.open.name != "anonymization":
+def _count_uploads_left(session: Session, principal: Principal, frame: Frame) -> int | None:
+    """Return the smallest remainder of all caps, or None while uploads are closed."""
+    if frame.standing.open_phase is None or frame.standing.open_phase.name != "anonymization":
         return None
-    return min(cap.left for cap in quota.report(session, principal, frame.contest.slug).caps)
+    return min(cap.left for cap in quota.load_report(session, principal, frame.contest.slug).caps)
 
 
-def desk_of(session: Session, principal: Principal | None, frame: Frame) -> Desk | None:
-    """None for whoever does not organize the competition."""
-    if principal is None or not frame.organizer:
+def load_organizer_status(
+    session: Session, principal: Principal | None, frame: Frame
+) -> OrganizerStatus | None:
+    """Return the status of an organizer, or None for other readers."""
+    if principal is None or not frame.is_organizer:
         return None
-    found = dashboard.of_competition(session, principal, frame.contest.slug)
-    duties = dashboard.duties(frame.rules, frame.contest.row, frame.standing, found)
-    return Desk(found, duties[:IN_VIEW], len(duties[IN_VIEW:]))
+    overview = dashboard.load_dashboard(session, principal, frame.contest.slug)
+    duties = dashboard.list_tasks(frame.rules, frame.contest.row, frame.standing, overview)
+    return OrganizerStatus(overview, duties[:_MAX_DUTIES], len(duties[_MAX_DUTIES:]))

@@ -1,11 +1,11 @@
 """A measure, an attacker and a method for contests on microdata: what they are called and may be told."""
 
-from anoncup.lazy import deferred_in
+from anoncup.lazy import lazy_in
 from anoncup.rules.parameters import Parameter
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
 
-_by = deferred_in(__name__)
+_lazy = lazy_in(__name__)
 
 LOST = """<math display="block"><mfrac>
 <mrow><mo>|</mo><mi>K</mi><mo>∖</mo><mi>K′</mi><mo>|</mo></mrow>
@@ -19,18 +19,18 @@ PLUGIN = Plugin(
             "combinations_lost": Measure(
                 "combinations_lost",
                 1,
-                _by("parts.combinations_lost"),
+                _lazy("parts.combinations_lost"),
                 (Parameter("columns", "columns", "quasi_identifiers"),),
                 weighs=True,
                 reads_secret=False,
             )
         }
     },
-    attackers={"microdata": {"nearest_total": Attacker("nearest_total", 1, _by("parts.nearest_total"))}},
+    attackers={"microdata": {"nearest_total": Attacker("nearest_total", 1, _lazy("parts.nearest_total"))}},
     methods={
         "microdata": {
             "round_values": Method(
-                "round_values", _by("parts.round_values"), (Parameter("step", "amount", default=10.0),)
+                "round_values", _lazy("parts.round_values"), (Parameter("step", "amount", default=10.0),)
             )
         }
     },

@@ -2,31 +2,31 @@
 
 from importlib import resources
 
-from anoncup.lazy import deferred_in
+from anoncup.lazy import lazy_in
 from anoncup.rules.parameters import Parameter
-from anoncup.tracks.files import FileSpec, headed, some_originals
-from anoncup.tracks.linkage.question import LINK, SOURCES
+from anoncup.tracks.files import FileSpec, fixed_header, subset_of_originals
+from anoncup.tracks.linkage.question import LINK_QUESTION, SOURCE_ANSWER
 from anoncup.tracks.model import Question, Track
 from anoncup.tracks.parts import Attacker, Measure, Method
 from anoncup.tracks.plugin import Plugin
 
-_by = deferred_in(__name__)
+_lazy = lazy_in(__name__)
 
 SURE = Question(
     name="sure",
     file=FileSpec(
         "guess",
         title="the pairs",
-        said="CSV headed row and person: pairs that you are sure of, both counted from 1",
-        header=headed("row", "person"),
+        format_description="CSV headed row and person: pairs that you are sure of, both counted from 1",
+        header=fixed_header("row", "person"),
         samples=(("row,person", "3,17", "8,2"),),
         excerpts=(("row,person", "3,17", "…"),),
     ),
-    read=_by("steps.read_pairs"),
-    write=_by("steps.write_pairs"),
-    answered=len,
-    judge=_by("steps.judge_pairs"),
-    perfect=_by("steps.all_pairs"),
+    read=_lazy("steps.read_pairs"),
+    write=_lazy("steps.write_pairs"),
+    count_answered=len,
+    judge=_lazy("steps.judge_pairs"),
+    perfect_guess=_lazy("steps.all_pairs"),
     parameters=(Parameter("cost", "amount", default=1.0),),
     optional=True,
 )
@@ -40,44 +40,49 @@ PLACES = Track(
     title="places",
     individual="person",
     roles=lambda *_: {},
-    original=(FileSpec("places", title="the places", header=headed("x", "y"), individuals=True),),
-    release=(
+    original_files=(
+        FileSpec("places", title="the places", header=fixed_header("x", "y"), rows_are_individuals=True),
+    ),
+    release_files=(
         FileSpec(
             "moved",
             title="the moved places",
-            said="CSV headed x and y, in kilometres: some or all of the places, moved, in any order",
-            header=headed("x", "y"),
-            rows=some_originals,
-            individuals=True,
+            format_description="CSV headed x and y, in kilometres: some or all of the places, moved, "
+            "in any order",
+            header=fixed_header("x", "y"),
+            rows=subset_of_originals,
+            rows_are_individuals=True,
         ),
     ),
-    parse_original=_by("steps.parse_original"),
-    parse_release=_by("steps.parse_release"),
-    files_of=_by("steps.files_of"),
-    individuals=len,
-    answers=SOURCES,
-    questions={LINK.name: LINK, SURE.name: SURE},
-    prepare=_by("steps.prepare"),
-    target_of=_by("steps.target_of"),
-    release_of=_by("steps.release_of"),
+    parse_original=_lazy("steps.parse_original"),
+    parse_release=_lazy("steps.parse_release"),
+    files_of=_lazy("steps.files_of"),
+    count_individuals=len,
+    answer_spec=SOURCE_ANSWER,
+    questions={LINK_QUESTION.name: LINK_QUESTION, SURE.name: SURE},
+    prepare=_lazy("steps.prepare"),
+    attack_view=_lazy("steps.target_of"),
+    measure_view=_lazy("steps.release_of"),
     measures={
-        "shift": Measure("shift", 1, _by("steps.shift"), weighs=True, scale=1.0),
-        "left_out": Measure("left_out", 1, _by("steps.left_out"), weighs=True, reads_secret=False, scale=1.0),
+        "shift": Measure("shift", 1, _lazy("steps.shift"), weighs=True, scale=1.0),
+        "left_out": Measure(
+            "left_out", 1, _lazy("steps.left_out"), weighs=True, reads_secret=False, scale=1.0
+        ),
     },
     attackers={
-        "nearest_place": Attacker("nearest_place", 1, _by("steps.nearest_place")),
-        "nearest_pairs": Attacker("nearest_pairs", 1, _by("steps.nearest_pairs"), question="sure"),
+        "nearest_place": Attacker("nearest_place", 1, _lazy("steps.nearest_place")),
+        "nearest_pairs": Attacker("nearest_pairs", 1, _lazy("steps.nearest_pairs"), question="sure"),
     },
     methods={
-        "blur": Method("blur", _by("steps.blur"), (Parameter("km", "amount", default=5.0),)),
+        "blur": Method("blur", _lazy("steps.blur"), (Parameter("km", "amount", default=5.0),)),
     },
-    anonymize=_by("steps.anonymize"),
-    shuffle=_by("steps.shuffle"),
-    example="blur",
-    deletes=True,
-    frames=_by("steps.frames"),
+    anonymize=_lazy("steps.anonymize"),
+    shuffle=_lazy("steps.shuffle"),
+    example_method="blur",
+    allows_deletion=True,
+    build_frames=_lazy("steps.frames"),
     templates={"places": resources.files(__name__) / "places.toml"},
-    example_data=_by("steps.example_data"),
+    make_example_data=_lazy("steps.example_data"),
 )
 
 PLUGIN = Plugin(api=0, tracks={"places": PLACES}, formulas={"places": {"shift": SHIFT}})

@@ -8,13 +8,13 @@ import pandas as pd
 
 from anoncup.messages import Message
 from anoncup.tables.csv_text import Problems
-from anoncup.tracks.membership.schema import Numeric, Schema
-from anoncup.tracks.membership.tables import Table, parse_rows, written
+from anoncup.tracks.membership.schema import NumericColumn, TableSchema
+from anoncup.tracks.membership.tables import TypedTable, parse_rows, write_table
 from anoncup.tracks.outcomes import Outcome
 
 WIDTH = 1000.0
 """Of the square that all places lie in, in kilometres."""
-PLACE = Schema((Numeric("x", 0, WIDTH), Numeric("y", 0, WIDTH)))
+PLACE = TableSchema((NumericColumn("x", 0, WIDTH), NumericColumn("y", 0, WIDTH)))
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def parse_original(files, rules):  # noqa: ARG001  # other tracks' rules say how
 
 
 def parse_release(files, original, rules):  # noqa: ARG001
-    table, remarks = parse_rows(files["moved"], PLACE, file="moved", most=len(original))
+    table, remarks = parse_rows(files["moved"], PLACE, file="moved", max_rows=len(original))
     return table.numbers, remarks
 
 
@@ -59,7 +59,7 @@ def files_of(places):
 
 
 def as_file(schema, numbers):
-    return written(Table(schema, numbers, np.empty((len(numbers), 0), dtype=np.int64)))
+    return write_table(TypedTable(schema, numbers, np.empty((len(numbers), 0), dtype=np.int64)))
 
 
 def frames(places):
@@ -108,11 +108,11 @@ def nearest_pairs(target):
     return np.column_stack((rows, person[rows]))
 
 
-def read_pairs(content, about):
+def read_pairs(content, context):
     """Pairs counted from 0, (pairs, 2), in the order of their rows."""
-    rows, persons = about.sizes["rows"], about.sizes["originals"]
-    schema = Schema((Numeric("row", 1, rows), Numeric("person", 1, persons)))
-    table, _ = parse_rows(content, schema, file="guess", most=rows)
+    rows, persons = context.sizes["rows"], context.sizes["originals"]
+    schema = TableSchema((NumericColumn("row", 1, rows), NumericColumn("person", 1, persons)))
+    table, _ = parse_rows(content, schema, file="guess", max_rows=rows)
     problems = Problems("guess")
     for place, name in enumerate(("row", "person")):
         cells = table.numbers[:, place].tolist()
@@ -126,7 +126,7 @@ def read_pairs(content, about):
 
 
 def write_pairs(pairs):
-    schema = Schema((Numeric("row", 1, np.inf), Numeric("person", 1, np.inf)))
+    schema = TableSchema((NumericColumn("row", 1, np.inf), NumericColumn("person", 1, np.inf)))
     return as_file(schema, pairs[np.argsort(pairs[:, 0])] + 1.0)
 
 

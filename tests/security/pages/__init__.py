@@ -1,1 +1,1 @@
-"""Who gets what from the pages, a module per area; see ``test_routes``."""
+"""Expected statuses of the pages for each audience, one module per area; see ``test_routes``."""

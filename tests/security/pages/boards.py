@@ -1,4 +1,4 @@
-"""Pages: the boards."""
+"""Access to the pages of the boards."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +13,6 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
 }
 
 CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {}
-"""What is sent with a request, from the ``Stage``."""
-PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {}
-"""What the names in a path stand for, where the stage's own do not do."""
+"""Content of the requests, built from the ``AccessScenario``."""
+PATH_PARAMS: dict[str, Callable[[Any], dict[str, Any]]] = {}
+"""Path parameters that differ from those of the scenario."""

@@ -1,11 +1,11 @@
-"""Pages: the people: sign-in, accounts, teams."""
+"""Access to the pages of sign-in, accounts and teams."""
 
 from collections.abc import Callable
 from typing import Any
 
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from tests.support.arena import API, PASSWORD, Arena, numbers
+from tests.support.arena import API, PASSWORD, Arena, serial_numbers
 
 TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator
@@ -33,63 +33,63 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
 }
 
 
-def an_invite(stage: Any) -> dict[str, Any]:
-    """To found a team in the stage's competition."""
-    code = stage.arena.post(f"/competitions/{stage.arena.slug}/invites", json={}).json()["code"]
+def create_invite(scenario: Any) -> dict[str, Any]:
+    """Create an invite for a new team in the scenario's competition."""
+    code = scenario.arena.post(f"/competitions/{scenario.arena.slug}/invites", json={}).json()["code"]
     return {"params": {"invite": code}}
 
 
-def a_sign_up(stage: Any) -> dict[str, Any]:
-    number = next(numbers)
+def build_sign_up(scenario: Any) -> dict[str, Any]:
+    number = next(serial_numbers)
     return {
-        **an_invite(stage),
+        **create_invite(scenario),
         "data": {"team": f"team {number}", "name": f"person {number}", "password": PASSWORD},
     }
 
 
-def a_join(stage: Any) -> dict[str, Any]:
-    """Into a competition that none of the audiences has to do with yet."""
-    arena = Arena.opened(stage.arena.client, slug=f"page-{next(numbers)}")
+def build_join(scenario: Any) -> dict[str, Any]:
+    """Build a request to join a competition in which no audience takes part yet."""
+    arena = Arena.create(scenario.arena.client, slug=f"page-{next(serial_numbers)}")
     code = arena.post(f"/competitions/{arena.slug}/invites", json={}).json()["code"]
     return {"params": {"invite": code}, "data": {"team": "newcomers"}}
 
 
-def a_password_link(stage: Any) -> dict[str, Any]:
-    name = f"person {next(numbers)}"
+def create_password_link(scenario: Any) -> dict[str, Any]:
+    name = f"person {next(serial_numbers)}"
     with transaction() as session:
         accounts.create_user(session, name=name, password=PASSWORD)
-    asked = {"token": stage.token("administrator"), "json": {"name": name}}
-    code = stage.arena.post("/users/password-links", **asked).json()["code"]
+    request = {"token": scenario.create_token("administrator"), "json": {"name": name}}
+    code = scenario.arena.post("/users/password-links", **request).json()["code"]
     return {"params": {"code": code}, "data": {"password": PASSWORD}}
 
 
-def a_token_of_own_team(stage: Any) -> dict[str, str]:
-    found = stage.arena.get("/tokens", token=stage.token("own team")).json()
-    return {"token_id": next(one["id"] for one in found if one["current"])}
+def find_own_team_token(scenario: Any) -> dict[str, str]:
+    tokens = scenario.arena.get("/tokens", token=scenario.create_token("own team")).json()
+    return {"token_id": next(token["id"] for token in tokens if token["current"])}
 
 
-def a_colleague_in_own_team(stage: Any) -> dict[str, str]:
-    path = f"/competitions/{stage.arena.slug}/team/invites"
-    code = stage.arena.post(path, token=stage.token("own team"), json={}).json()["code"]
-    body = {"invite": code, "name": f"person {next(numbers)}", "password": PASSWORD}
-    return {"user_id": stage.arena.client.post(f"{API}/signup", json=body).json()["user_id"]}
+def add_own_team_member(scenario: Any) -> dict[str, str]:
+    path = f"/competitions/{scenario.arena.slug}/team/invites"
+    code = scenario.arena.post(path, token=scenario.create_token("own team"), json={}).json()["code"]
+    body = {"invite": code, "name": f"person {next(serial_numbers)}", "password": PASSWORD}
+    return {"user_id": scenario.arena.client.post(f"{API}/signup", json=body).json()["user_id"]}
 
 
 CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "POST /sign-up": a_sign_up,
-    "GET /join": an_invite,
-    "POST /join": a_join,
-    "POST /password": a_password_link,
+    "POST /sign-up": build_sign_up,
+    "GET /join": create_invite,
+    "POST /join": build_join,
+    "POST /password": create_password_link,
     "POST /account/tokens": lambda _: {
         "data": {"name": "laptop", "scopes": "read", "days": "30", "password": PASSWORD}
     },
     "POST /account/password": lambda _: {"data": {"old": PASSWORD, "new": PASSWORD}},
     "POST /competitions/{slug}/team/invites": lambda _: {"data": {"uses": "2", "password": PASSWORD}},
 }
-"""What is sent with a request, from the ``Stage``."""
-PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "POST /account/tokens/{token_id}/revoke": a_token_of_own_team,
-    "GET /competitions/{slug}/team/members/{user_id}": a_colleague_in_own_team,
-    "POST /competitions/{slug}/team/members/{user_id}": a_colleague_in_own_team,
+"""Content of the requests, built from the ``AccessScenario``."""
+PATH_PARAMS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "POST /account/tokens/{token_id}/revoke": find_own_team_token,
+    "GET /competitions/{slug}/team/members/{user_id}": add_own_team_member,
+    "POST /competitions/{slug}/team/members/{user_id}": add_own_team_member,
 }
-"""What the names in a path stand for, where the stage's own do not do."""
+"""Path parameters that differ from those of the scenario."""

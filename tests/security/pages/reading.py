@@ -1,12 +1,12 @@
-"""Pages: what everybody reads."""
+"""Access to the public pages."""
 
 from collections.abc import Callable
 from typing import Any
 
 from app.web.site import raster
 
-PICTURE = 200 if raster.present() else 404
-"""Pictures with letters need a font."""
+PICTURE_STATUS = 200 if raster.has_fonts() else 404
+"""Pictures with text need an installed font."""
 
 TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator
@@ -14,7 +14,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /competitions/{slug}": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/calendar.ics": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/announcements.atom": (200, 200, 200, 200, 200, 200),
-    "GET /competitions/{slug}/picture.png": (PICTURE,) * 6,
+    "GET /competitions/{slug}/picture.png": (PICTURE_STATUS,) * 6,
     "GET /competitions/{slug}/embed": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/rules": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/clarifications": (200, 200, 200, 200, 200, 200),
@@ -24,6 +24,6 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
 CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
     "POST /competitions/{slug}/clarifications": lambda _: {"data": {"question": "How many rows?"}},
 }
-"""What is sent with a request, from the ``Stage``."""
-PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {}
-"""What the names in a path stand for, where the stage's own do not do."""
+"""Content of the requests, built from the ``AccessScenario``."""
+PATH_PARAMS: dict[str, Callable[[Any], dict[str, Any]]] = {}
+"""Path parameters that differ from those of the scenario."""

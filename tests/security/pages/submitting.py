@@ -1,9 +1,9 @@
-"""Pages: a team's submissions."""
+"""Access to the pages of a team's submissions."""
 
 from collections.abc import Callable
 from typing import Any
 
-from tests.support.arena import noisy_release, numbers
+from tests.support.arena import build_noisy_release, serial_numbers
 
 TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator
@@ -18,17 +18,17 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
 }
 
 
-def an_upload(stage: Any) -> dict[str, Any]:
-    """A new release: the same again would be taken in, too."""
-    table, secret = noisy_release(next(numbers), stage.arena.table)
+def build_upload(scenario: Any) -> dict[str, Any]:
+    """Build a new release for each request."""
+    table, secret = build_noisy_release(next(serial_numbers), scenario.arena.table)
     return {"files": {"anonymized": ("a.csv", table), "secret": ("s.csv", secret)}}
 
 
 CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "POST /competitions/{slug}/submissions": an_upload,
-    "POST /competitions/{slug}/submissions/check": an_upload,
+    "POST /competitions/{slug}/submissions": build_upload,
+    "POST /competitions/{slug}/submissions/check": build_upload,
     "POST /submissions/{submission_id}/final": lambda _: {"data": {"final": "true"}},
 }
-"""What is sent with a request, from the ``Stage``."""
-PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {}
-"""What the names in a path stand for, where the stage's own do not do."""
+"""Content of the requests, built from the ``AccessScenario``."""
+PATH_PARAMS: dict[str, Callable[[Any], dict[str, Any]]] = {}
+"""Path parameters that differ from those of the scenario."""

@@ -1,4 +1,4 @@
-"""What is uploaded in a contest that is played by clicking, and what it must come to."""
+"""Files uploaded in a contest played in browsers, and the verdicts expected of them."""
 
 from dataclasses import dataclass
 
@@ -7,59 +7,59 @@ import pandas as pd
 
 from anoncup import TRACKS, Verdict, evaluate, parse_competition, shuffle_rows
 from anoncup.geometry.arrays import IntArray
-from anoncup.tables.csv_text import table_csv
+from anoncup.tables.csv_text import write_csv
 from anoncup.tracks.linkage.permutation import guess_csv, secret_csv
-from tests.support.arena import original_table
+from tests.support.arena import build_original_table
 
 ROWS = 60
-SECRETS = ["income", "rent", "debts"]
+SENSITIVE_COLUMNS = ["income", "rent", "debts"]
 
 
-def the_table() -> pd.DataFrame:
-    """An organizer's own; the debts take so few values that they look like a quasi-identifier."""
-    table = original_table(ROWS)
+def make_table() -> pd.DataFrame:
+    """Build a table whose column of debts has so few values that it looks like a quasi-identifier."""
+    table = build_original_table(ROWS)
     table["debts"] = np.random.default_rng(5).integers(0, 4, ROWS).astype(float)
     return table
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class PreparedRelease:
     table: pd.DataFrame
     source: IntArray
 
     @property
-    def anonymized(self) -> bytes:
-        return table_csv(self.table)
+    def anonymized_file(self) -> bytes:
+        return write_csv(self.table)
 
     @property
-    def secret(self) -> bytes:
+    def secret_file(self) -> bytes:
         return secret_csv(self.source)
 
-    def guess(self, right: int, wrong: int = 0) -> bytes:
-        """The first ``right`` rows found, the next ``wrong`` mistaken, no answer for the others."""
+    def make_guess(self, right: int, wrong: int = 0) -> bytes:
+        """Build a guess with ``right`` correct rows, ``wrong`` incorrect ones and no answer for the rest."""
         guess = np.full(ROWS, -1)
         guess[:right] = self.source[:right]
         guess[right : right + wrong] = (self.source[right : right + wrong] + 1) % ROWS
         return guess_csv(guess)
 
-    def verdict(self, file: str) -> Verdict:
-        """By the rules of the competition's file, on this machine."""
+    def compute_verdict(self, file: str) -> Verdict:
+        """Evaluate the release locally by the rules of the competition's file."""
         rules = parse_competition(file)
-        original = TRACKS[rules.track].prepare(the_table(), rules)
+        original = TRACKS[rules.track].prepare(make_table(), rules)
         return evaluate(rules, original, self.table, self.source)
 
 
-def exchanged(pairs: int, seed: int) -> Release:
-    """Pairs of people who are much alike have their incomes, rents and debts exchanged."""
-    table = the_table()
-    alike = table.sort_values(["sex", "age", "income"]).index.to_numpy()[: 2 * pairs]
-    own, others = alike, alike.reshape(-1, 2)[:, ::-1].ravel()
-    table.loc[own, SECRETS] = table.loc[others, SECRETS].to_numpy()
-    return Release(*shuffle_rows(table, np.arange(ROWS), rng=np.random.default_rng(seed)))
+def make_swapped_release(pairs: int, seed: int) -> PreparedRelease:
+    """Build a release where pairs of similar individuals swap their incomes, rents and debts."""
+    table = make_table()
+    similar_rows = table.sort_values(["sex", "age", "income"]).index.to_numpy()[: 2 * pairs]
+    rows, partner_rows = similar_rows, similar_rows.reshape(-1, 2)[:, ::-1].ravel()
+    table.loc[rows, SENSITIVE_COLUMNS] = table.loc[partner_rows, SENSITIVE_COLUMNS].to_numpy()
+    return PreparedRelease(*shuffle_rows(table, np.arange(ROWS), rng=np.random.default_rng(seed)))
 
 
-def excessive() -> Release:
-    """Everybody gets the data of somebody else."""
+def make_excessive_release() -> PreparedRelease:
+    """Build an excessive release, whose secret assigns the rows to random individuals."""
     rng = np.random.default_rng(8)
-    table, _ = shuffle_rows(the_table(), np.arange(ROWS), rng=rng)
-    return Release(table, rng.permutation(ROWS))
+    table, _ = shuffle_rows(make_table(), np.arange(ROWS), rng=rng)
+    return PreparedRelease(table, rng.permutation(ROWS))

@@ -1,4 +1,4 @@
-"""A real browser, and the real web server that it looks at."""
+"""Fixtures for a real browser and a real web server."""
 
 from collections.abc import Iterator
 
@@ -6,23 +6,23 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from app.config import Settings
-from tests.support.chromium import CHROMIUM, QUIET
-from tests.web.browser.looking import WITHIN_MS
+from tests.support.chromium import CHROMIUM, CHROMIUM_OPTIONS
+from tests.web.browser.looking import TIMEOUT_MS
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    # Not a Python package: a machine to which it cannot be added still runs all other tests.
+    # The browser is no Python package; a machine without one still runs all other tests.
     if CHROMIUM is None:
         pytest.skip("these tests need a chromium, chromium-browser or google-chrome on the PATH")
-    expect.set_options(timeout=WITHIN_MS)
+    expect.set_options(timeout=TIMEOUT_MS)
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_OPTIONS)
         yield started
         started.close()
 
 
 @pytest.fixture
 def site(server: str, settings: Settings) -> str:
-    """The server over an empty database."""
+    """The address of the server with an empty database."""
     return server

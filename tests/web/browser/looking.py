@@ -1,4 +1,4 @@
-"""A page as a browser shows it: what it complains about, what assistive technology would, what sticks out."""
+"""Inspection of pages in a browser: errors, accessibility, overflow and layout."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,20 +10,20 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, Page
 
 from app.http.authentication import COOKIE
-from tests.support.wait import PATIENCE_S
+from tests.support.wait import TIMEOUT_S
 
-AXE = (Path(__file__).parent / "vendor" / "axe-4.14.1.min.js").read_text()
-WITHIN_MS = 1000 * PATIENCE_S
-PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
-BAD = {"serious", "critical"}
-HEAD_AT = {PHONE["width"]: 16, DESK["width"]: 24}
-"""Where the head of every page begins: it does not jump from one to the next."""
-LEFT = "(e => e ? e.getBoundingClientRect().left : null)(document.querySelector('.brand'))"
-HERO_PX = 640
-"""The least width of the picture that a page is about, at a desk."""
-HERO = "(e => e ? e.getBoundingClientRect().width : null)(document.querySelector('figure.hero'))"
-STICKS_OUT = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-REFUSED = """
+AXE_SCRIPT = (Path(__file__).parent / "vendor" / "axe-4.14.1.min.js").read_text()
+TIMEOUT_MS = 1000 * TIMEOUT_S
+PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+REPORTED_IMPACTS = {"serious", "critical"}
+HEADER_LEFT_PX = {PHONE["width"]: 16, DESKTOP["width"]: 24}
+"""Left edge of the header by screen width; it is the same on every page."""
+HEADER_LEFT_SCRIPT = "(e => e ? e.getBoundingClientRect().left : null)(document.querySelector('.brand'))"
+MIN_HERO_WIDTH_PX = 640
+"""Minimum width of a page's main figure on a desktop screen."""
+HERO_WIDTH_SCRIPT = "(e => e ? e.getBoundingClientRect().width : null)(document.querySelector('figure.hero'))"
+OVERFLOW_SCRIPT = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+POLICY_VIOLATION_SCRIPT = """
 window.refused = [];
 addEventListener("securitypolicyviolation",
   (e) => refused.push(`${e.violatedDirective} ${e.blockedURI} ${e.sample}`));
@@ -31,63 +31,74 @@ addEventListener("securitypolicyviolation",
 
 
 @dataclass
-class Looker:
-    """Somebody at a browser; ``complaints`` are what it printed or refused."""
+class PageInspector:
+    """A browser page with the ``complaints`` that the browser has reported."""
 
     page: Page
     url: str
     complaints: list[str] = field(default_factory=list)
 
     def go(self, path: str) -> int:
-        answer = self.page.goto(self.url + path)
-        assert answer is not None
-        return answer.status
+        response = self.page.goto(self.url + path)
+        assert response is not None
+        return response.status
 
-    def faults(self) -> list[str]:
-        """All that is wrong with the page as it stands."""
-        refused = [f"refused: {one}" for one in self.page.evaluate("window.refused || []")]
-        sticking = self.page.evaluate(STICKS_OUT)
-        out = [f"sticks out by {sticking}px"] if sticking > 0 else []
-        found = [*self.complaints, *refused, *out, *self.jumps(), *self.shrinks(), *accessibility(self.page)]
+    def collect_faults(self) -> list[str]:
+        """Return all faults of the page in its present state."""
+        violations = [f"refused: {entry}" for entry in self.page.evaluate("window.refused || []")]
+        overflow = self.page.evaluate(OVERFLOW_SCRIPT)
+        overflow_faults = [f"sticks out by {overflow}px"] if overflow > 0 else []
+        faults = [
+            *self.complaints,
+            *violations,
+            *overflow_faults,
+            *self.check_header_position(),
+            *self.check_hero_width(),
+            *find_accessibility_faults(self.page),
+        ]
         self.complaints.clear()
-        return found
+        return faults
 
-    def jumps(self) -> list[str]:
-        """Where the head stands elsewhere than on the other pages."""
-        size, at = self.page.viewport_size, self.page.evaluate(LEFT)
-        wanted = HEAD_AT.get(size["width"]) if size else None
-        return [] if at is None or wanted is None or at == wanted else [f"the head begins at {at}px"]
+    def check_header_position(self) -> list[str]:
+        """Return a fault if the header is not at its usual position."""
+        size, left_px = self.page.viewport_size, self.page.evaluate(HEADER_LEFT_SCRIPT)
+        expected = HEADER_LEFT_PX.get(size["width"]) if size else None
+        return (
+            []
+            if left_px is None or expected is None or left_px == expected
+            else [f"the head begins at {left_px}px"]
+        )
 
-    def shrinks(self) -> list[str]:
-        """How wide the picture is where it should be the first thing to be seen."""
-        wide = self.page.evaluate(HERO) if self.page.viewport_size == DESK else None
-        return [] if wide is None or wide >= HERO_PX else [f"the picture is {wide}px wide"]
+    def check_hero_width(self) -> list[str]:
+        """Return a fault if the main figure is too narrow on a desktop screen."""
+        width = self.page.evaluate(HERO_WIDTH_SCRIPT) if self.page.viewport_size == DESKTOP else None
+        return [] if width is None or width >= MIN_HERO_WIDTH_PX else [f"the picture is {width}px wide"]
 
 
-def accessibility(page: Page) -> list[str]:
-    """What axe finds serious or critical."""
-    # Sheets are not fetched a second time: only a rule that is not run would read them.
-    found: dict[str, Any] = page.evaluate("axe.run({resultTypes: ['violations'], preload: false})")
+def find_accessibility_faults(page: Page) -> list[str]:
+    """Return the violations that axe rates as serious or critical."""
+    # Style sheets are not fetched again, because no active rule reads them.
+    report: dict[str, Any] = page.evaluate("axe.run({resultTypes: ['violations'], preload: false})")
     return [
-        f"{one['id']}: {node['target']} {node['failureSummary']}"
-        for one in found["violations"]
-        if one["impact"] in BAD
-        for node in one["nodes"]
+        f"{violation['id']}: {node['target']} {node['failureSummary']}"
+        for violation in report["violations"]
+        if violation["impact"] in REPORTED_IMPACTS
+        for node in violation["nodes"]
     ]
 
 
 @contextmanager
-def looking(
+def inspect_pages(
     browser: Browser,
     url: str,
     *,
     session: str | None = None,
     language: str = "en",
-    size: dict[str, int] = DESK,
+    size: dict[str, int] = DESKTOP,
     dark: bool = False,
     touch: bool = False,
-) -> Iterator[Looker]:
-    """A fresh browser profile, signed in by ``session``; ``touch``: that of a phone."""
+) -> Iterator[PageInspector]:
+    """Open a page in a fresh browser profile, signed in with ``session``; ``touch`` emulates a phone."""
     scheme: Literal["dark", "light"] = "dark" if dark else "light"
     context = browser.new_context(
         viewport={"width": size["width"], "height": size["height"]},
@@ -100,25 +111,25 @@ def looking(
     try:
         if session:
             context.add_cookies([{"name": COOKIE, "value": session, "url": url}])
-        context.add_init_script(REFUSED)
-        context.add_init_script(AXE)
+        context.add_init_script(POLICY_VIOLATION_SCRIPT)
+        context.add_init_script(AXE_SCRIPT)
         page = context.new_page()
-        page.set_default_timeout(WITHIN_MS)
-        looker = Looker(page, url)
-        page.on("pageerror", lambda error: looker.complaints.append(f"script: {error}"))
-        page.on("console", lambda said: note(looker, said.type, said.text))
-        page.on("request", lambda request: elsewhere(looker, request.url))
-        yield looker
+        page.set_default_timeout(TIMEOUT_MS)
+        inspector = PageInspector(page, url)
+        page.on("pageerror", lambda error: inspector.complaints.append(f"script: {error}"))
+        page.on("console", lambda message: record_console_message(inspector, message.type, message.text))
+        page.on("request", lambda request: record_foreign_request(inspector, request.url))
+        yield inspector
     finally:
         context.close()
 
 
-def note(looker: Looker, kind: str, text: str) -> None:
+def record_console_message(inspector: PageInspector, kind: str, text: str) -> None:
     if kind in {"error", "warning"} and "status of 4" not in text:
-        looker.complaints.append(f"{kind}: {text}")
+        inspector.complaints.append(f"{kind}: {text}")
 
 
-def elsewhere(looker: Looker, url: str) -> None:
-    """Nothing is loaded from another site."""
-    if urlsplit(url).scheme in {"http", "https"} and not url.startswith(looker.url):
-        looker.complaints.append(f"asks {url}")
+def record_foreign_request(inspector: PageInspector, url: str) -> None:
+    """Record a complaint if something is loaded from another site."""
+    if urlsplit(url).scheme in {"http", "https"} and not url.startswith(inspector.url):
+        inspector.complaints.append(f"asks {url}")

@@ -1,4 +1,4 @@
-"""Somebody who uses the pages: finds a control by what it says, in their language, and presses it."""
+"""A user of the pages, who finds controls by their labels in the user's language."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,130 +8,137 @@ from typing import Any, Literal
 
 from playwright.sync_api import Browser, FilePayload, Locator, Page, Response, expect
 
-from tests.support.wait import eventually
-from tests.web.browser.looking import DESK, PHONE, Looker, looking
-from tests.web.spoken import said
+from tests.support.wait import poll_until
+from tests.web.browser.looking import DESKTOP, PHONE, PageInspector, inspect_pages
+from tests.web.spoken import translate
 
 Control = Literal["button", "link", "radio", "checkbox", "combobox"]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """The language and the screen on which somebody reads; ``touch``: with a finger."""
+class BrowserProfile:
+    """Language and screen of a user; ``touch`` means that the device is a phone."""
 
     language: str
     size: dict[str, int]
     touch: bool
 
 
-ENGLISH_DESK = Look("en", DESK, touch=False)
-JAPANESE_PHONE = Look("ja", PHONE, touch=True)
+ENGLISH_DESKTOP = BrowserProfile("en", DESKTOP, touch=False)
+JAPANESE_PHONE = BrowserProfile("ja", PHONE, touch=True)
 
 
 @dataclass
-class Person:
-    """``read`` holds every page that was looked at."""
+class BrowserUser:
+    """A user at a browser; ``visited_pages`` has the HTML of every page that was checked."""
 
-    looker: Looker
-    look: Look
-    read: list[str] = field(default_factory=list)
+    inspector: PageInspector
+    profile: BrowserProfile
+    visited_pages: list[str] = field(default_factory=list)
 
     @property
     def page(self) -> Page:
-        return self.looker.page
+        return self.inspector.page
 
-    def word(self, key: str, **parts: object) -> str:
-        return said(key, self.look.language, **parts)
+    def translate(self, key: str, **values: object) -> str:
+        return translate(key, self.profile.language, **values)
 
-    def control(self, role: Control, key: str, *, within: Locator | None = None) -> Locator:
-        return (within or self.page.locator("body")).get_by_role(role, name=self.word(key), exact=True)
+    def find_control(self, role: Control, key: str, *, within: Locator | None = None) -> Locator:
+        return (within or self.page.locator("body")).get_by_role(role, name=self.translate(key), exact=True)
 
     def press(self, role: Control, key: str, *, within: Locator | None = None) -> None:
-        self.follow(self.control(role, key, within=within))
+        self.follow(self.find_control(role, key, within=within))
 
     def follow(self, control: Locator) -> None:
-        """Press what leads to another page, or to this one anew, and look at that."""
-        self.leave_by(control)
-        self.finds_no_fault()
+        """Activate a control that loads a page, and check that page."""
+        self.navigate_by(control)
+        self.check_page()
 
-    def leave_by(self, control: Locator) -> None:
-        """To a page that changes by itself: it is looked at when it has done so."""
+    def navigate_by(self, control: Locator) -> None:
+        """Activate a control that loads a page without checking it, for pages that update themselves."""
         with self.page.expect_navigation():
-            self.touch(control)
+            self.activate(control)
 
-    def tab(self, name: str) -> None:
-        """To another page of the competition."""
-        tabs = self.page.get_by_role("navigation", name=self.word("Competition"), exact=True)
+    def open_tab(self, name: str) -> None:
+        """Open another page of the competition."""
+        tabs = self.page.get_by_role("navigation", name=self.translate("Competition"), exact=True)
         self.press("link", name.capitalize(), within=tabs)
 
-    def touch(self, control: Locator) -> None:
-        control.tap() if self.look.touch else control.click()
+    def activate(self, control: Locator) -> None:
+        control.tap() if self.profile.touch else control.click()
 
-    def field(self, key: str, *, within: Locator | None = None) -> Locator:
-        """An input by its label, which may say in brackets that it need not be filled in."""
-        marks = [self.word(" ({text})", text=self.word(mark)) for mark in ("optional", "one of the two")]
-        label = re.compile(rf"^{re.escape(self.word(key))}({'|'.join(map(re.escape, marks))})?$")
-        found = (within or self.page.locator("body")).get_by_label(label)
-        return found.and_(self.page.locator("input, select, textarea"))
+    def find_field(self, key: str, *, within: Locator | None = None) -> Locator:
+        """Find an input by its label, which may say in brackets that the input is optional."""
+        suffixes = [
+            self.translate(" ({text})", text=self.translate(suffix))
+            for suffix in ("optional", "one of the two")
+        ]
+        label = re.compile(rf"^{re.escape(self.translate(key))}({'|'.join(map(re.escape, suffixes))})?$")
+        labelled = (within or self.page.locator("body")).get_by_label(label)
+        return labelled.and_(self.page.locator("input, select, textarea"))
 
-    def types(self, typed: Mapping[str, str]) -> None:
-        """Fill in the fields of these labels."""
-        for key, text in typed.items():
-            self.field(key).fill(text)
+    def fill_in(self, texts: Mapping[str, str]) -> None:
+        """Fill in fields by their labels."""
+        for key, text in texts.items():
+            self.find_field(key).fill(text)
 
-    def chooses_file(self, key: str, content: bytes, *, name: str = "file.csv") -> None:
+    def choose_file(self, key: str, content: bytes, *, name: str = "file.csv") -> None:
         payload: FilePayload = {"name": name, "mimeType": "text/csv", "buffer": content}
-        self.field(key).set_input_files(payload)
+        self.find_field(key).set_input_files(payload)
 
-    def opens(self, address: str) -> None:
-        """By typing or pasting an address."""
-        self.page.goto(address if "://" in address else self.looker.url + address)
-        self.finds_no_fault()
+    def visit(self, address: str) -> None:
+        """Open an address or a path of the site."""
+        self.page.goto(address if "://" in address else self.inspector.url + address)
+        self.check_page()
 
-    def sees(self, key: str, *, within: Locator | None = None, **parts: object) -> None:
-        text = self.word(key, **parts)
-        found = (within or self.page.locator("main")).get_by_text(text)
-        expect(found.filter(visible=True).first).to_be_visible()
+    def expect_text(self, key: str, *, within: Locator | None = None, **values: object) -> None:
+        text = self.translate(key, **values)
+        matches = (within or self.page.locator("main")).get_by_text(text)
+        expect(matches.filter(visible=True).first).to_be_visible()
 
-    def finds_no_fault(self) -> None:
-        """The page as it stands is sound; what it holds is kept, to be searched for secrets."""
-        self.read.append(self.page.content())
-        faults = self.looker.faults()
+    def check_page(self) -> None:
+        """Check that the page has no faults, and keep its HTML for a later search for secrets."""
+        self.visited_pages.append(self.page.content())
+        faults = self.inspector.collect_faults()
         assert faults == [], (self.page.url, faults)
 
-    def waits_for(self, wanted: Locator) -> None:
-        """Load the page again until it shows what is awaited, as people do."""
+    def wait_for(self, locator: Locator) -> None:
+        """Reload the page until ``locator`` is visible."""
 
-        def shows() -> bool:
+        def reload_until_visible() -> bool:
             self.page.wait_for_timeout(250)
             self.page.reload()
-            return wanted.first.is_visible()
+            return locator.first.is_visible()
 
-        assert wanted.first.is_visible() or eventually(shows), f"{self.page.url} does not show {wanted}"
-        self.finds_no_fault()
+        assert locator.first.is_visible() or poll_until(reload_until_visible), (
+            f"{self.page.url} does not show {locator}"
+        )
+        self.check_page()
 
-    def told(self, path: str) -> Any:
-        """What the interface answers to whoever is signed in in this browser."""
-        return self.page.context.request.get(f"{self.looker.url}/api/v1{path}").json()
+    def read_api(self, path: str) -> Any:
+        """Return the API's JSON answer for the user who is signed in in this browser."""
+        return self.page.context.request.get(f"{self.inspector.url}/api/v1{path}").json()
 
 
 @contextmanager
-def somebody(browser: Browser, url: str, look: Look) -> Iterator[Person]:
-    """A browser of one's own, not signed in."""
-    seen = looking(browser, url, language=look.language, size=look.size, touch=look.touch)
-    with seen as looker:
-        person = Person(looker, look)
-        person.page.on("response", lambda answer: note(person, answer))
-        person.page.on("requestfailed", lambda asked: broken(person, asked.url, asked.failure))
-        yield person
+def open_browser_user(browser: Browser, url: str, profile: BrowserProfile) -> Iterator[BrowserUser]:
+    """Open a separate browser profile that is not signed in."""
+    pages = inspect_pages(browser, url, language=profile.language, size=profile.size, touch=profile.touch)
+    with pages as inspector:
+        user = BrowserUser(inspector, profile)
+        user.page.on("response", lambda response: record_error_status(user, response))
+        user.page.on(
+            "requestfailed", lambda request: record_failed_request(user, request.url, request.failure)
+        )
+        yield user
 
 
-def note(person: Person, answer: Response) -> None:
-    if answer.status >= 400:
-        person.looker.complaints.append(f"status {answer.status}: {answer.url}")
+def record_error_status(user: BrowserUser, response: Response) -> None:
+    if response.status >= 400:
+        user.inspector.complaints.append(f"status {response.status}: {response.url}")
 
 
-def broken(person: Person, url: str, failure: str | None) -> None:
-    """What a page gives up itself, because somebody leaves it or downloads, is no failure."""
+def record_failed_request(user: BrowserUser, url: str, failure: str | None) -> None:
+    """Record a failed request, unless the page aborted it because of navigation or a download."""
     if failure != "net::ERR_ABORTED":
-        person.looker.complaints.append(f"{failure}: {url}")
+        user.inspector.complaints.append(f"{failure}: {url}")

@@ -1,4 +1,4 @@
-"""Charts in a real browser: nothing refused, letters large enough, names apart, every mark within reach."""
+"""Charts in a real browser: policy, font sizes, overlapping labels, keyboard and pointer."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,24 +6,24 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
-from app.http.middleware import HEADERS
-from app.locale.language import Words
+from app.http.middleware import SECURITY_HEADERS
+from app.locale.language import Translator
 from app.web.site.pages import static_files
-from tests.support.chart_pages import KINDS, SHEETS, SITE
-from tests.web.browser.looking import DESK, PHONE, Looker, looking
-from tests.web.figures import CHARTS, DATA, EN, JA, rendered
+from tests.support.chart_pages import CONTENT_TYPES, SITE, STYLESHEET_LINKS
+from tests.web.browser.looking import DESKTOP, PHONE, PageInspector, inspect_pages
+from tests.web.figures import CHARTS, DATA, EN, JA, render_figure
 
 pytestmark = pytest.mark.full
 
-LETTERS = """[...document.querySelectorAll('.picture text')].map(each =>
+FONT_SIZES_SCRIPT = """[...document.querySelectorAll('.picture text')].map(each =>
   parseFloat(getComputedStyle(each).fontSize)
     * each.ownerSVGElement.clientWidth / each.ownerSVGElement.viewBox.baseVal.width)"""
-OUTSIDE = """[...document.querySelectorAll('.picture text')].filter(each => {
+OUTSIDE_TEXTS_SCRIPT = """[...document.querySelectorAll('.picture text')].filter(each => {
   const own = each.getBoundingClientRect(), all = each.ownerSVGElement.getBoundingClientRect();
   const across = own.left >= all.left - 2 && own.right <= all.right + 2;
   return !across || own.top < all.top - 2 || own.bottom > all.bottom + 2;
 }).map(each => each.textContent)"""
-MEETING = """[...document.querySelectorAll('.picture')].flatMap(picture => {
+OVERLAPPING_TEXTS_SCRIPT = """[...document.querySelectorAll('.picture')].flatMap(picture => {
   const texts = [...picture.querySelectorAll('text')];
   const boxes = texts.map(each => [each.textContent, each.getBoundingClientRect()]);
   const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1
@@ -31,153 +31,161 @@ MEETING = """[...document.querySelectorAll('.picture')].flatMap(picture => {
   return boxes.flatMap(([said, box], at) => boxes.slice(at + 1)
     .filter(([, other]) => meet(box, other)).map(([other]) => [picture.parentNode.id, said, other]));
 })"""
-LOOKS = [(DESK, False, "en"), (PHONE, True, "ja"), (DESK, True, "ja"), (PHONE, False, "en")]
-SHORT = {
-    "a few": LOOKS[:2],
-    "five hundred": LOOKS[1:2],
-    "nothing": LOOKS[:1],
-    "one": LOOKS[1:2],
-    "tiny": LOOKS[:1],
+DISPLAYS = [(DESKTOP, False, "en"), (PHONE, True, "ja"), (DESKTOP, True, "ja"), (PHONE, False, "en")]
+DISPLAYS_OF_DATA = {
+    "a few": DISPLAYS[:2],
+    "five hundred": DISPLAYS[1:2],
+    "nothing": DISPLAYS[:1],
+    "one": DISPLAYS[1:2],
+    "tiny": DISPLAYS[:1],
 }
-"""Every amount of data, and the two looks that differ most."""
+"""The displays with which the short test run shows each amount of data."""
 
 
-def document(data: list[float], t: Words, language: str) -> str:
-    figures = "".join(rendered(chart(data, t), t) for chart in CHARTS.values())
+def build_document(data: list[float], words: Translator, language: str) -> str:
+    figures = "".join(render_figure(chart(data, words), words) for chart in CHARTS.values())
     view = '<meta name="viewport" content="width=device-width">'
     script = '<script type="module" src="/static/charts.js"></script>'
-    head = f'<head><meta charset="utf-8"><title>Charts</title>{view}{SHEETS}{script}</head>'
+    head = f'<head><meta charset="utf-8"><title>Charts</title>{view}{STYLESHEET_LINKS}{script}</head>'
     body = f"<body><main><h1>Charts</h1>{figures}</main></body>"
     return f'<!doctype html><html lang="{language}">{head}{body}</html>'
 
 
 @contextmanager
-def shown(
+def show_charts(
     browser: Browser,
     data: list[float],
     *,
-    size: dict[str, int] = DESK,
+    size: dict[str, int] = DESKTOP,
     dark: bool = False,
     language: str = "en",
-) -> Iterator[Looker]:
-    """All charts of the data on one page, under the site's own headers and sheets."""
-    page = document(data, JA if language == "ja" else EN, language)
+) -> Iterator[PageInspector]:
+    """Show all charts of the data on one page with the site's own headers and style sheets."""
+    page = build_document(data, JA if language == "ja" else EN, language)
 
-    def answer(route: Route) -> None:
+    def fulfill(route: Route) -> None:
         path = route.request.url.removeprefix(SITE)
         if path == "/":
-            route.fulfill(body=page, content_type="text/html; charset=utf-8", headers=HEADERS)
+            route.fulfill(body=page, content_type="text/html; charset=utf-8", headers=SECURITY_HEADERS)
         else:
-            kind = KINDS[path.rpartition(".")[2]]
-            found, _ = static_files.lookup_path(path.removeprefix("/static/"))
-            route.fulfill(path=found, content_type=kind)
+            content_type = CONTENT_TYPES[path.rpartition(".")[2]]
+            static_path, _ = static_files.lookup_path(path.removeprefix("/static/"))
+            route.fulfill(path=static_path, content_type=content_type)
 
-    with looking(browser, SITE, size=size, dark=dark, language=language) as looker:
-        looker.page.route("**/*", answer)
-        looker.go("/")
-        yield looker
+    with inspect_pages(browser, SITE, size=size, dark=dark, language=language) as inspector:
+        inspector.page.route("**/*", fulfill)
+        inspector.go("/")
+        yield inspector
 
 
 @pytest.mark.parametrize(
     ("data", "size", "dark", "language"),
     [
-        pytest.param(data, *look, marks=() if look in seen else pytest.mark.full)
-        for data, seen in SHORT.items()
-        for look in LOOKS
+        pytest.param(data, *display, marks=() if display in selected else pytest.mark.full)
+        for data, selected in DISPLAYS_OF_DATA.items()
+        for display in DISPLAYS
     ],
 )
 def test_charts_are_accessible_legible_and_keep_their_words_apart(
     browser: Browser, data: str, size: dict[str, int], dark: bool, language: str
 ) -> None:
     shown_data = DATA[data][:60]
-    with shown(browser, shown_data, size=size, dark=dark, language=language) as looker:
-        assert looker.faults() == []
-        assert min(looker.page.evaluate(LETTERS)) >= 10
-        assert looker.page.evaluate(OUTSIDE) == []
-        assert looker.page.evaluate(MEETING) == []
+    with show_charts(browser, shown_data, size=size, dark=dark, language=language) as inspector:
+        assert inspector.collect_faults() == []
+        assert min(inspector.page.evaluate(FONT_SIZES_SCRIPT)) >= 10
+        assert inspector.page.evaluate(OUTSIDE_TEXTS_SCRIPT) == []
+        assert inspector.page.evaluate(OVERLAPPING_TEXTS_SCRIPT) == []
 
 
-def test_arrow_keys_go_from_point_to_point_and_what_they_stand_for_is_shown(browser: Browser) -> None:
-    with shown(browser, DATA["a few"]) as looker:
-        page = looker.page
+def test_arrow_keys_go_from_point_to_point_and_show_their_labels(browser: Browser) -> None:
+    with show_charts(browser, DATA["a few"]) as inspector:
+        page = inspector.page
         tip, focused = page.locator(".tip"), "document.activeElement.getAttribute('aria-label')"
         page.locator("#scatter .true [tabindex]").focus()
-        seen = [page.evaluate(focused)]
-        assert tip.inner_text().split() == seen[0].split()
+        labels = [page.evaluate(focused)]
+        assert tip.inner_text().split() == labels[0].split()
         for key in ("Home", *["ArrowRight"] * 5):
             page.keyboard.press(key)
-            seen.append(page.evaluate(focused))
-            assert tip.inner_text().split() == seen[-1].split()
-        losses = [float(each.split("utility loss ")[1].split(",")[0]) for each in seen[1:]]
+            labels.append(page.evaluate(focused))
+            assert tip.inner_text().split() == labels[-1].split()
+        losses = [float(label.split("utility loss ")[1].split(",")[0]) for label in labels[1:]]
         assert losses == sorted(DATA["a few"])
         assert page.locator("#scatter .picture [tabindex]").count() == 1
         page.keyboard.press("Escape")
         assert tip.is_hidden()
 
 
-SEEN = """[...document.querySelectorAll('#scatter .true [role=img]:not(.out)')].length"""
-NAMED = "[...document.querySelectorAll('#scatter .true .names text')].map(each => each.textContent)"
-APART = """(([one, other]) => other.getCTM().e - one.getCTM().e)(
+VISIBLE_COUNT_SCRIPT = """[...document.querySelectorAll('#scatter .true [role=img]:not(.out)')].length"""
+NAMES_SCRIPT = "[...document.querySelectorAll('#scatter .true .names text')].map(each => each.textContent)"
+DISTANCE_SCRIPT = """(([one, other]) => other.getCTM().e - one.getCTM().e)(
   [...document.querySelectorAll('#scatter .true .others [role=img]')])"""
 
 
-def test_the_crowd_is_looked_at_closer_by_keys_buttons_and_a_wheel_that_is_meant(browser: Browser) -> None:
-    with shown(browser, DATA["five hundred"]) as looker:
-        page = looker.page
+def test_the_scatter_is_zoomed_by_keys_and_buttons_but_not_by_the_page_wheel(browser: Browser) -> None:
+    with show_charts(browser, DATA["five hundred"]) as inspector:
+        page = inspector.page
         page.emulate_media(reduced_motion="reduce")
         picture = page.locator("#scatter .true")
         picture.hover()
-        all_of_them, far, apart = page.evaluate(SEEN), page.evaluate(NAMED), page.evaluate(APART)
-        page.mouse.wheel(0, -400)  # for the page
+        total, names, distance = (
+            page.evaluate(VISIBLE_COUNT_SCRIPT),
+            page.evaluate(NAMES_SCRIPT),
+            page.evaluate(DISTANCE_SCRIPT),
+        )
+        page.mouse.wheel(0, -400)  # scrolls the page and does not zoom
         picture.locator("[tabindex]").focus()
         page.keyboard.press("+")
-        assert page.evaluate(APART) == pytest.approx(1.7 * apart)
+        assert page.evaluate(DISTANCE_SCRIPT) == pytest.approx(1.7 * distance)
         page.locator("#scatter [data-lens=closer]").click()
-        assert page.evaluate(APART) == pytest.approx(1.7**2 * apart)
-        assert page.evaluate(SEEN) < all_of_them
-        assert len(page.evaluate(NAMED)) > len(far)
+        assert page.evaluate(DISTANCE_SCRIPT) == pytest.approx(1.7**2 * distance)
+        assert page.evaluate(VISIBLE_COUNT_SCRIPT) < total
+        assert len(page.evaluate(NAMES_SCRIPT)) > len(names)
         picture.locator("[tabindex]").focus()
-        for key in ("Home", "End"):  # the keyboard brings into view what it reaches
+        for key in ("Home", "End"):  # the point reached by the keyboard is scrolled into view
             page.keyboard.press(key)
             assert page.evaluate("document.activeElement.matches('.true [role=img]:not(.out)')")
         page.keyboard.press("0")
-        assert page.evaluate(SEEN) == all_of_them
-        assert page.evaluate(APART) == pytest.approx(apart)
+        assert page.evaluate(VISIBLE_COUNT_SCRIPT) == total
+        assert page.evaluate(DISTANCE_SCRIPT) == pytest.approx(distance)
 
 
-def test_what_is_searched_for_is_named_and_lit_up(browser: Browser) -> None:
-    say = "text => document.dispatchEvent(new CustomEvent('anoncup:find', {detail: {text}}))"
-    with shown(browser, DATA["five hundred"]) as looker:
-        page = looker.page
+def test_search_results_are_named_and_highlighted(browser: Browser) -> None:
+    find_script = "text => document.dispatchEvent(new CustomEvent('anoncup:find', {detail: {text}}))"
+    with show_charts(browser, DATA["five hundred"]) as inspector:
+        page = inspector.page
         page.locator("#scatter .true").wait_for()
-        page.evaluate(say, "ＴＥＡＭ 123")
-        assert "team 123" in page.evaluate(NAMED)
+        page.evaluate(find_script, "ＴＥＡＭ 123")
+        assert "team 123" in page.evaluate(NAMES_SCRIPT)
         assert page.locator("#scatter .true [role=img].found").count() == 1
-        page.evaluate(say, "")
+        page.evaluate(find_script, "")
         assert page.locator("#scatter .true :is(.found, .faint)").count() == 0
 
 
 def test_the_pointer_finds_the_nearest_point(browser: Browser) -> None:
-    with shown(browser, DATA["a few"]) as looker:
-        mark = looker.page.locator("#course [role=img]").first
+    with show_charts(browser, DATA["a few"]) as inspector:
+        mark = inspector.page.locator("#course [role=img]").first
         mark.scroll_into_view_if_needed()
         box = mark.bounding_box()
         assert box is not None
-        looker.page.mouse.move(box["x"] + box["width"] + 5, box["y"] + 4)
-        assert looker.page.locator(".tip").inner_text() == mark.get_attribute("aria-label")
-        looker.page.mouse.move(2, 2)
-        assert looker.page.locator(".tip").is_hidden()
+        inspector.page.mouse.move(box["x"] + box["width"] + 5, box["y"] + 4)
+        assert inspector.page.locator(".tip").inner_text() == mark.get_attribute("aria-label")
+        inspector.page.mouse.move(2, 2)
+        assert inspector.page.locator(".tip").is_hidden()
 
 
-def test_an_entry_of_the_legend_brings_out_its_series_and_can_be_pressed(browser: Browser) -> None:
-    dimmed = "[...document.querySelectorAll('#scatter .dim')].every(each => !each.classList.contains('own'))"
-    with shown(browser, DATA["a few"]) as looker:
-        page = looker.page
-        expect(page.locator("#scatter .picture.true")).to_be_visible()  # what takes over is not dimmed
+def test_a_legend_entry_highlights_its_series_and_can_be_pressed(browser: Browser) -> None:
+    own_series_is_bright_script = (
+        "[...document.querySelectorAll('#scatter .dim')].every(each => !each.classList.contains('own'))"
+    )
+    with show_charts(browser, DATA["a few"]) as inspector:
+        page = inspector.page
+        expect(
+            page.locator("#scatter .picture.true")
+        ).to_be_visible()  # the interactive picture that replaces the static one is not dimmed
         entry = page.locator("#scatter .key[data-series=own]")
         entry.hover()
         assert page.locator("#scatter .dim").count() > 0
-        assert page.evaluate(dimmed)
+        assert page.evaluate(own_series_is_bright_script)
         page.mouse.move(2, 2)
         assert page.locator("#scatter .dim").count() == 0
         entry.focus()
@@ -193,11 +201,11 @@ def test_an_entry_of_the_legend_brings_out_its_series_and_can_be_pressed(browser
         assert page.locator("#scatter .dim").count() == 0
 
 
-def test_a_cell_of_the_matrix_says_who_found_what(browser: Browser) -> None:
-    with shown(browser, DATA["a few"]) as looker:
-        cell = looker.page.locator("#heatmap tbody tr").nth(1).locator("td").nth(2)
+def test_a_matrix_cell_shows_its_target_and_rate(browser: Browser) -> None:
+    with show_charts(browser, DATA["a few"]) as inspector:
+        cell = inspector.page.locator("#heatmap tbody tr").nth(1).locator("td").nth(2)
         cell.hover()
-        column = looker.page.locator("#heatmap thead th").nth(3).inner_text().strip()
-        said = looker.page.locator(".tip").inner_text()
-        assert said.endswith(f"{cell.inner_text()}")
-        assert column[:10] in said
+        column = inspector.page.locator("#heatmap thead th").nth(3).inner_text().strip()
+        tip = inspector.page.locator(".tip").inner_text()
+        assert tip.endswith(f"{cell.inner_text()}")
+        assert column[:10] in tip

@@ -1,4 +1,4 @@
-"""A whole contest played on its pages, by people at browsers, against the real processes."""
+"""A whole contest played in browsers against the real processes."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -8,143 +8,171 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from anoncup.competition.drafts import with_columns_of
+from anoncup.competition.drafts import change_columns
 from anoncup.rules.settings import Columns
 from anoncup.schemas.roles import Role
-from anoncup.tables.csv_text import table_csv
+from anoncup.tables.csv_text import write_csv
 from app.config import Settings
 from app.db.transaction import transaction
 from app.services.accounts import accounts
-from tests.e2e.stack import invite_code, move, open_contest, web, worker
-from tests.support.arena import PASSWORD, competition_file
-from tests.support.contest import competition_row
-from tests.support.secret_search import needles, seen
+from tests.e2e.stack import create_invite, move_phases, open_contest, run_web_server, run_worker
+from tests.support.arena import PASSWORD, build_competition_toml
+from tests.support.contest import load_competition
+from tests.support.secret_search import build_needles, find_leaks
 from tests.web.browser import organizing, reading_boards, taking_part
-from tests.web.browser.clicked_data import SECRETS, excessive, exchanged, the_table
-from tests.web.browser.person import ENGLISH_DESK, JAPANESE_PHONE, Look, Person, somebody
-from tests.web.browser.reading_boards import Result
+from tests.web.browser.clicked_data import (
+    SENSITIVE_COLUMNS,
+    make_excessive_release,
+    make_swapped_release,
+    make_table,
+)
+from tests.web.browser.person import (
+    ENGLISH_DESKTOP,
+    JAPANESE_PHONE,
+    BrowserProfile,
+    BrowserUser,
+    open_browser_user,
+)
+from tests.web.browser.reading_boards import TeamResult
 
 pytestmark = pytest.mark.full
 
-LOOKS = {"a desk in English": ENGLISH_DESK, "a phone in Japanese": JAPANESE_PHONE}
+PROFILES = {"a desk in English": ENGLISH_DESKTOP, "a phone in Japanese": JAPANESE_PHONE}
 SLUG, ORGANIZER, RED, BLUE = "clicked", "主催者 O'Neil", "赤い“組”, <b>one</b>", '=blue & "co"'
-FEW, MANY, BLUES, CHEAT = exchanged(4, 1), exchanged(9, 2), exchanged(8, 3), excessive()
+FEW, MANY, BLUES, CHEAT = (
+    make_swapped_release(4, 1),
+    make_swapped_release(9, 2),
+    make_swapped_release(8, 3),
+    make_excessive_release(),
+)
 COMMENTS = {RED: ("four pairs", "nine pairs", "all of them"), BLUE: ("eight of ours",)}
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
-    """Everybody has a browser of their own; the visitor never signs in."""
+class Participants:
+    """The users of a contest, each with a separate browser; the visitor never signs in."""
 
-    organizer: Person
-    red: Person
-    blue: Person
-    visitor: Person
+    organizer: BrowserUser
+    red: BrowserUser
+    blue: BrowserUser
+    visitor: BrowserUser
 
     @property
-    def all(self) -> tuple[Person, ...]:
+    def everyone(self) -> tuple[BrowserUser, ...]:
         return self.organizer, self.red, self.blue, self.visitor
 
 
 @contextmanager
-def cast(browser: Browser, url: str, look: Look) -> Iterator[Cast]:
+def open_browsers(browser: Browser, url: str, profile: BrowserProfile) -> Iterator[Participants]:
     with transaction() as session:
         accounts.create_user(session, name=ORGANIZER, password=PASSWORD, role=Role.ORGANIZER)
     with ExitStack() as stack:
-        yield Cast(*(stack.enter_context(somebody(browser, url, look)) for _ in range(4)))
+        yield Participants(*(stack.enter_context(open_browser_user(browser, url, profile)) for _ in range(4)))
 
 
-def it_is_set_up(organizer: Person, feedback: str) -> str:
-    """The link of the invite."""
-    organizing.signs_in(organizer, ORGANIZER)
-    organizing.creates(organizer, SLUG)
-    organizing.uploads_data(organizer, table_csv(the_table()))
-    organizing.makes_sensitive(organizer, "debts")
-    organizing.weighs(organizer, mean_mae="2")
-    organizing.takes_advice(organizer, "sex", bits=20)
-    organizing.publishes(organizer, feedback=feedback, finals=2)
-    link = organizing.invites(organizer, 2)
-    organizing.finds_nothing_left_to_do(organizer)
+def set_up_competition(organizer: BrowserUser, feedback: str) -> str:
+    """Set up the competition and return the link of its invite."""
+    organizing.sign_in(organizer, ORGANIZER)
+    organizing.create_competition(organizer, SLUG)
+    organizing.upload_data(organizer, write_csv(make_table()))
+    organizing.mark_sensitive(organizer, "debts")
+    organizing.set_weights(organizer, mean_mae="2")
+    organizing.use_recommended_threshold(organizer, "sex", bits=20)
+    organizing.set_publication(organizer, feedback=feedback, finals=2)
+    link = organizing.create_invite(organizer, 2)
+    organizing.check_setup_is_complete(organizer)
     return link
 
 
-def releases_are_sent(cast: Cast, file: str) -> None:
-    """Red may choose its final; blue leaves it to the service."""
-    cast.red.opens(f"/competitions/{SLUG}/submissions")
-    taking_part.is_refused_a_word_for_a_number(cast.red, FEW, SLUG)
+def send_releases(people: Participants, file: str) -> None:
+    """Send all releases; red chooses its final, blue leaves the choice to the service."""
+    people.red.visit(f"/competitions/{SLUG}/submissions")
+    taking_part.check_refusal_of_text_for_a_number(people.red, FEW, SLUG)
     few, many, cheat = COMMENTS[RED]
-    taking_part.is_rejected_for_excess(cast.red, CHEAT, cheat, file)
-    taking_part.is_accepted(cast.red, FEW, few, file)
-    taking_part.is_accepted(cast.red, MANY, many, file)
-    taking_part.chooses_final(cast.red, few)
-    taking_part.reads_how_it_was_scored(cast.red, few, FEW, file)
-    cast.blue.opens(f"/competitions/{SLUG}/submissions")
-    taking_part.is_accepted(cast.blue, BLUES, COMMENTS[BLUE][0], file)
-    organizing.lets_the_phase_last_longer(cast.organizer)
+    taking_part.check_rejection_as_excessive(people.red, CHEAT, cheat, file)
+    taking_part.check_acceptance(people.red, FEW, few, file)
+    taking_part.check_acceptance(people.red, MANY, many, file)
+    taking_part.choose_final(people.red, few)
+    taking_part.check_scores(people.red, few, FEW, file)
+    people.blue.visit(f"/competitions/{SLUG}/submissions")
+    taking_part.check_acceptance(people.blue, BLUES, COMMENTS[BLUE][0], file)
+    organizing.extend_phase(people.organizer)
 
 
-def targets_are_attacked(cast: Cast, feedback: str, folder: Path) -> None:
-    """Red answers for six rows, blue for all."""
-    taking_part.downloads_the_rivals_target(cast.red, BLUES, folder)
-    taking_part.downloads_the_rivals_target(cast.blue, FEW, folder)
-    six, most = ("6", "55") if feedback == "immediate" else (cast.red.word("hidden"),) * 2
-    taking_part.guesses(cast.red, BLUES.guess(6), answered=6, right=six)
-    taking_part.guesses(cast.blue, FEW.guess(55, 5), answered=60, right=most)
-    reading_boards.reads_attacks_while_they_go_on(cast.visitor, feedback)
+def attack_targets(people: Participants, feedback: str, folder: Path) -> None:
+    """Send guesses on both targets; red answers six rows, blue all rows."""
+    taking_part.download_rival_target(people.red, BLUES, folder)
+    taking_part.download_rival_target(people.blue, FEW, folder)
+    few_right, many_right = ("6", "55") if feedback == "immediate" else (people.red.translate("hidden"),) * 2
+    taking_part.send_guess(people.red, BLUES.make_guess(6), answered=6, right=few_right)
+    taking_part.send_guess(people.blue, FEW.make_guess(55, 5), answered=60, right=many_right)
+    reading_boards.check_board_during_attacks(people.visitor, feedback)
 
 
-def results_are_read(cast: Cast, file: str) -> None:
-    results = {RED: Result(FEW, lost=55, found=6), BLUE: Result(BLUES, lost=6, found=55)}
-    reading_boards.finds_it_closed(cast.visitor)
-    reading_boards.reads_who_won(cast.visitor, SLUG, results, file)
-    reading_boards.reads_who_attacked_best(cast.visitor, SLUG, results)
-    reading_boards.reads_who_found_whom(cast.visitor, SLUG, results)
-    cast.red.page.reload()
-    cast.red.sees(
+def check_results(people: Participants, file: str) -> None:
+    results = {
+        RED: TeamResult(FEW, rows_lost=55, rows_found=6),
+        BLUE: TeamResult(BLUES, rows_lost=6, rows_found=55),
+    }
+    reading_boards.check_closed(people.visitor)
+    reading_boards.check_anonymization_board(people.visitor, SLUG, results, file)
+    reading_boards.check_reidentification_board(people.visitor, SLUG, results)
+    reading_boards.check_matrix(people.visitor, SLUG, results)
+    people.red.page.reload()
+    people.red.expect_text(
         "The competition is over. Each target’s page has its secret and the salt that proves its commitment."
     )
 
 
-def nothing_was_told(cast: Cast) -> None:
-    """No page gave away a secret or a password, nor a team's own words to others."""
-    canaries = {PASSWORD.encode()}.union(*(needles(each.secret) for each in (FEW, MANY, BLUES, CHEAT)))
-    for person in cast.all:
-        assert not [found for page in person.read if (found := seen(page.encode(), canaries))]
-    for readers, team in (((cast.blue, cast.visitor), RED), ((cast.red, cast.visitor), BLUE)):
-        told = "".join(page for reader in readers for page in reader.read)
-        assert not [comment for comment in COMMENTS[team] if comment in told]
+def check_nothing_leaked(people: Participants) -> None:
+    """Check that no page contained a secret, a password or another team's comments."""
+    canaries = {PASSWORD.encode()}.union(
+        *(build_needles(release.secret_file) for release in (FEW, MANY, BLUES, CHEAT))
+    )
+    for person in people.everyone:
+        assert not [leaks for page in person.visited_pages if (leaks := find_leaks(page.encode(), canaries))]
+    for readers, team in (((people.blue, people.visitor), RED), ((people.red, people.visitor), BLUE)):
+        text = "".join(page for reader in readers for page in reader.visited_pages)
+        assert not [comment for comment in COMMENTS[team] if comment in text]
 
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("look", "feedback"), [(ENGLISH_DESK, "immediate"), (JAPANESE_PHONE, "hidden")], ids=LOOKS.keys()
+    ("profile", "feedback"), [(ENGLISH_DESKTOP, "immediate"), (JAPANESE_PHONE, "hidden")], ids=PROFILES.keys()
 )
 def test_a_whole_contest_is_played_by_clicking(
-    settings: Settings, browser: Browser, tmp_path: Path, look: Look, feedback: str
+    settings: Settings, browser: Browser, tmp_path: Path, profile: BrowserProfile, feedback: str
 ) -> None:
-    working = worker(tmp_path, "scores", "guesses", "reports")
-    with web(tmp_path) as url, working, cast(browser, url, look) as people:
-        link = it_is_set_up(people.organizer, feedback)
-        taking_part.joins(people.red, link, RED)
-        taking_part.joins(people.blue, link, BLUE)
-        move(anonymization=(-1, 24), reidentification=(48, 72))
-        file = competition_row(SLUG).file
-        releases_are_sent(people, file)
-        move(anonymization=(-1, 0), reidentification=(0, 24))
-        targets_are_attacked(people, feedback, tmp_path)
-        move(anonymization=(-1, -0.5), reidentification=(-0.5, 0))
-        results_are_read(people, file)
-        nothing_was_told(people)
+    worker_process = run_worker(tmp_path, "scores", "guesses", "reports")
+    with run_web_server(tmp_path) as url, worker_process, open_browsers(browser, url, profile) as people:
+        link = set_up_competition(people.organizer, feedback)
+        taking_part.join(people.red, link, RED)
+        taking_part.join(people.blue, link, BLUE)
+        move_phases(anonymization=(-1, 24), reidentification=(48, 72))
+        file = load_competition(SLUG).file
+        send_releases(people, file)
+        move_phases(anonymization=(-1, 0), reidentification=(0, 24))
+        attack_targets(people, feedback, tmp_path)
+        move_phases(anonymization=(-1, -0.5), reidentification=(-0.5, 0))
+        check_results(people, file)
+        check_nothing_leaked(people)
 
 
 def test_a_team_joins_and_has_its_release_accepted_on_a_phone_in_japanese(
     settings: Settings, browser: Browser, tmp_path: Path
 ) -> None:
-    columns = Columns(("sex", "age"), tuple(SECRETS))
-    file, original = with_columns_of(competition_file(SLUG), columns), {"original": table_csv(the_table())}
-    with web(tmp_path) as url, worker(tmp_path), somebody(browser, url, JAPANESE_PHONE) as member:
+    columns = Columns(("sex", "age"), tuple(SENSITIVE_COLUMNS))
+    file, original = (
+        change_columns(build_competition_toml(SLUG), columns),
+        {"original": write_csv(make_table())},
+    )
+    with (
+        run_web_server(tmp_path) as url,
+        run_worker(tmp_path),
+        open_browser_user(browser, url, JAPANESE_PHONE) as member,
+    ):
         open_contest(url, file=file, original=original, slug=SLUG)
-        taking_part.joins(member, f"/sign-up?invite={invite_code(url, SLUG)}", BLUE)
-        taking_part.is_refused_a_word_for_a_number(member, BLUES, SLUG)
-        taking_part.is_accepted(member, BLUES, "eight pairs", file)
-        assert not seen("".join(member.read).encode(), needles(BLUES.secret))
+        taking_part.join(member, f"/sign-up?invite={create_invite(url, SLUG)}", BLUE)
+        taking_part.check_refusal_of_text_for_a_number(member, BLUES, SLUG)
+        taking_part.check_acceptance(member, BLUES, "eight pairs", file)
+        assert not find_leaks("".join(member.visited_pages).encode(), build_needles(BLUES.secret_file))

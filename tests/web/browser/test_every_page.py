@@ -1,12 +1,12 @@
-"""Every page, for every audience: accessible, within the screen, refused nothing by its policy."""
+"""Every page for every audience is accessible, fits the screen and violates no content security policy."""
 
 import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser
 
-from tests.security.stage import Stage
+from tests.security.stage import AccessScenario
 from tests.security.table import AUDIENCES, TABLE
-from tests.web.browser.looking import DESK, PHONE, looking
+from tests.web.browser.looking import DESKTOP, PHONE, inspect_pages
 
 pytestmark = pytest.mark.full
 
@@ -16,53 +16,53 @@ NO_PAGES = (
     "GET /readyz",
     "GET /metrics",
     "GET /static",
-    "GET /competitions/{slug}/submissions/state",  # the tag of that page
-    "GET /submissions/{submission_id}/row",  # a part of the page of submissions
-    "GET /competitions/{slug}/picture.png",  # what a link shows
+    "GET /competitions/{slug}/submissions/state",  # only the ETag of that page
+    "GET /submissions/{submission_id}/row",  # a fragment of the page of submissions
+    "GET /competitions/{slug}/picture.png",  # the preview image of links
     "GET /competitions/{slug}/calendar.ics",  # downloads
     "GET /competitions/{slug}/announcements.atom",
     "GET /competitions/{slug}/organize/competition.toml",  # a download
 )
-LOOKS = {
-    "a desk in English": ("en", DESK, False),
+DISPLAYS = {
+    "a desk in English": ("en", DESKTOP, False),
     "a phone in Japanese": ("ja", PHONE, False),
 }
-MORE_LOOKS = {
+MORE_DISPLAYS = {
     "a phone in English, dark": ("en", PHONE, True),
-    "a desk in Japanese, dark": ("ja", DESK, True),
+    "a desk in Japanese, dark": ("ja", DESKTOP, True),
 }
 
 
-def pages_of(audience: str) -> list[str]:
-    """The routes of pages that answer 200 to it."""
-    place = AUDIENCES.index(audience)
-    shown = [route for route, row in TABLE.items() if row[place] == 200 and route.startswith("GET ")]
-    return [route for route in shown if not route.startswith(NO_PAGES)]
+def list_page_routes(audience: str) -> list[str]:
+    """Return the routes of pages that answer 200 to the audience."""
+    column = AUDIENCES.index(audience)
+    routes = [route for route, row in TABLE.items() if row[column] == 200 and route.startswith("GET ")]
+    return [route for route in routes if not route.startswith(NO_PAGES)]
 
 
-def look_at_everything(
+def inspect_all_pages(
     client: TestClient,
     browser: Browser,
     site: str,
     audience: str,
-    look: tuple[str, dict[str, int], bool],
-    *also: str,
+    display: tuple[str, dict[str, int], bool],
+    *extra_routes: str,
 ) -> None:
-    stage = Stage.opened(client)
-    assert stage.ask("POST /api/v1/competitions/{slug}/rescores", "organizer").status_code == 202
-    language, size, dark = look
-    session = stage.session(audience)
-    with looking(browser, site, session=session, language=language, size=size, dark=dark) as looker:
+    stage = AccessScenario.open(client)
+    assert stage.request("POST /api/v1/competitions/{slug}/rescores", "organizer").status_code == 202
+    language, size, dark = display
+    session = stage.begin_session(audience)
+    with inspect_pages(browser, site, session=session, language=language, size=size, dark=dark) as inspector:
         faults = {}
-        for route in (*pages_of(audience), *also):
-            path = route.removeprefix("GET ").format(**stage.places(route))
-            status = looker.go(path)
-            faults[path] = ([f"status {status}"] if status != 200 else []) + looker.faults()
-    assert {path: found for path, found in faults.items() if found} == {}
+        for route in (*list_page_routes(audience), *extra_routes):
+            path = route.removeprefix("GET ").format(**stage.build_path_params(route))
+            status = inspector.go(path)
+            faults[path] = ([f"status {status}"] if status != 200 else []) + inspector.collect_faults()
+    assert {path: page_faults for path, page_faults in faults.items() if page_faults} == {}
 
 
 @pytest.mark.parametrize(
-    ("audience", "look"),
+    ("audience", "display"),
     [
         pytest.param("own team", "a desk in English", marks=pytest.mark.full),
         ("organizer", "a phone in Japanese"),
@@ -72,18 +72,18 @@ def look_at_everything(
         pytest.param("organizer", "a desk in English", marks=pytest.mark.full),
     ],
 )
-def test_a_page_is_accessible_fits_and_is_refused_nothing(
-    client: TestClient, browser: Browser, site: str, audience: str, look: str
+def test_pages_are_accessible_and_fit_and_violate_no_policy(
+    client: TestClient, browser: Browser, site: str, audience: str, display: str
 ) -> None:
-    look_at_everything(client, browser, site, audience, LOOKS[look])
+    inspect_all_pages(client, browser, site, audience, DISPLAYS[display])
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("audience", AUDIENCES)
-@pytest.mark.parametrize("look", MORE_LOOKS.values(), ids=MORE_LOOKS.keys())
-def test_so_it_is_in_the_dark_and_for_everybody(
-    client: TestClient, browser: Browser, site: str, audience: str, look: tuple[str, dict[str, int], bool]
+@pytest.mark.parametrize("display", MORE_DISPLAYS.values(), ids=MORE_DISPLAYS.keys())
+def test_pages_are_sound_for_every_audience_and_display(
+    client: TestClient, browser: Browser, site: str, audience: str, display: tuple[str, dict[str, int], bool]
 ) -> None:
-    # The long reference is the same for everybody, and takes a while.
-    also = ("GET /api/v1/reference",) if audience == "visitor" else ()
-    look_at_everything(client, browser, site, audience, look, *also)
+    # The long reference is the same for everybody and takes a while.
+    extra_routes = ("GET /api/v1/reference",) if audience == "visitor" else ()
+    inspect_all_pages(client, browser, site, audience, display, *extra_routes)

@@ -1,4 +1,4 @@
-"""Pages of a contest of membership in a real browser, at a desk and on a phone."""
+"""Pages of a membership contest in a real browser, on a desktop and a phone."""
 
 from pathlib import Path
 
@@ -6,12 +6,12 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, expect
 
-from tests.e2e.stack import web
-from tests.support.browser_files import csv
+from tests.e2e.stack import run_web_server
+from tests.support.browser_files import build_csv_payload
 from tests.support.contest import judge_everything
-from tests.support.membership_contest import HIDDEN, PATH, ROWS, Played, opened
-from tests.web.browser.looking import DESK, PHONE, looking
-from tests.web.spoken import said
+from tests.support.membership_contest import HIDDEN_COLUMN, PATH, ROWS, MembershipContest, create_contest
+from tests.web.browser.looking import DESKTOP, PHONE, inspect_pages
+from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 
@@ -20,74 +20,79 @@ LATER = ("/targets", "/boards/anonymization", "/boards/reidentification", "/boar
 ORGANIZERS = ("", "/data", "/measures", "/publication", "/rescores")
 
 
-def guessed(played: Played) -> str:
-    """The target at which both questions are answered."""
-    played.contest.attack()
+def send_guesses(membership_contest: MembershipContest) -> str:
+    """Send guesses at both questions and return the id of their target."""
+    membership_contest.contest.open_attacks()
     for question, line in (
         ("membership", "score\n" + "0.5\n" * ROWS),
-        ("attribute", f"{HIDDEN}\n" + "none\n" * ROWS),
+        ("attribute", f"{HIDDEN_COLUMN}\n" + "none\n" * ROWS),
     ):
-        assert played.guess("blue", "red", question, line.encode()).status_code == 202
+        assert membership_contest.submit_guess("blue", "red", question, line.encode()).status_code == 202
     judge_everything()
-    return str(played.contest.target_of(played.submissions["red"])["id"])
+    return str(membership_contest.contest.find_target(membership_contest.submissions["red"])["id"])
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("language", "size"), [("en", DESK), ("ja", PHONE)])
-def test_nothing_sticks_out_or_is_refused(
+@pytest.mark.parametrize(("language", "size"), [("en", DESKTOP), ("ja", PHONE)])
+def test_pages_fit_and_violate_no_policy(
     client: TestClient, browser: Browser, tmp_path: Path, language: str, size: dict[str, int]
 ) -> None:
-    played = opened(client)
+    membership_contest = create_contest(client)
     team, organizer = (
-        played.arena.session(who) for who in (played.arena.team("blue"), played.arena.organizer)
+        membership_contest.arena.get_session(token)
+        for token in (membership_contest.arena.get_team_token("blue"), membership_contest.arena.organizer)
     )
-    places = [
-        *((team, f"{PATH}{place}") for place in TEAM),
-        *((organizer, f"{PATH}/organize{place}") for place in ORGANIZERS),
+    pages = [
+        *((team, f"{PATH}{path}") for path in TEAM),
+        *((organizer, f"{PATH}/organize{path}") for path in ORGANIZERS),
     ]
-    with web(tmp_path / "web") as url:
+    with run_web_server(tmp_path / "web") as url:
 
-        def look(session: str, place: str) -> None:
-            with looking(browser, url, session=session, language=language, size=size) as person:
-                assert person.go(place) == 200, place
-                assert person.faults() == [], place
+        def check_page(session: str, path: str) -> None:
+            with inspect_pages(browser, url, session=session, language=language, size=size) as inspector:
+                assert inspector.go(path) == 200, path
+                assert inspector.collect_faults() == [], path
 
-        for session, place in places:
-            look(session, place)
-        target = guessed(played)
-        for place in (
-            *(f"{PATH}{one}" for one in LATER),
+        for session, path in pages:
+            check_page(session, path)
+        target = send_guesses(membership_contest)
+        for path in (
+            *(f"{PATH}{suffix}" for suffix in LATER),
             f"/targets/{target}",
-            f"/submissions/{played.submissions['blue']}",
+            f"/submissions/{membership_contest.submissions['blue']}",
         ):
-            look(team, place)
+            check_page(team, path)
 
 
 def test_guesses_are_checked_before_they_are_sent(
     client: TestClient, browser: Browser, tmp_path: Path
 ) -> None:
-    played = opened(client)
-    played.contest.attack()
-    target = played.contest.target_of(played.submissions["red"])["id"]
-    wrong = {
+    membership_contest = create_contest(client)
+    membership_contest.contest.open_attacks()
+    target = membership_contest.contest.find_target(membership_contest.submissions["red"])["id"]
+    wrong_files = {
         "membership": (b"score\n" + b"1\n" * (ROWS - 1) + b"1.01\n", f"score, row {ROWS}: "),
         "attribute": (b"disease\nnone\n", "60"),
     }
-    session = played.arena.session(played.arena.team("blue"))
-    with web(tmp_path / "web") as url, looking(browser, url, session=session) as person:
-        person.go(f"/targets/{target}")
-        page = person.page
-        for question, (content, told) in wrong.items():
-            page.set_input_files(f"#guess-{question}", csv(content))
-            expect(page.locator(f"#guess-{question}-refused")).to_contain_text(told)
-        page.set_input_files("#guess-membership", csv(b"score\n" + b'.5\n"1e-3"\n' * (ROWS // 2)))
+    session = membership_contest.arena.get_session(membership_contest.arena.get_team_token("blue"))
+    with run_web_server(tmp_path / "web") as url, inspect_pages(browser, url, session=session) as inspector:
+        inspector.go(f"/targets/{target}")
+        page = inspector.page
+        for question, (content, message) in wrong_files.items():
+            page.set_input_files(f"#guess-{question}", build_csv_payload(content))
+            expect(page.locator(f"#guess-{question}-refused")).to_contain_text(message)
+        page.set_input_files(
+            "#guess-membership", build_csv_payload(b"score\n" + b'.5\n"1e-3"\n' * (ROWS // 2))
+        )
         expect(page.locator("#guess-membership-checked")).to_contain_text("60 rows")
         page.locator("#guessing-membership button").first.click()
-        expect(page.locator("#last-guess")).to_contain_text(said("question_membership"))
-        page.set_input_files("#guess-attribute", csv(b"disease\n" + b"none\n" * ROWS))
+        expect(page.locator("#last-guess")).to_contain_text(translate("question_membership"))
+        page.set_input_files("#guess-attribute", build_csv_payload(b"disease\n" + b"none\n" * ROWS))
         expect(page.locator("#guess-attribute-checked")).to_contain_text("60 rows")
         page.locator("#guessing-attribute button").first.click()
-        expect(page.locator("#last-guess")).to_contain_text(said("question_attribute"))
+        expect(page.locator("#last-guess")).to_contain_text(translate("question_attribute"))
     judge_everything()
-    found = played.arena.get(f"{PATH}/guesses", token=played.arena.team("blue")).json()
-    assert {one["status"] for one in found} == {"SCORED"}
+    guesses = membership_contest.arena.get(
+        f"{PATH}/guesses", token=membership_contest.arena.get_team_token("blue")
+    ).json()
+    assert {guess["status"] for guess in guesses} == {"SCORED"}

@@ -1,4 +1,4 @@
-"""A target of several questions in a real browser: each form checks, sends and shows its own."""
+"""A target with several questions in a real browser: each form handles the guesses of its question."""
 
 from pathlib import Path
 
@@ -6,14 +6,14 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, expect
 
-from tests.e2e.stack import web
-from tests.support.browser_files import csv
+from tests.e2e.stack import run_web_server
+from tests.support.browser_files import build_csv_payload
 from tests.support.contest import judge_everything
-from tests.support.several_questions_contest import claims, played
-from tests.support.several_questions_track import RIDDLES
-from tests.support.track_package import installed
-from tests.web.browser.looking import DESK, PHONE, looking
-from tests.web.spoken import said
+from tests.support.several_questions_contest import build_claims, create_contest
+from tests.support.several_questions_track import SEVERAL_QUESTIONS_TRACK
+from tests.support.track_package import install_track
+from tests.web.browser.looking import DESKTOP, PHONE, inspect_pages
+from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 
@@ -23,30 +23,33 @@ def test_each_form_checks_and_sends_the_guess_of_its_question(
     client: TestClient, browser: Browser, tmp_path: Path
 ) -> None:
     (packages := tmp_path / "packages").mkdir()
-    with installed(RIDDLES, "tests.support.several_questions_track", packages), web(tmp_path / "web") as url:
-        contest, red = played(client)
-        session = contest.arena.session(contest.arena.team("blue"))
-        path = f"/targets/{contest.target_of(red)['id']}"
-        with looking(browser, url, session=session) as person:
-            person.go(path)
-            page = person.page
-            page.set_input_files("#guess-link", csv(b"original_row\n1\n"))
+    with (
+        install_track(SEVERAL_QUESTIONS_TRACK, "tests.support.several_questions_track", packages),
+        run_web_server(tmp_path / "web") as url,
+    ):
+        contest, red = create_contest(client)
+        session = contest.arena.get_session(contest.arena.get_team_token("blue"))
+        path = f"/targets/{contest.find_target(red)['id']}"
+        with inspect_pages(browser, url, session=session) as inspector:
+            inspector.go(path)
+            page = inspector.page
+            page.set_input_files("#guess-link", build_csv_payload(b"original_row\n1\n"))
             expect(page.locator("#guess-link-refused")).to_contain_text(
                 "1 line after original_row; 40 are needed"
             )
             expect(page.locator("#guess-value-refused")).to_be_empty()
             for question, title, content in (
-                ("value", "value", claims(contest, red, 30)),
-                ("link", said("question_link"), contest.right_on(red, 7)),
+                ("value", "value", build_claims(contest, red, 30)),
+                ("link", translate("question_link"), contest.build_guess(red, 7)),
             ):
-                page.set_input_files(f"#guess-{question}", csv(content))
+                page.set_input_files(f"#guess-{question}", build_csv_payload(content))
                 page.locator(f"#guessing-{question} button").first.click()
                 expect(page.locator("#last-guess")).to_contain_text(title)
                 judge_everything()
             expect(page.locator("#last-guess")).to_contain_text("7 of 40 rows are right")
             expect(page.locator("#guesses tbody tr")).to_have_count(2)
-        for language, size in (("en", DESK), ("ja", PHONE)):
-            for place in (path, f"{contest.path}/targets", f"{contest.path}/rules"):
-                with looking(browser, url, session=session, language=language, size=size) as person:
-                    assert person.go(place) == 200
-                    assert person.faults() == []
+        for language, size in (("en", DESKTOP), ("ja", PHONE)):
+            for page_path in (path, f"{contest.path}/targets", f"{contest.path}/rules"):
+                with inspect_pages(browser, url, session=session, language=language, size=size) as inspector:
+                    assert inspector.go(page_path) == 200
+                    assert inspector.collect_faults() == []

@@ -1,4 +1,4 @@
-"""Pages of a track without distances and counts in a real browser, at a desk and on a phone."""
+"""Pages of a track without distances and counts in a real browser, on a desktop and a phone."""
 
 from pathlib import Path
 
@@ -6,12 +6,12 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser
 
-from tests.e2e.stack import web
+from tests.e2e.stack import run_web_server
 from tests.support import small_track
 from tests.support.arena import Arena
-from tests.support.small_track_pages import submitted
-from tests.support.track_package import installed
-from tests.web.browser.looking import DESK, PHONE, looking
+from tests.support.small_track_pages import submit_and_score
+from tests.support.track_package import install_track
+from tests.web.browser.looking import DESKTOP, PHONE, inspect_pages
 
 pytestmark = pytest.mark.full
 
@@ -19,24 +19,34 @@ ORGANIZERS = ("", "/measures", "/publication", "/rescores")
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("language", "size"), [("en", DESK), ("ja", PHONE)])
-def test_nothing_sticks_out_or_is_refused(
+@pytest.mark.parametrize(("language", "size"), [("en", DESKTOP), ("ja", PHONE)])
+def test_pages_fit_and_violate_no_policy(
     client: TestClient, browser: Browser, tmp_path: Path, language: str, size: dict[str, int]
 ) -> None:
     (packages := tmp_path / "packages").mkdir()
-    original = {"numbers": small_track.original_file()}
-    with installed(small_track.SMALL, "tests.support.small_track", packages), web(tmp_path / "web") as url:
-        small = Arena.opened(client, file=small_track.text(), original=original)
-        sent = submitted(small, "red")
-        cup = "/competitions/small"
-        for session, places in (
+    original = {"numbers": small_track.build_original_file()}
+    with (
+        install_track(small_track.SMALL_TRACK, "tests.support.small_track", packages),
+        run_web_server(tmp_path / "web") as url,
+    ):
+        small_arena = Arena.create(client, file=small_track.build_competition_toml(), original=original)
+        submission_id = submit_and_score(small_arena, "red")
+        competition_path = "/competitions/small"
+        for session, paths in (
             (
-                small.session(small.team("red")),
-                (f"/submissions/{sent}", f"{cup}/rules", f"{cup}/submissions"),
+                small_arena.get_session(small_arena.get_team_token("red")),
+                (
+                    f"/submissions/{submission_id}",
+                    f"{competition_path}/rules",
+                    f"{competition_path}/submissions",
+                ),
             ),
-            (small.session(small.organizer), [f"{cup}/organize{place}" for place in ORGANIZERS]),
+            (
+                small_arena.get_session(small_arena.organizer),
+                [f"{competition_path}/organize{path}" for path in ORGANIZERS],
+            ),
         ):
-            for place in places:
-                with looking(browser, url, session=session, language=language, size=size) as person:
-                    assert person.go(place) == 200
-                    assert person.faults() == [], place
+            for path in paths:
+                with inspect_pages(browser, url, session=session, language=language, size=size) as inspector:
+                    assert inspector.go(path) == 200
+                    assert inspector.collect_faults() == [], path

@@ -1,1 +1,1 @@
-"""Attackers on microdata."""
+"""Attackers of the microdata track."""

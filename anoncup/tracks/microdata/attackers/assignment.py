@@ -1,7 +1,7 @@
-"""Attackers that give no row of X away twice: the cheapest assignment instead of each row's nearest.
+"""Attackers that guess every row of X at most once: the cheapest assignment instead of nearest rows.
 
-They know the most: that every row of Y comes from another row of X. Among equally cheap assignments one is
-taken; which one depends on the rows' cells, and on the order of Y only between rows equal in every column.
+They use that all rows of Y come from different rows of X. One of several equally cheap assignments is
+returned. It depends on the cells; the order of Y only matters between rows that are equal in every column.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,227 +9,277 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray, ordered
-from anoncup.geometry.assignment import Lister, ListRows, Lists, match_dense, match_listed, note_of
-from anoncup.geometry.encoding import Grouping, group_rows
-from anoncup.geometry.nearest_neighbours import Index, build_index, several_nearest
-from anoncup.tracks.linkage.attack_rates import Noted
-from anoncup.tracks.linkage.parameters import DENSE_LIMIT
-from anoncup.tracks.memo import kept_of_few, once
-from anoncup.tracks.microdata.distances import (
-    NEAREST,
-    gower_index,
-    gower_nearest,
-    gower_sums,
-    known_classes,
-    nearest_by_gower,
-    unit_values,
-    whole_gower_index,
+from anoncup.geometry.arrays import BoolArray, FloatArray, IntArray, lexical_order
+from anoncup.geometry.assignment import (
+    CandidateLists,
+    CandidateListSource,
+    ListCandidates,
+    describe_assignment,
+    match_dense,
+    match_sparse,
 )
-from anoncup.tracks.microdata.release import Target
+from anoncup.geometry.encoding import RowGroups, group_rows
+from anoncup.geometry.nearest_neighbours import NeighbourIndex, build_index, k_nearest_rows
+from anoncup.tracks.linkage.attack_rates import AnnotatedGuess
+from anoncup.tracks.linkage.parameters import DENSE_LIMIT
+from anoncup.tracks.memo import memoize, memoize_if_small
+from anoncup.tracks.microdata.distances import (
+    NEAREST_COUNT,
+    build_gower_index,
+    build_whole_gower_index,
+    find_gower_nearest,
+    find_nearest_rows_by_gower,
+    gower_sums,
+    group_by_known_codes,
+    scale_to_unit,
+)
+from anoncup.tracks.microdata.release import MicrodataTarget
 
-BLOCK = 32
-"""Rows of a full matrix computed at a time."""
+_ROWS_PER_BLOCK = 32
+"""Rows of a full matrix that are computed at a time."""
 
 
-def gower_assignment(target: Target, *, dense_limit: int = DENSE_LIMIT) -> IntArray | Noted:
-    """Rows of Y to distinct rows of X at the least sum of Gower's distances.
+def gower_assignment(target: MicrodataTarget, *, dense_limit: int = DENSE_LIMIT) -> IntArray | AnnotatedGuess:
+    """Assign rows of Y to distinct rows of X with the smallest sum of Gower's distances.
 
-    With more than ``dense_limit`` rows in X by lists of the nearest rows; the answer then says so.
+    With more than ``dense_limit`` rows in X, only lists of the nearest rows are searched, and the prediction
+    carries a note about it.
     """
     order = _order_by_cells(target)
     if target.original.rows <= dense_limit:
-        return _in_place(order, match_dense(_gower_costs(target, order)))
-    return _noted(target, order, lambda rows, among: _gower_lists(target, order[rows], among), dense_limit)
+        return _restore_order(order, match_dense(_gower_costs(target, order)))
+    return _assign_by_lists(
+        target, order, lambda rows, candidates: _list_by_gower(target, order[rows], candidates), dense_limit
+    )
 
 
 def euc2_assignment(
-    target: Target,
+    target: MicrodataTarget,
     *,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     dense_limit: int = DENSE_LIMIT,
-) -> IntArray | Noted:
-    """EUC2 with distinct rows of X: fewest rows outside their class, then the least sum of distances.
+) -> IntArray | AnnotatedGuess:
+    """EUC2 with distinct rows of X: fewest rows outside their class, then the smallest sum of distances.
 
-    Who has a class in X (rows with the same quasi-identifiers) leaves it only if the class is exhausted; who
-    has none is free. Distances are Euclidean, in raw units. ``dense_limit`` as for :func:`gower_assignment`.
+    A row with a class in X (rows with the same quasi-identifiers) leaves it only if the class is exhausted; a
+    row without one can be assigned to any. Distances are Euclidean, in raw units. ``dense_limit`` as for
+    :func:`gower_assignment`.
     """
     roles, order = target.original.columns, _order_by_cells(target)
-    scene = _scene(
+    cost_model = _build_costs(
         target,
         tuple(roles.quasi_identifiers if quasi_identifiers is None else quasi_identifiers),
         tuple(roles.sensitive if sensitive is None else sensitive),
     )
     if target.original.rows <= dense_limit:
-        return _in_place(order, match_dense(scene.costs(order)))
-    return _noted(target, order, lambda rows, among: _class_lists(scene, order[rows], among), dense_limit)
+        return _restore_order(order, match_dense(cost_model.costs(order)))
+    return _assign_by_lists(
+        target,
+        order,
+        lambda rows, candidates: _list_by_class(cost_model, order[rows], candidates),
+        dense_limit,
+    )
 
 
-def _order_by_cells(target: Target) -> IntArray:
-    """Rows by the last known code, then the one before, and so on; then by the last value, and so on."""
+def _order_by_cells(target: MicrodataTarget) -> IntArray:
+    """Sort rows by their known codes, then by their values; in both, the last column comes first."""
 
-    def order() -> IntArray:
-        return ordered(known_classes(target), *target.values.T[::-1])
+    def compute() -> IntArray:
+        return lexical_order(group_by_known_codes(target), *target.values.T[::-1])
 
-    return once(target.kept, ("order by cells",), order)
+    return memoize(target.memo, ("order by cells",), compute)
 
 
-def _in_place(order: IntArray, column_of: IntArray) -> IntArray:
+def _restore_order(order: IntArray, column_of: IntArray) -> IntArray:
     guess = np.empty_like(column_of)
     guess[order] = column_of
     return guess
 
 
-def _noted(target: Target, order: IntArray, lister: Lister, dense_limit: int) -> Noted:
-    matching = match_listed(lister, target.rows, target.original.rows)
-    note = note_of(matching, rows=target.original.rows, dense_limit=dense_limit)
-    return Noted(_in_place(order, matching.column_of), note)
+def _assign_by_lists(
+    target: MicrodataTarget, order: IntArray, lister: CandidateListSource, dense_limit: int
+) -> AnnotatedGuess:
+    matching = match_sparse(lister, target.rows, target.original.rows)
+    note = describe_assignment(matching, rows=target.original.rows, dense_limit=dense_limit)
+    return AnnotatedGuess(_restore_order(order, matching.columns), note)
 
 
-def _gower_costs(target: Target, rows: IntArray) -> FloatArray:
-    """A few rows at a time, which fit a processor's cache."""
-    parts = np.array_split(rows, len(rows) // BLOCK + 1)
+def _gower_costs(target: MicrodataTarget, rows: IntArray) -> FloatArray:
+    """Compute a few rows at a time, which fit into a processor's cache."""
+    parts = np.array_split(rows, len(rows) // _ROWS_PER_BLOCK + 1)
     return np.vstack([gower_sums(target, part) for part in parts])
 
 
-def _gower_lists(target: Target, rows: IntArray, among: IntArray) -> ListRows:
-    whole = len(among) == target.original.rows
-    index = whole_gower_index(target.original) if whole else gower_index(target.original, among)
+def _list_by_gower(target: MicrodataTarget, rows: IntArray, candidates: IntArray) -> ListCandidates:
+    includes_all = len(candidates) == target.original.rows
+    index = (
+        build_whole_gower_index(target.original)
+        if includes_all
+        else build_gower_index(target.original, candidates)
+    )
 
-    def nearest(some: IntArray, length: int) -> tuple[IntArray, FloatArray]:
-        if not whole or length > NEAREST:
-            return gower_nearest(target, index, some, length)
-        found, sums = nearest_by_gower(target)
-        return found[some, :length], sums[some, :length]
+    def find_nearest(positions: IntArray, length: int) -> tuple[IntArray, FloatArray]:
+        if not includes_all or length > NEAREST_COUNT:
+            return find_gower_nearest(target, index, positions, length)
+        neighbours, sums = find_nearest_rows_by_gower(target)
+        return neighbours[positions, :length], sums[positions, :length]
 
-    def listed(some: IntArray, length: int, before: int) -> Lists:  # noqa: ARG001
-        found, sums = nearest(rows[some], min(length, len(among)))
-        beyond = np.full(len(some), np.inf) if length >= len(among) else sums[:, -1]
-        return Lists(found, sums, beyond)
+    def list_candidates(positions: IntArray, length: int, previous_length: int) -> CandidateLists:  # noqa: ARG001
+        neighbours, sums = find_nearest(rows[positions], min(length, len(candidates)))
+        unlisted_bounds = np.full(len(positions), np.inf) if length >= len(candidates) else sums[:, -1]
+        return CandidateLists(neighbours, sums, unlisted_bounds)
 
-    return listed
+    return list_candidates
 
 
 @dataclass(frozen=True, slots=True)
-class _Scene:
-    """What euc2_assignment's costs come from: coordinates of X and Y, and classes of equal quasi-identifiers.
+class _AssignmentCosts:
+    """Cost model of ``euc2_assignment``: coordinates of X and Y, and classes of equal quasi-identifiers.
 
-    ``class_of`` (n',) numbers C(y), -1 = none. Costs are distances as shares of X's ``diameter`` over the
-    row's least, so in [-1, 1], plus ``toll`` outside the class, which no distances can make up for.
-    ``by_class`` and ``together`` make the search trees of all rows of X.
+    ``class_of`` (n',) numbers C(y), -1 = none. A cost is the distance above the row's minimum relative to X's
+    ``diameter``, so in [-1, 1], plus ``class_penalty`` outside the class, which exceeds all sums of
+    distances. ``build_class_index`` and ``build_whole_index`` return the search trees of all rows of X.
     """
 
     x: FloatArray
     y: FloatArray
-    grouping: Grouping
+    grouping: RowGroups
     class_of: IntArray
     diameter: float
-    toll: float
-    by_class: Callable[[], Index]
-    together: Callable[[], Index]
+    class_penalty: float
+    build_class_index: Callable[[], NeighbourIndex]
+    build_whole_index: Callable[[], NeighbourIndex]
 
     def costs(self, rows: IntArray) -> FloatArray:
-        """Of the given rows of Y in all rows of X, (rows, n)."""
+        """Return the costs of the given rows of Y for all rows of X, (rows, n)."""
         squares = np.zeros((len(rows), len(self.x)))
-        for values, others in zip(self.y[rows].T, self.x.T, strict=True):
-            squares += (values[:, None] - others) ** 2
+        for values, original_column in zip(self.y[rows].T, self.x.T, strict=True):
+            squares += (values[:, None] - original_column) ** 2
         classes = self.class_of[rows, None]
-        away = (classes >= 0) & (classes != self.grouping.group_of)
+        is_outside_class = (classes >= 0) & (classes != self.grouping.group_ids)
         distances = np.sqrt(squares)
-        costs: FloatArray = self.shares(distances, distances.min(axis=1)) + self.toll * away
+        costs: FloatArray = (
+            self.scale_costs(distances, distances.min(axis=1)) + self.class_penalty * is_outside_class
+        )
         return costs
 
-    def shares(self, distances: FloatArray, least: FloatArray) -> FloatArray:
-        """Beyond [-1, 1] is only the rounding of a row that is far from all of X. Infinity stays."""
+    def scale_costs(self, distances: FloatArray, minimum: FloatArray) -> FloatArray:
+        """Scale distances to [-1, 1]; infinity stays.
+
+        Values beyond [-1, 1] come from rounding, for rows far away from all of X, and are clipped.
+        """
         finite = np.isfinite(distances)
-        shares = (np.where(finite, distances, 0.0) - least[:, None]) / self.diameter
+        shares = (np.where(finite, distances, 0.0) - minimum[:, None]) / self.diameter
         return np.where(finite, np.clip(shares, -1.0, 1.0), np.inf)
 
 
-def _scene(target: Target, quasi_identifiers: tuple[str, ...], sensitive: tuple[str, ...]) -> _Scene:
-    (x, y), original = unit_values(target, sensitive), target.original
+def _build_costs(
+    target: MicrodataTarget, quasi_identifiers: tuple[str, ...], sensitive: tuple[str, ...]
+) -> _AssignmentCosts:
+    (x, y), original = scale_to_unit(target, sensitive), target.original
 
-    def trees(names: tuple[str, ...]) -> Callable[[], Index]:
+    def make_index_builder(names: tuple[str, ...]) -> Callable[[], NeighbourIndex]:
         key = "index in one unit", names, sensitive
-        return lambda: kept_of_few(
-            original.kept, key, original.rows, lambda: build_index(x, original.grouping(names))
+        return lambda: memoize_if_small(
+            original.memo, key, original.rows, lambda: build_index(x, original.group_by(names))
         )
 
-    return _Scene(
+    return _AssignmentCosts(
         x=x,
         y=y,
-        grouping=original.grouping(quasi_identifiers),
-        class_of=target.matches(quasi_identifiers),
+        grouping=original.group_by(quasi_identifiers),
+        class_of=target.matching_classes(quasi_identifiers),
         diameter=float(np.linalg.norm(np.ptp(x, axis=0))) or 1.0,
-        toll=2.0 * target.rows + 1.0,
-        by_class=trees(quasi_identifiers),
-        together=trees(()),
+        class_penalty=2.0 * target.rows + 1.0,
+        build_class_index=make_index_builder(quasi_identifiers),
+        build_whole_index=make_index_builder(()),
     )
 
 
-def _class_lists(scene: _Scene, rows: IntArray, among: IntArray) -> ListRows:
-    """Lists for some rows of Y over some rows of X: the nearest of the row's class.
+def _list_by_class(cost_model: _AssignmentCosts, rows: IntArray, candidates: IntArray) -> ListCandidates:
+    """Return candidate lists for some rows of Y over some rows of X: the nearest rows of the row's class.
 
-    A row without a class, or crowded out of it, has the nearest of the classes that more rows of X than of Y
-    are in; the rows of the other classes are all needed there.
+    A row without a class, or in a class that is too small for its rows of Y, gets the nearest rows of all
+    classes with spare rows of X. The rows of the other classes are all needed there.
     """
-    group_of, class_of = scene.grouping.group_of[among], scene.class_of[rows]
-    sizes = np.bincount(group_of, minlength=scene.grouping.count)
+    group_of, class_of = cost_model.grouping.group_ids[candidates], cost_model.class_of[rows]
+    sizes = np.bincount(group_of, minlength=cost_model.grouping.count)
     class_of = np.where((class_of >= 0) & (sizes[class_of] > 0), class_of, -1)
-    members = np.bincount(class_of[class_of >= 0], minlength=scene.grouping.count)
-    places = np.where(class_of < 0, 0, sizes[class_of])
-    crowded = (class_of >= 0) & (members > sizes)[class_of]
+    members = np.bincount(class_of[class_of >= 0], minlength=cost_model.grouping.count)
+    class_sizes = np.where(class_of < 0, 0, sizes[class_of])
+    is_crowded = (class_of >= 0) & (members > sizes)[class_of]
     is_open = (members < sizes)[group_of]
-    by_class, of_open = _class_trees(scene, among), _open_tree(scene, among[is_open])
-    places_of_rows = np.full(len(scene.x) + 1, -1)
-    places_of_rows[among] = np.arange(len(among))
+    class_index, open_index = (
+        _class_index(cost_model, candidates),
+        _open_index(cost_model, candidates[is_open]),
+    )
+    candidate_positions = np.full(len(cost_model.x) + 1, -1)
+    candidate_positions[candidates] = np.arange(len(candidates))
 
-    def listed(some: IntArray, length: int, before: int) -> Lists:
-        inside, full = class_of[some] >= 0, places[some] <= length
-        leaving = ~inside | (crowded[some] & full & (before > 0))
-        queries = scene.y[rows[some]]
-        own, near = _nearest_of_some(by_class, queries, inside, class_of[some], length)
-        other, far = _nearest_of_some(of_open, queries, leaving, np.zeros_like(some), length)
-        least = np.empty(len(some))
-        least[inside], least[~inside] = near[inside, :1].ravel(), far[~inside, :1].ravel()
-        outside = scene.shares(far, least) + np.where(inside, scene.toll, 0.0)[:, None]
-        inner = scene.shares(near, least)
-        beyond = np.where(crowded[some], scene.toll - 1.0, np.inf)
-        beyond[~full] = inner[~full, -1:].ravel()
-        beyond[leaving] = np.inf if length >= is_open.sum() else outside[leaving, -1:].ravel()
-        return Lists(places_of_rows[np.hstack((own, other))], np.hstack((inner, outside)), beyond)
+    def list_candidates(positions: IntArray, length: int, previous_length: int) -> CandidateLists:
+        has_class, is_exhausted = class_of[positions] >= 0, class_sizes[positions] <= length
+        may_leave = ~has_class | (is_crowded[positions] & is_exhausted & (previous_length > 0))
+        queries = cost_model.y[rows[positions]]
+        own_neighbours, own_distances = _search_wanted(
+            class_index, queries, has_class, class_of[positions], length
+        )
+        other_neighbours, other_distances = _search_wanted(
+            open_index, queries, may_leave, np.zeros_like(positions), length
+        )
+        minimum = np.empty(len(positions))
+        minimum[has_class], minimum[~has_class] = (
+            own_distances[has_class, :1].ravel(),
+            other_distances[~has_class, :1].ravel(),
+        )
+        outside_costs = (
+            cost_model.scale_costs(other_distances, minimum)
+            + np.where(has_class, cost_model.class_penalty, 0.0)[:, None]
+        )
+        inside_costs = cost_model.scale_costs(own_distances, minimum)
+        unlisted_bounds = np.where(is_crowded[positions], cost_model.class_penalty - 1.0, np.inf)
+        unlisted_bounds[~is_exhausted] = inside_costs[~is_exhausted, -1:].ravel()
+        unlisted_bounds[may_leave] = (
+            np.inf if length >= is_open.sum() else outside_costs[may_leave, -1:].ravel()
+        )
+        return CandidateLists(
+            candidate_positions[np.hstack((own_neighbours, other_neighbours))],
+            np.hstack((inside_costs, outside_costs)),
+            unlisted_bounds,
+        )
 
-    return listed
+    return list_candidates
 
 
-def _nearest_of_some(
-    index: Index, queries: FloatArray, wanted: BoolArray, groups: IntArray, count: int
+def _search_wanted(
+    index: NeighbourIndex, queries: FloatArray, is_wanted: BoolArray, groups: IntArray, count: int
 ) -> tuple[IntArray, FloatArray]:
-    """As :func:`several_nearest`, but distances; only for those wanted, and where nobody is, no columns."""
-    if not wanted.any():
+    """Search as :func:`several_nearest` for wanted queries, with distances; no columns without any."""
+    if not is_wanted.any():
         return np.empty((len(queries), 0), dtype=np.int64), np.empty((len(queries), 0))
-    found, squares = several_nearest(index, queries, np.where(wanted, groups, -1), count)
-    return found, np.sqrt(squares)
+    neighbours, squares = k_nearest_rows(index, queries, np.where(is_wanted, groups, -1), count)
+    return neighbours, np.sqrt(squares)
 
 
-def _class_trees(scene: _Scene, among: IntArray) -> Index:
-    """Trees over the classes' rows among some of X."""
-    if len(among) == len(scene.x):
-        return scene.by_class()
-    return build_index(scene.x, scene.grouping, _marked(scene, among))
+def _class_index(cost_model: _AssignmentCosts, candidates: IntArray) -> NeighbourIndex:
+    """Return the index of the candidates by class."""
+    if len(candidates) == len(cost_model.x):
+        return cost_model.build_class_index()
+    return build_index(cost_model.x, cost_model.grouping, _mark_rows(cost_model, candidates))
 
 
-def _open_tree(scene: _Scene, open_rows: IntArray) -> Index:
-    """One tree over some rows of X."""
-    if len(open_rows) == len(scene.x):
-        return scene.together()
+def _open_index(cost_model: _AssignmentCosts, open_rows: IntArray) -> NeighbourIndex:
+    """Return the index of ``open_rows`` of X as one tree."""
+    if len(open_rows) == len(cost_model.x):
+        return cost_model.build_whole_index()
     return build_index(
-        scene.x, group_rows(np.zeros((len(scene.x), 0), dtype=np.int64)), _marked(scene, open_rows)
+        cost_model.x,
+        group_rows(np.zeros((len(cost_model.x), 0), dtype=np.int64)),
+        _mark_rows(cost_model, open_rows),
     )
 
 
-def _marked(scene: _Scene, rows: IntArray) -> BoolArray:
-    marked = np.zeros(len(scene.x), dtype=np.bool_)
-    marked[rows] = True
-    return marked
+def _mark_rows(cost_model: _AssignmentCosts, rows: IntArray) -> BoolArray:
+    mask = np.zeros(len(cost_model.x), dtype=np.bool_)
+    mask[rows] = True
+    return mask

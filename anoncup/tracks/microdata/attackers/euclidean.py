@@ -5,101 +5,111 @@ from typing import Literal
 
 import numpy as np
 
-from anoncup.geometry.arrays import BoolArray, IntArray, columns_at
+from anoncup.geometry.arrays import BoolArray, IntArray, select_columns
 from anoncup.geometry.kernels import groups as kernels
-from anoncup.geometry.nearest_neighbours import Index, build_index, nearest_rows
-from anoncup.tracks.memo import once
-from anoncup.tracks.microdata.attackers.quasi_identifiers import nearest_in_class, nearest_matching
-from anoncup.tracks.microdata.release import PreparedOriginal, Target, places_of
+from anoncup.geometry.nearest_neighbours import NeighbourIndex, build_index, nearest_rows
+from anoncup.tracks.memo import memoize
+from anoncup.tracks.microdata.attackers.quasi_identifiers import find_nearest_in_class, find_nearest_matching
+from anoncup.tracks.microdata.release import MicrodataTarget, PreparedMicrodata, find_column_indices
 
 
 def euc1(
-    target: Target,
+    target: MicrodataTarget,
     *,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     give_up: Literal["abstain", "own_row"] = "abstain",
 ) -> IntArray:
-    """EUC1: the nearest row of X with the same quasi-identifiers; none: give up.
+    """EUC1: guess the nearest row of X with the same quasi-identifiers; give up without one.
 
-    Giving up is abstaining, or, as the paper has it, answering the row's own number.
+    To give up is to abstain or, as in the paper, to guess the row's own number.
     """
-    guess = nearest_in_class(target, *_chosen(target, quasi_identifiers, sensitive))
+    guess = find_nearest_in_class(target, *_default_columns(target, quasi_identifiers, sensitive))
     own = np.arange(target.rows) if give_up == "own_row" else -1
     return np.where(guess < 0, own, guess)
 
 
 def euc2(
-    target: Target, *, quasi_identifiers: Sequence[str] | None = None, sensitive: Sequence[str] | None = None
+    target: MicrodataTarget,
+    *,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
 ) -> IntArray:
-    """EUC2: the nearest row of X with the same quasi-identifiers; none: the nearest of all rows."""
-    return nearest_matching(target, *_chosen(target, quasi_identifiers, sensitive))
+    """EUC2: guess the nearest row of X with the same quasi-identifiers; without one, of all rows."""
+    return find_nearest_matching(target, *_default_columns(target, quasi_identifiers, sensitive))
 
 
 def aya(
-    target: Target, *, quasi_identifiers: Sequence[str] | None = None, sensitive: Sequence[str] | None = None
+    target: MicrodataTarget,
+    *,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
 ) -> IntArray:
-    """As EUC2, but not a row of X identical to the row of Y in every column, if its class has others.
+    """As EUC2, but skip a row of X that equals the row of Y in every column, if its class has other rows.
 
-    P1 Fig. 3, against the cheating permutation, in which every row has an identical twin that it is not. The
-    columns of the competition decide what is identical, whatever columns are chosen.
+    P1 Fig. 3, against the cheating permutation, where every row has an identical row that is not its source.
+    All columns of the competition are compared, whatever columns are chosen.
     """
-    names, numeric = _chosen(target, quasi_identifiers, sensitive)
-    guess = nearest_matching(target, names, numeric)
-    twins = _identical_rows(target)
-    again = np.flatnonzero(twins >= 0)
-    found = _nearest_other(target, names, numeric, again, twins[again])
-    guess[again] = np.where(found < 0, guess[again], found)
+    names, numeric = _default_columns(target, quasi_identifiers, sensitive)
+    guess = find_nearest_matching(target, names, numeric)
+    twins = _find_identical_rows(target)
+    rows_with_twin = np.flatnonzero(twins >= 0)
+    alternatives = _find_nearest_other(target, names, numeric, rows_with_twin, twins[rows_with_twin])
+    guess[rows_with_twin] = np.where(alternatives < 0, guess[rows_with_twin], alternatives)
     return guess
 
 
-def _nearest_other(
-    target: Target,
+def _find_nearest_other(
+    target: MicrodataTarget,
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str],
     rows: IntArray,
-    barred: IntArray,
+    excluded_rows: IntArray,
 ) -> IntArray:
-    """The nearest row of X in the class of each of ``rows`` of Y, identical ones counting as their lowest."""
+    """Find the nearest row of X in the class of each of ``rows`` of Y; identical rows count as one."""
     original = target.original
-    places = places_of(sensitive, original.columns.sensitive)
+    column_indices = find_column_indices(sensitive, original.columns.sensitive)
 
-    def build() -> Index:
-        lowest = _lowest_rows(original)[1]
-        if lowest.all():
-            return original.index(quasi_identifiers, sensitive)
-        points = columns_at(original.values, places)
-        return build_index(points, original.grouping(quasi_identifiers), lowest)
+    def build() -> NeighbourIndex:
+        is_lowest = _find_lowest_rows(original)[1]
+        if is_lowest.all():
+            return original.search_index(quasi_identifiers, sensitive)
+        points = select_columns(original.values, column_indices)
+        return build_index(points, original.group_by(quasi_identifiers), is_lowest)
 
-    index = once(original.kept, ("index of kinds", tuple(quasi_identifiers), tuple(sensitive)), build)
-    groups = target.matches(quasi_identifiers)[rows]
-    return nearest_rows(index, columns_at(target.values, places)[rows], groups, barred=barred)
+    index = memoize(original.memo, ("index of kinds", tuple(quasi_identifiers), tuple(sensitive)), build)
+    groups = target.matching_classes(quasi_identifiers)[rows]
+    return nearest_rows(
+        index, select_columns(target.values, column_indices)[rows], groups, excluded_rows=excluded_rows
+    )
 
 
-def _identical_rows(target: Target) -> IntArray:
-    """For each row of Y the lowest row of X that is the same in every column, -1 where there is none."""
+def _find_identical_rows(target: MicrodataTarget) -> IntArray:
+    """Find the lowest row of X that is equal in every column for each row of Y, -1 without one."""
     original, names = target.original, target.original.columns.quasi_identifiers
-    known = original.grouping(names).group_of, original.values, _lowest_rows(original)[0]
-    found = np.empty(target.rows, dtype=np.int64)
-    kernels.first_alike(target.matches(names), target.values, *known, False, found)
-    return found
+    original_columns = original.group_by(names).group_ids, original.values, _find_lowest_rows(original)[0]
+    identical = np.empty(target.rows, dtype=np.int64)
+    kernels.find_first_duplicates(
+        target.matching_classes(names), target.values, *original_columns, False, identical
+    )
+    return identical
 
 
-def _lowest_rows(original: PreparedOriginal) -> tuple[IntArray, BoolArray]:
-    """Where hashing finds rows, and which are the lowest of those that are the same in every column."""
+def _find_lowest_rows(original: PreparedMicrodata) -> tuple[IntArray, BoolArray]:
+    """Return a hash table of rows, and whether each row is the lowest of all rows equal to it."""
 
-    def plant() -> tuple[IntArray, BoolArray]:
-        rows = original.grouping(original.columns.quasi_identifiers).group_of, original.values
+    def build() -> tuple[IntArray, BoolArray]:
+        rows = original.group_by(original.columns.quasi_identifiers).group_ids, original.values
         slots = np.full(2 << original.rows.bit_length(), -1)
         lowest = np.empty(original.rows, dtype=np.int64)
-        kernels.first_alike(*rows, *rows, slots, True, lowest)
+        kernels.find_first_duplicates(*rows, *rows, slots, True, lowest)
         return slots, lowest == np.arange(original.rows)
 
-    return once(original.kept, ("lowest rows",), plant)
+    return memoize(original.memo, ("lowest rows",), build)
 
 
-def _chosen(
-    target: Target, quasi_identifiers: Sequence[str] | None, sensitive: Sequence[str] | None
+def _default_columns(
+    target: MicrodataTarget, quasi_identifiers: Sequence[str] | None, sensitive: Sequence[str] | None
 ) -> tuple[Sequence[str], Sequence[str]]:
     roles = target.original.columns
     return (

@@ -1,24 +1,29 @@
-"""The attacker by Gower's distance: all columns count alike."""
+"""The attacker by Gower's distance, in which all columns have equal weight."""
 
 import numpy as np
 
 from anoncup.geometry.arrays import IntArray
-from anoncup.tracks.microdata.distances import gower_nearest, nearest_by_gower, whole_gower_index
-from anoncup.tracks.microdata.release import Target
+from anoncup.tracks.microdata.distances import (
+    build_whole_gower_index,
+    find_gower_nearest,
+    find_nearest_rows_by_gower,
+)
+from anoncup.tracks.microdata.release import MicrodataTarget
 
-TIE = 1e-12
+TIE_TOLERANCE = 1e-12
 
 
-def gower(target: Target) -> IntArray:
-    """The row of X nearest by Gower's distance, the mean over all columns of mismatch or share of the range.
+def gower(target: MicrodataTarget) -> IntArray:
+    """Guess the nearest row of X by Gower's distance over all columns.
 
-    Distances up to 1e-12 (relative) above the least are ties, which go to the lower row.
+    Distances up to 1e-12 (relative) above the smallest are ties, which go to the lower row.
     """
-    rows, sums = nearest_by_gower(target)
-    limits = sums[:, 0] + sums[:, 0] * TIE
+    rows, sums = find_nearest_rows_by_gower(target)
+    limits = sums[:, 0] + sums[:, 0] * TIE_TOLERANCE
     guess: IntArray = np.where(sums <= limits[:, np.newaxis], rows, target.original.rows).min(axis=1)
-    crowded = np.flatnonzero(sums[:, -1] <= limits)  # more may be as near than are listed
-    index = whole_gower_index(target.original)
-    lowest, _ = gower_nearest(target, index, crowded, 1, floors=limits[crowded])
-    guess[crowded] = lowest[:, 0]
+    # If all listed rows are ties, further rows may be, too.
+    ambiguous = np.flatnonzero(sums[:, -1] <= limits)
+    index = build_whole_gower_index(target.original)
+    lowest, _ = find_gower_nearest(target, index, ambiguous, 1, floors=limits[ambiguous])
+    guess[ambiguous] = lowest[:, 0]
     return guess

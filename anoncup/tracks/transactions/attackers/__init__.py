@@ -1,1 +1,1 @@
-"""Attackers on transactions."""
+"""Attackers of the transactions track."""

@@ -1,7 +1,7 @@
-"""Attackers that recognize customers by single records of theirs: receipts, or parts of a record.
+"""Attackers that recognize customers by single records: receipts, or combinations of cells.
 
-What a customer of M' has in common with one of M votes for him. The most votes win, votes within rounding
-being equal and the lower row winning; no vote: abstain.
+Everything that a customer of M' shares with a customer of M is a vote for the latter. The most votes win;
+ties within rounding go to the lower row. Without a vote the attacker abstains.
 """
 
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ import numpy as np
 from scipy.sparse import csr_array, hstack, vstack
 
 from anoncup.geometry.arrays import IntArray, SparseWeights
-from anoncup.geometry.encoding import Grouping, find_groups, group_rows
-from anoncup.tracks.memo import once
-from anoncup.tracks.transactions.baskets import best_products, weighted
-from anoncup.tracks.transactions.release import History, PreparedTransactions, TransactionTarget
+from anoncup.geometry.encoding import RowGroups, assign_groups, group_rows
+from anoncup.tracks.memo import memoize
+from anoncup.tracks.transactions.baskets import apply_weights, find_best_products
+from anoncup.tracks.transactions.release import PreparedTransactions, TransactionHistory, TransactionTarget
 
-KEYS = (
+RECORD_KEYS = (
     ("day", "quantity"),
     ("goods", "price"),
     ("goods", "quantity"),
@@ -24,85 +24,94 @@ KEYS = (
     ("goods", "price", "quantity"),
     ("goods", "day", "quantity"),
 )
-"""The parts of a record that ``record_keys`` compares (after S1-S6 of PWS Cup 2017)."""
+"""Combinations of cells that ``record_keys`` compares (after S1-S6 of PWS Cup 2017)."""
 
 
 def receipt_match(target: TransactionTarget) -> IntArray:
-    """Each receipt id of a customer of M' that occurs in T votes for its customer."""
-    return _elected([_votes(target, ("receipt",), shared=False)], target)
+    """Each receipt id of a customer of M' that occurs in T is a vote for its customer."""
+    return _elect([_build_votes(target, ("receipt",), split_votes=False)], target)
 
 
 def record_keys(target: TransactionTarget) -> IntArray:
     """Each distinct key of a customer of M' gives 1/k votes to each of the k customers of M that have it.
 
-    Keys: the six combinations of ``KEYS``, compared as they are written, prices as numbers.
+    Keys: the six combinations in ``RECORD_KEYS``, compared as they are written, prices as numbers.
     """
-    return _elected([_votes(target, names, shared=True) for names in KEYS], target)
+    return _elect([_build_votes(target, names, split_votes=True) for names in RECORD_KEYS], target)
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
-    """The original's distinct keys and who has them, (keys, n)."""
+class KeyHolders:
+    """The distinct keys of the original and the customers that have them, (keys, n)."""
 
-    grouping: Grouping
+    grouping: RowGroups
     holders: SparseWeights
 
 
-def _keys(original: PreparedTransactions, names: Sequence[str]) -> Keys:
-    def derive() -> Keys:
-        grouping = group_rows(np.stack([_values(original, name).group_of for name in names], axis=1))
-        holders = _incidence(grouping.group_of, original.history.owner, (grouping.count, original.rows))
-        return Keys(grouping, holders)
+def _build_keys(original: PreparedTransactions, names: Sequence[str]) -> KeyHolders:
+    def build() -> KeyHolders:
+        grouping = group_rows(np.stack([_group_values(original, name).group_ids for name in names], axis=1))
+        holders = _build_incidence(
+            grouping.group_ids, original.history.owner, (grouping.count, original.rows)
+        )
+        return KeyHolders(grouping, holders)
 
-    return once(original.kept, ("keys", *names), derive)
-
-
-def _values(original: PreparedTransactions, name: str) -> Grouping:
-    """The records by the values of a part of theirs."""
-    return once(original.kept, ("values", name), lambda: group_rows(_as_codes(original.history, name)))
+    return memoize(original.memo, ("keys", *names), build)
 
 
-def _as_codes(history: History, name: str) -> IntArray:
-    """A part of each record as one number >= 0, (m, 1): a price by its bits, 0 having one sign."""
+def _group_values(original: PreparedTransactions, name: str) -> RowGroups:
+    """Group the records by the values of one column."""
+    return memoize(
+        original.memo, ("values", name), lambda: group_rows(_encode_column(original.history, name))
+    )
+
+
+def _encode_column(history: TransactionHistory, name: str) -> IntArray:
+    """Return a column as numbers, (m, 1); prices by their bits, where 0.0 and -0.0 are equal."""
     column: IntArray = getattr(history, name)
     return ((column + 0.0).view(np.int64) if name == "price" else column)[:, None]
 
 
-def _votes(
-    target: TransactionTarget, names: Sequence[str], *, shared: bool
+def _build_votes(
+    target: TransactionTarget, names: Sequence[str], *, split_votes: bool
 ) -> tuple[SparseWeights, SparseWeights]:
-    """Who of M' has which key, (n', keys), and what the key gives to whom of M, (keys, n)."""
-    keys = _keys(target.original, names)
-    found = find_groups(keys.grouping, np.stack([_codes(target, name) for name in names], axis=1))
-    known = found >= 0
+    """Return the keys of each customer of M', (n', keys), and their votes for customers of M, (keys, n)."""
+    keys = _build_keys(target.original, names)
+    key_numbers = assign_groups(
+        keys.grouping, np.stack([_encode_target_column(target, name) for name in names], axis=1)
+    )
+    is_known = key_numbers >= 0
     shape = (target.rows, keys.grouping.count)
-    asked = _incidence(target.history.owner[known], found[known], shape)
-    if not shared:
-        return asked, keys.holders
+    incidence = _build_incidence(target.history.owner[is_known], key_numbers[is_known], shape)
+    if not split_votes:
+        return incidence, keys.holders
     counts = np.maximum(np.diff(keys.holders.indptr), 1)
-    return weighted(asked, 1.0 / counts), keys.holders
+    return apply_weights(incidence, 1.0 / counts), keys.holders
 
 
-def _codes(target: TransactionTarget, name: str) -> IntArray:
-    """A part of the target's records by the original's numbers; an unknown value has the next one."""
+def _encode_target_column(target: TransactionTarget, name: str) -> IntArray:
+    """Return a column of the target in the original's numbering; all unknown values get the next number."""
 
-    def number() -> IntArray:
-        known = _values(target.original, name)
-        found = find_groups(known, _as_codes(target.history, name))
-        return np.where(found >= 0, found, known.count)
+    def encode() -> IntArray:
+        grouping = _group_values(target.original, name)
+        numbers = assign_groups(grouping, _encode_column(target.history, name))
+        return np.where(numbers >= 0, numbers, grouping.count)
 
-    return once(target.kept, ("codes", name), number)
+    return memoize(target.memo, ("codes", name), encode)
 
 
-def _incidence(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> SparseWeights:
-    """1 at every pair that occurs, however often."""
+def _build_incidence(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> SparseWeights:
+    """Return a matrix of 1 at every pair that occurs, however often."""
     pairs = np.sort(rows * shape[1] + columns)
     pairs = pairs[np.diff(pairs, prepend=-1) > 0]
-    found, places = np.divmod(pairs, max(shape[1], 1))
-    starts = np.concatenate(([0], np.cumsum(np.bincount(found, minlength=shape[0]))))
-    return csr_array((np.ones(len(pairs)), places, starts), shape=shape)
+    row_numbers, column_numbers = np.divmod(pairs, max(shape[1], 1))
+    starts = np.concatenate(([0], np.cumsum(np.bincount(row_numbers, minlength=shape[0]))))
+    return csr_array((np.ones(len(pairs)), column_numbers, starts), shape=shape)
 
 
-def _elected(parts: list[tuple[SparseWeights, SparseWeights]], target: TransactionTarget) -> IntArray:
-    asked, holders = hstack([part[0] for part in parts]).tocsr(), vstack([part[1] for part in parts]).tocsr()
-    return best_products(asked, holders, np.ones(target.original.rows))
+def _elect(votes: list[tuple[SparseWeights, SparseWeights]], target: TransactionTarget) -> IntArray:
+    incidence, holders = (
+        hstack([vote[0] for vote in votes]).tocsr(),
+        vstack([vote[1] for vote in votes]).tocsr(),
+    )
+    return find_best_products(incidence, holders, np.ones(target.original.rows))

@@ -1,33 +1,33 @@
-"""The attacker that knows what everybody paid in all."""
+"""The attacker that knows the total spend of every customer."""
 
 import numpy as np
 
 from anoncup.geometry.arrays import FloatArray, IntArray
-from anoncup.tracks.memo import once
-from anoncup.tracks.transactions.baskets import TIE
+from anoncup.tracks.memo import memoize
+from anoncup.tracks.transactions.baskets import TIE_TOLERANCE
 from anoncup.tracks.transactions.release import TransactionTarget
-from anoncup.tracks.transactions.spending import Table, room_of, spends
+from anoncup.tracks.transactions.spending import PreparedTables, price_exponent, total_spends
 
 
 def sort_spend(target: TransactionTarget) -> IntArray:
-    """Rank both tables by total spend; rank r of M' means rank r of M. No rows: a spend of 0.
+    """Rank both tables by total spend (0 without rows) and match equal ranks.
 
     Equal spends rank in row order.
     """
     original = target.original
-    order = once(original.kept, ("spend order",), lambda: _ascending(original))
+    order = memoize(original.memo, ("spend order",), lambda: _order_by_spend(original))
     guess = np.empty(target.rows, dtype=np.int64)
-    guess[_ascending(target)] = order[: target.rows]
+    guess[_order_by_spend(target)] = order[: target.rows]
     return guess
 
 
-def _ascending(table: Table) -> IntArray:
-    return ranked(spends(table.history, table.rows, room_of(table)))
+def _order_by_spend(table: PreparedTables) -> IntArray:
+    return _argsort_with_ties(total_spends(table.history, table.rows, price_exponent(table)))
 
 
-def ranked(values: FloatArray) -> IntArray:
-    """Places in ascending order of values >= 0; neighbours within ``TIE`` are equal, in the order given."""
+def _argsort_with_ties(values: FloatArray) -> IntArray:
+    """Return the order of ascending values >= 0; ties within ``TIE_TOLERANCE`` keep their order."""
     order = np.argsort(values, kind="stable")
-    ascending = values[order]
-    steps = np.diff(ascending) > ascending[1:] * TIE
+    sorted_values = values[order]
+    steps = np.diff(sorted_values) > sorted_values[1:] * TIE_TOLERANCE
     return order[np.lexsort((order, np.concatenate(([0], np.cumsum(steps)))))]

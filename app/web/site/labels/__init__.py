@@ -1,4 +1,4 @@
-"""Texts that are chosen by a name at run time: literals of name and English."""
+"""Labels: English texts that are looked up by a name at run time."""
 
 from app.web.site.labels import contest, membership, monthly, organizing, parts, refusals
 

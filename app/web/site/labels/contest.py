@@ -1,4 +1,4 @@
-"""What is said by the name of a state, a limit, a file or what was done."""
+"""Labels of states, limits, files and notices."""
 
 from anoncup.messages import N_
 

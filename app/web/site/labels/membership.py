@@ -1,4 +1,4 @@
-"""What the parts of contests of membership are called, and what they say of themselves."""
+"""Labels and descriptions of the parts of membership contests."""
 
 from anoncup.messages import N_
 

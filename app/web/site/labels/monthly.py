@@ -1,4 +1,4 @@
-"""What the parts of contests by month are called, and what they say of themselves."""
+"""Labels and descriptions of the parts of monthly contests."""
 
 from anoncup.messages import N_
 from anoncup.tracks.monthly.files import QUESTIONS
@@ -104,7 +104,7 @@ LABELS = {
 }
 
 
-ASKED = (
+_QUESTION_TITLES = (
     N_("Knowing 25% of the purchases"),
     N_("Knowing 50% of the purchases"),
     N_("Knowing 75% of the purchases"),
@@ -112,35 +112,35 @@ ASKED = (
 )
 
 
-def of_each_question(prefix: str, text: str) -> dict[str, str]:
-    """What is said of all questions, which differ in what is known alone."""
+def _label_every_question(prefix: str, text: str) -> dict[str, str]:
+    """Return the same text for every question; the questions differ only in the attacker's knowledge."""
     return {f"{prefix}_{name}": text for name in QUESTIONS}
 
 
-LABELS |= {f"question_{name}": each for name, each in zip(QUESTIONS, ASKED, strict=True)}
-LABELS |= of_each_question(
+LABELS |= {f"question_{name}": text for name, text in zip(QUESTIONS, _QUESTION_TITLES, strict=True)}
+LABELS |= _label_every_question(
     "question_asks",
     N_("Name each customer’s pseudonym in each month, using one table of partial knowledge."),
 )
-LABELS |= of_each_question(
+LABELS |= _label_every_question(
     "guess_guide",
     N_(
         "For each customer, write the pseudonym that you take for theirs in each month of the target; write DEL to leave a month open. Answer each question with one table of partial knowledge."
     ),
 )
-LABELS |= of_each_question(
+LABELS |= _label_every_question(
     "guess_rules",
     N_(
         "In the re-identification phase, for each target and each table of partial knowledge: for each customer the pseudonym in each month, DEL where none is named. A customer is found if all months are right."
     ),
 )
-LABELS |= of_each_question(
+LABELS |= _label_every_question(
     "guess_said",
     N_(
         "CSV: the line customer and the months, then {originals} lines, one for each customer, a pseudonym or DEL in each month."
     ),
 )
-LABELS |= of_each_question(
+LABELS |= _label_every_question(
     "guess_sample",
     N_(
         "12347 is guessed to be p07 in December 2010 and x-3 in January 2011; one month of 12348 is left open."

@@ -1,4 +1,4 @@
-"""What is said to organizers by the name of an act, a duty, a step or a choice."""
+"""Labels for organizers: actions, duties, steps and choices."""
 
 from anoncup.messages import N_
 

@@ -1,4 +1,4 @@
-"""What the parts of the rules are called: measures, attackers, methods, and what they say of themselves."""
+"""Labels and descriptions of measures, attackers, methods and other parts of the rules."""
 
 from anoncup.messages import N_
 

@@ -1,4 +1,4 @@
-"""Why something was refused, where a page has other words for it than programs are told."""
+"""Labels of errors for which pages have other texts than the API."""
 
 from anoncup.messages import N_
 
@@ -58,9 +58,9 @@ LABELS = {
     "wrong_whole": N_("Enter a whole number in the range."),
     "wrong_zone": N_("Choose a time zone."),
 }
-"""``problem_<code>``: on every page; ``invalid_<code>``: by the steps of the set-up; ``http_<code>``: by the server
-itself; ``wrong_<name>``: beside a field of a form; ``said_<code>``: of a release, where a language does not know
-the sentence; ``value_<name>``: as a value of a sentence."""
+"""``problem_<code>`` is used on every page, ``invalid_<code>`` in the steps of the set-up, ``http_<code>``
+for errors of the framework, ``wrong_<name>`` beside form fields, ``said_<code>`` for rejected releases if
+the message is not translated, and ``value_<name>`` for values in messages."""
 
 VALUES = (
     N_("anonymization"),
@@ -72,4 +72,4 @@ VALUES = (
     N_("ERROR"),
     N_("CANCELLED"),
 )
-"""Names that messages have as values, and say in words."""
+"""Names that are values of messages, and are translated in them."""

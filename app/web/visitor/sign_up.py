@@ -1,0 +1,183 @@
+"""Pages that need a code: signing up, joining a team, setting a new password."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import HTMLResponse
+from starlette.responses import Response
+
+from anoncup.errors import DomainError
+from app.db.transaction import transaction
+from app.http import throttle
+from app.http.authentication import (
+    AppSettings,
+    ClientAddress,
+    CurrentPrincipal,
+    OptionalPrincipal,
+    require_same_origin,
+)
+from app.http.passwords import limit_concurrency
+from app.services.accounts import accounts, passwords
+from app.services.accounts.accounts import Principal
+from app.services.contests import competitions
+from app.services.teams import invites, members
+from app.web.site.pages import PageRoute, render_form_again, render_page, see_other
+from app.web.visitor.sign_in import start_browser_session
+
+router = APIRouter(route_class=PageRoute)
+
+Code = Annotated[str, Query()]
+_FormText = Annotated[str, Form()]
+
+
+@dataclass(frozen=True, slots=True)
+class InviteDestination:
+    """The competition and team of an invite; ``team`` is None if the invite founds a team."""
+
+    title: Mapping[str, str]
+    team: str | None
+
+
+@router.get("/sign-up")
+def show_sign_up(
+    request: Request, principal: OptionalPrincipal, address: ClientAddress, invite: Code = ""
+) -> Response:
+    if principal is not None:
+        return see_other(f"/join?{urlencode({'invite': invite})}" if invite else "/join")
+    return _render_invite_form(request, None, "visitor/sign_up.html", address=address, invite=invite)
+
+
+@router.post("/sign-up")
+@limit_concurrency
+def sign_up(
+    request: Request,
+    settings: AppSettings,
+    address: ClientAddress,
+    *,
+    invite: Code = "",
+    team: _FormText = "",
+    name: _FormText = "",
+    password: _FormText = "",
+) -> Response:
+    require_same_origin(request)
+    try:
+        with throttle.limit_invite_tries(address):
+            with transaction() as session:
+                invites.find_usable(session, invite)  # reject a wrong code before hashing the password
+            password_hash = accounts.hash_password(password)
+            with transaction() as session:
+                membership = members.sign_up(
+                    session, code=invite, team=team or None, name=name, password_hash=password_hash
+                )
+                token = accounts.begin_session(session, membership.user)
+    except DomainError as problem:
+        return _render_invite_form(
+            request,
+            None,
+            "visitor/sign_up.html",
+            address=address,
+            invite=invite,
+            problem=problem,
+            team=team,
+            name=name,
+        )
+    throttle.remember_address(address, membership.user.name_key)
+    return start_browser_session(
+        see_other(_submissions_path(membership), notice="joined"), token, request, settings
+    )
+
+
+@router.get("/join")
+def show_join(
+    request: Request, principal: CurrentPrincipal, address: ClientAddress, invite: Code = ""
+) -> HTMLResponse:
+    return _render_invite_form(request, principal, "visitor/join.html", address=address, invite=invite)
+
+
+@router.post("/join")
+def join(
+    request: Request,
+    principal: CurrentPrincipal,
+    address: ClientAddress,
+    *,
+    invite: Code = "",
+    team: _FormText = "",
+) -> Response:
+    try:
+        with throttle.limit_invite_tries(address), transaction() as session:
+            membership = members.join(session, principal, code=invite, team=team or None)
+    except DomainError as problem:
+        return _render_invite_form(
+            request,
+            principal,
+            "visitor/join.html",
+            address=address,
+            invite=invite,
+            problem=problem,
+            team=team,
+        )
+    return see_other(_submissions_path(membership), notice="joined")
+
+
+def _submissions_path(membership: members.JoinedMember) -> str:
+    return f"/competitions/{membership.competition.slug}/submissions"
+
+
+def _render_invite_form(
+    request: Request,
+    principal: Principal | None,
+    template: str,
+    *,
+    address: str | None,
+    invite: str,
+    problem: DomainError | None = None,
+    **form_values: str,
+) -> HTMLResponse:
+    """Render the form of an invite, or, without a valid invite, a form that asks for the code."""
+    content: dict[str, Any] = {
+        "invite": invite,
+        "invited": None,
+        "to": f"/join?{urlencode({'invite': invite})}",
+        **form_values,
+    }
+    try:
+        if invite:
+            content["invited"] = _look_up_invite(address, invite)
+    except DomainError as unusable:
+        problem = problem or unusable
+    if problem is None:
+        return render_page(request, principal, template, **content)
+    return render_form_again(request, principal, template, problem, **content)
+
+
+def _look_up_invite(address: str | None, invite: str) -> InviteDestination:
+    """Return the destination of an invite; throttled like its use, so that codes cannot be guessed."""
+    with throttle.limit_invite_tries(address), transaction() as session:
+        invitation = invites.find_usable(session, invite)
+        title = competitions.get_title(invitation.competition)
+        return InviteDestination(title, invitation.team.name if invitation.team else None)
+
+
+@router.get("/password")
+def show_set_password(request: Request, principal: OptionalPrincipal, code: Code = "") -> HTMLResponse:
+    return render_page(request, principal, "visitor/password.html", code=code, to="/")
+
+
+@router.post("/password")
+@limit_concurrency
+def set_password(
+    request: Request, address: ClientAddress, *, code: Code = "", password: _FormText = ""
+) -> Response:
+    require_same_origin(request)
+    try:
+        with throttle.limit_tries(address):
+            password_hash = accounts.hash_password(password)
+            with transaction() as session:
+                user = passwords.set_by_link(session, code=code, new_hash=password_hash)
+    except DomainError as problem:
+        return render_form_again(request, None, "visitor/password.html", problem, code=code, to="/")
+    throttle.remember_address(address, user.name_key)
+    return see_other("/sign-in", notice="password_set")

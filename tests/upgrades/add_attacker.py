@@ -1,0 +1,9 @@
+"""Scoring child with one more attacker."""
+
+from functools import partial
+
+from tests import upgrades
+from workers import scorer
+
+prepare = partial(upgrades.prepare, upgrades.add_attacker)
+run = scorer.run

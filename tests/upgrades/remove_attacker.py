@@ -1,0 +1,9 @@
+"""Scoring child with one attacker less."""
+
+from functools import partial
+
+from tests import upgrades
+from workers import scorer
+
+prepare = partial(upgrades.prepare, upgrades.remove_attacker)
+run = scorer.run

@@ -1,9 +1,0 @@
-"""The scoring child after an upgrade: see the package."""
-
-from functools import partial
-
-from tests import upgrades
-from workers import scorer
-
-prepare = partial(upgrades.prepare, upgrades.removed)
-run = scorer.run
