@@ -410,7 +410,9 @@ def test_a_method_uses_allocated_members_or_those_of_the_team() -> None:
     assert sorted(list_rows(trial_release)) == sorted(list_rows(members_drawn.table))
     ages = [row[0] for row in list_rows(original.candidates.select_rows(members_drawn.is_member))]
     assert [row[0] for row in list_rows(members_drawn.table)] == ages
-    hidden_cells = [row[0] for row in list_rows(members_drawn.hidden_column.select_rows(members_drawn.is_member))]
+    hidden_cells = [
+        row[0] for row in list_rows(members_drawn.hidden_column.select_rows(members_drawn.is_member))
+    ]
     assert [row[1] for row in list_rows(members_drawn.table)] == hidden_cells
     members = TRACK.answer_spec.read(VALID_ANSWER.encode(), build_context(original, rules))
     released, answer = TRACK.anonymize(copy, original, rules, rng, {}, answer=members)
