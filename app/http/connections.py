@@ -88,13 +88,11 @@ def _close_one(connections: set[Any]) -> None:
     This is the connection that has been idle longest; if only the newest is idle, the oldest one that sends
     an anonymous body; if there is none, the newest.
     """
-    open_connections = sorted(
+    open_connections: list[Connection] = sorted(
         (connection for connection in connections if not connection.transport.is_closing()),
         key=lambda connection: connection.idle_since,
     )
-    idle, anonymous = (
-        [connection for connection in open_connections if connection.idle],
-        [connection for connection in open_connections if connection.sends_unknown],
-    )
+    idle = [connection for connection in open_connections if connection.is_idle]
+    anonymous = [connection for connection in open_connections if connection.has_anonymous_body]
     for connection in (idle[:-1] or anonymous or idle)[:1]:
         connection.transport.close()
