@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 import venv
 from collections.abc import Iterable
 from importlib.metadata import distribution, version
@@ -13,15 +12,17 @@ import nbformat
 import pytest
 from packaging.requirements import Requirement
 
+from tests.support.environments import build_wheel
+
 ROOT = Path(__file__).parents[1]
 NOTEBOOK = ROOT / "examples" / "papers.ipynb"
 TABLE = "original.csv"
 
 
-def find_dependencies(name: str, extras: Iterable[str] = ()) -> set[str]:
+def find_dependencies(name: str) -> set[str]:
     """Return the names of the distributions that one needs, itself included."""
     visited: set[tuple[str, str]] = set()
-    pending = [(name, extra) for extra in ("", *extras)]
+    pending = [(name, "")]
     while pending:
         if (current := pending.pop()) in visited:
             continue
@@ -45,10 +46,7 @@ def link_distributions(names: Iterable[str], folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    return next(folder.glob("*.whl"))
+    return build_wheel(ROOT, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")

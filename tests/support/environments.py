@@ -17,6 +17,14 @@ EXAMPLE_PACKAGE, EXAMPLE_TRACK = EXAMPLES / "plugin", EXAMPLES / "track"
 PACKAGE_NAME = "anoncup-example"
 
 
+def build_wheel(project: Path, folder: Path) -> Path:
+    """Build the wheel of a project into an empty folder and return its path."""
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=project, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
 @dataclass(frozen=True)
 class PackageEnvironment:
     """A virtual environment with this checkout's packages and others that are installed into it."""
@@ -47,9 +55,7 @@ class PackageEnvironment:
     def install(self, example: Path, wheels: Path) -> None:
         """Build a wheel from the folder and install it without a network."""
         shutil.rmtree(wheels, ignore_errors=True)
-        build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(wheels)]
-        subprocess.run(build, cwd=example, check=True, capture_output=True)
-        self.run_pip("install", "--no-deps", "--no-index", *wheels.glob("*.whl"))
+        self.run_pip("install", "--no-deps", "--no-index", build_wheel(example, wheels))
 
     def upgrade(self, example: Path, wheels: Path, version: str) -> None:
         """Install the same package with another version number."""

@@ -1,6 +1,7 @@
 """Print the names that break a rule: ``python -m tests.support.name_rules``, part of ``make check``.
 
-- Functions and classes are not named by a bare participle, preposition or pronoun; values not by a pronoun.
+- Modules, functions and classes are not named by a bare participle, preposition or pronoun. Values are not
+  named by a pronoun.
 - Class names are unique in the code. A table and its API type may share a name.
 - A name with a leading underscore is used by its module only. A function that only its module uses has one.
 - Test modules import from ``tests/support``, not from each other.
@@ -10,8 +11,8 @@ import ast
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -34,10 +35,12 @@ PARTICIPLE = re.compile(
     "thrown|told|torn|understood|withdrawn|won|worn|written"
 )
 NO_PARTICIPLE = re.compile("deed|embed|exceed|feed|need|proceed|seed|speed")
+TEST_MODULE = re.compile(r"tests\.(.*\.)?(test_\w+|conftest)(\.\w+)?")
 
 EXCEPTIONS = {
     "anoncup/cli/board.py: which": "an argument of the command",
     "anoncup/cli/organize.py: what": "an argument of the command",
+    "anoncup/evaluation/reidentified.py: reidentified": "the field's term",
     "anoncup/excessive/simulation.py: least": "a key of the JSON",
     "anoncup/schemas/advice.py: least": "a field of the API",
     "anoncup/lazy.py: __wrapped__": "the attribute that inspect reads",
@@ -50,9 +53,29 @@ EXCEPTIONS = {
 """Path and name -> the reason why it may break a rule."""
 
 
-def parse_modules() -> dict[Path, ast.Module]:
-    paths = (path for tree in TREES for path in (ROOT / tree).rglob("*.py"))
-    return {path.relative_to(ROOT): ast.parse(path.read_text("utf-8")) for path in paths}
+@dataclass(frozen=True)
+class Module:
+    """A file with its syntax tree and the words that occur in it."""
+
+    path: Path
+    tree: ast.Module
+    words: Counter[str]
+
+    @property
+    def is_code(self) -> bool:
+        return self.path.parts[0] in CODE
+
+
+def parse_modules(root: Path) -> list[Module]:
+    modules = []
+    for file in sorted(path for tree in TREES for path in (root / tree).rglob("*.py")):
+        text = file.read_text("utf-8")
+        modules.append(Module(file.relative_to(root), ast.parse(text), Counter(re.findall(r"\w+", text))))
+    return modules
+
+
+def says_nothing(word: str) -> bool:
+    return any(pattern.fullmatch(word) for pattern in (PREPOSITION, PRONOUN)) or is_participle(word)
 
 
 def is_participle(word: str) -> bool:
@@ -61,18 +84,19 @@ def is_participle(word: str) -> bool:
     return re.fullmatch("[a-z]+ed", word) is not None and NO_PARTICIPLE.fullmatch(word) is None
 
 
-def check_definitions(path: Path, module: ast.Module) -> Iterator[str]:
-    """Yield functions and classes whose whole name is a participle, a preposition or a pronoun."""
-    for node in ast.walk(module):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            word = node.name.strip("_").lower()
-            if PREPOSITION.fullmatch(word) or PRONOUN.fullmatch(word) or is_participle(word):
-                yield f"{path}:{node.lineno}: {node.name} says no verb and no noun"
+def check_definitions(module: Module) -> Iterator[str]:
+    """Yield modules, functions and classes whose whole name is a participle, a preposition or a pronoun."""
+    if says_nothing(module.path.stem):
+        yield f"{module.path}:1: {module.path.stem} is no name for a module"
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    for node in (node for node in ast.walk(module.tree) if isinstance(node, kinds)):
+        if says_nothing(node.name.strip("_").lower()):
+            yield f"{module.path}:{node.lineno}: {node.name} says no verb and no noun"
 
 
-def check_values(path: Path, module: ast.Module) -> Iterator[str]:
+def check_values(module: Module) -> Iterator[str]:
     """Yield values that are named by a pronoun, or ``found`` and the like."""
-    for node in ast.walk(module):
+    for node in ast.walk(module.tree):
         if isinstance(node, ast.arg):
             name, line = node.arg, node.lineno
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -80,68 +104,70 @@ def check_values(path: Path, module: ast.Module) -> Iterator[str]:
         else:
             continue
         if PRONOUN.fullmatch(name.lower()) or name in ("found", "said", "told", "shown", "seen"):
-            yield f"{path}:{line}: {name} does not say what it is"
+            yield f"{module.path}:{line}: {name} does not say what it is"
 
 
-def check_classes(modules: dict[Path, ast.Module]) -> Iterator[str]:
-    """Yield class names of the code that two modules define."""
-    places = defaultdict(list)
-    for path, module in modules.items():
-        for node in module.body:
-            if isinstance(node, ast.ClassDef) and path.parts[0] in CODE and "schemas" not in path.parts:
-                places[node.name].append(str(path))
-    for name, paths in places.items():
-        if len(paths) > 1:
-            yield f"{name}: a class of {', '.join(paths)}"
-
-
-def check_imports(path: Path, module: ast.Module) -> Iterator[str]:
+def check_imports(module: Module) -> Iterator[str]:
     """Yield private names that are imported, and what a test module imports from another."""
-    for node in ast.walk(module):
+    for node in ast.walk(module.tree):
         if isinstance(node, ast.ImportFrom) and node.module:
-            last = node.module.rpartition(".")[2]
-            if node.module.startswith("tests.") and (last.startswith("test_") or last == "conftest"):
-                yield f"{path}:{node.lineno}: imports from a test module; move it to tests/support"
-            for alias in node.names:
-                if alias.name.startswith("_") and not alias.name.startswith("__"):
-                    yield f"{path}:{node.lineno}: {alias.name} is private to {node.module}"
+            place = f"{module.path}:{node.lineno}"
+            names = [alias.name for alias in node.names]
+            if any(TEST_MODULE.fullmatch(f"{node.module}.{name}") for name in names):
+                yield f"{place}: imports from a test module; move it to tests/support"
+            for name in names:
+                if name.startswith("_") and not name.startswith("__"):
+                    yield f"{place}: {name} is private to {node.module}"
 
 
-@cache
-def count_words(path: Path) -> Counter[str]:
-    return Counter(re.findall(r"\w+", (ROOT / path).read_text("utf-8")))
+def check_classes(modules: Sequence[Module]) -> Iterator[str]:
+    """Yield class names of the code that two modules define."""
+    paths = defaultdict(list)
+    for module in modules:
+        if module.is_code and "schemas" not in module.path.parts:
+            for node in module.tree.body:
+                if isinstance(node, ast.ClassDef):
+                    paths[node.name].append(str(module.path))
+    for name, places in paths.items():
+        if len(places) > 1:
+            yield f"{places[-1]}:1: {name} is a class of {places[0]}, too"
 
 
-def check_private(modules: dict[Path, ast.Module]) -> Iterator[str]:
-    """Yield functions without a leading underscore that no other file mentions."""
-    elsewhere = Counter(word for path in modules for word in count_words(path))
-    for path, module in modules.items():
-        for node in module.body:
+def check_private(modules: Sequence[Module]) -> Iterator[str]:
+    """Yield functions without a leading underscore that their module uses and no other file mentions."""
+    file_counts = Counter(word for module in modules for word in module.words)
+    for module in modules:
+        for node in module.tree.body:
             if (
-                path.parts[0] in CODE
+                module.is_code
                 and isinstance(node, ast.FunctionDef)
                 and not node.decorator_list
                 and not node.name.startswith("_")
-                and node.name != "main"
-                and elsewhere[node.name] == 1
-                and count_words(path)[node.name] > 1
+                and file_counts[node.name] == 1
+                and module.words[node.name] > 1
             ):
-                yield f"{path}:{node.lineno}: only its module uses {node.name}; call it _{node.name}"
+                yield f"{module.path}:{node.lineno}: {node.name} is used here only: call it _{node.name}"
 
 
-def find_faults() -> list[str]:
-    modules = parse_modules()
-    checks = (check_definitions, check_values, check_imports)
-    faults = [fault for path, module in modules.items() for check in checks for fault in check(path, module)]
+def find_faults(root: Path) -> dict[str, str]:
+    """Return the faults by "path: name", the keys of ``EXCEPTIONS``."""
+    modules = parse_modules(root)
+    faults = [
+        fault
+        for module in modules
+        for check in (check_definitions, check_values, check_imports)
+        for fault in check(module)
+    ]
     faults += [*check_classes(modules), *check_private(modules)]
-    return [fault for fault in faults if not is_exception(fault)]
+    return {re.sub(r":\d+: (\w+).*", r": \1", fault): fault for fault in faults}
 
 
-def is_exception(fault: str) -> bool:
-    place, _, rest = fault.partition(": ")
-    return f"{place.partition(':')[0]}: {rest.partition(' ')[0]}" in EXCEPTIONS
+def main() -> None:
+    faults = find_faults(ROOT)
+    lines = [fault for key, fault in faults.items() if key not in EXCEPTIONS]
+    lines += [f"{key} is an exception that is not needed" for key in EXCEPTIONS if key not in faults]
+    sys.exit("\n".join(lines) or None)
 
 
 if __name__ == "__main__":
-    faults = find_faults()
-    sys.exit("\n".join(faults) or None)
+    main()
