@@ -128,7 +128,7 @@ class InvalidCompetition(DomainError):
 class FileProblem:
     """One problem in an uploaded file. Rows are 1-based and count data rows.
 
-    ``line`` is the line number as an editor counts. ``value`` is the rejected text, cut to
+    ``line`` is the line on which the row begins, as an editor counts. ``value`` is the rejected text, cut to
     ``MAX_VALUE_LENGTH`` characters; it is never set for secrets.
     """
 

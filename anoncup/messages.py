@@ -75,7 +75,7 @@ class Message:
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
         """Make pydantic serialize messages with ``to_json`` and validate them with ``from_json``."""
-        from pydantic_core import core_schema  # noqa: PLC0415  # not needed by local commands
+        from pydantic_core import core_schema  # noqa: PLC0415  # only needed if pydantic is loaded
 
         serializer = core_schema.plain_serializer_function_ser_schema(lambda message: message.to_json())
         return core_schema.no_info_plain_validator_function(_validate_message, serialization=serializer)

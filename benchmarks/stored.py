@@ -123,7 +123,7 @@ def _open_discarded_session() -> Iterator[Session]:
 
 @contextmanager
 def _collect_scans(connection: Connection) -> Iterator[set[str]]:
-    """Collect the large tables that queries in the context scan sequentially."""
+    """Collect the tables of ``_TABLES`` that queries in the context scan sequentially."""
     scans: set[str] = set()
 
     def explain(_: Any, cursor: Any, statement: str, values: Any, *_rest: Any) -> None:

@@ -49,7 +49,8 @@ BEGIN
     RETURN NEW;
 END
 """
-"""Finished jobs do not change, except for which evaluation is current."""
+"""A result is written only with the end of its job. Finished jobs do not change, except for which evaluation
+is current."""
 
 _TURNED_ONCE_BODY = f"""
 BEGIN

@@ -15,7 +15,7 @@ from migrations.run import make_unreachable_error
 def set_passwords(database_url: str, folder: Path) -> None:
     """Let each role sign in with the password in its file in ``folder``. Missing files are created.
 
-    Raises NotAllowed if this user may not change roles; ``docs/hosting.md`` says how another user can do it.
+    Raises Forbidden if this user may not change roles; ``docs/hosting.md`` says how another user can do it.
     """
     engine = create_engine(database_url, poolclass=NullPool, connect_args={"connect_timeout": 5})
     try:

@@ -91,7 +91,7 @@ def _build_statements() -> Iterator[str]:
 
 
 def _build_database_statements(all_roles: str) -> Iterator[str]:
-    """Return statements on the database, whose name only the database knows.
+    """Yield statements on the database, whose name only the database knows.
 
     They have no effect, and raise no error, for a user who does not own it.
     """
@@ -112,7 +112,7 @@ def _build_grants(role: str) -> Iterator[str]:
 
 
 def _build_policies(table: str) -> Iterator[str]:
-    """Return statements that allow all rows to roles with privileges, except what the fences restrict."""
+    """Yield statements that open all rows to roles with privileges, but for those in ``ROW_POLICIES``."""
     yield f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY"
     yield f"DROP POLICY IF EXISTS everybody ON {table}"
     yield f"CREATE POLICY everybody ON {table} USING (true) WITH CHECK (true)"

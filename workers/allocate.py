@@ -1,4 +1,7 @@
-"""Draw the files allocated to a team. The sandboxed child gets keys derived from the seed, never the seed."""
+"""Draw the files that are allocated to a team, or to all.
+
+The sandboxed child gets keys derived from the seed, never the seed itself.
+"""
 
 from hashlib import sha256
 

@@ -87,7 +87,7 @@ class ChildManager:
         return self.child
 
     def release(self, child: SandboxedChild, settings: Settings) -> None:
-        """Keep the child for the next job, and end it later if idle or now if it has done enough jobs.
+        """Keep the child for the next job until it is idle for too long; end it if it has done enough jobs.
 
         A compromised child may have left a thread behind, so only its end is certain to stop it.
         """

@@ -166,7 +166,10 @@ class Clock:
         return can_sign
 
     def record_unsigned(self, deadlines: Sequence[ObservedDeadline]) -> None:
-        """Record observed deadlines without a valid signature. No clock wrote them, so they do not count."""
+        """Audit observed deadlines without a valid signature, which were written by somebody without the key.
+
+        They do not count.
+        """
         new = [deadline for deadline in deadlines if deadline.id not in self.unsigned_ids]
         if new:
             with transaction() as session:

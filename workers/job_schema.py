@@ -89,7 +89,7 @@ def _find_constraint(metadata: Iterable[object]) -> ChildConstraint:
 
 def _remove_none(annotation: Any) -> Any:
     members = tuple(member for member in get_args(annotation) if member is not NoneType)
-    return Union[members] if NoneType in get_args(annotation) else annotation  # noqa: UP007  # any number of members
+    return Union[members] if NoneType in get_args(annotation) else annotation  # noqa: UP007  # any number
 
 
 def _apply_bounds(annotation: Any, constraint: ChildConstraint) -> Any:
@@ -198,7 +198,10 @@ def is_valid_outcome(content: dict[str, Any], *, max_correct: int) -> bool:
 
 
 def is_plain_json(value: Any, depth: int = 0) -> bool:
-    """Return whether a JSON value has only finite numbers, short texts and a few levels of nesting."""
+    """Return whether a value has only storable texts, finite floats, integers below 2**63 and little nesting.
+
+    Texts are limited to ``MAX_TEXT_LENGTH``, nesting to ``MAX_DEPTH``.
+    """
     match value:
         case dict() | list() if depth == MAX_DEPTH:
             return False

@@ -20,11 +20,11 @@ class Job(Protocol):
 
     @property
     def max_answer_bytes(self) -> int:
-        """Return the maximum bytes of one line of the child's."""
+        """Maximum bytes of one line from the child."""
 
     @property
     def fetchable_digests(self) -> Collection[str]:
-        """Return the SHA-256 digests of the files that the child may fetch."""
+        """SHA-256 digests of the files that the child may fetch."""
 
     def validates(self, content: dict[str, Any]) -> bool:
         """Return whether an answer has a valid form. This does not show that it is true."""

@@ -113,8 +113,8 @@ def _decline(
 ) -> None:
     """Put the job back because something is missing.
 
-    A problem of this worker costs the job no attempt. Otherwise the file is missing from the store, and the
-    job fails after ``lost_after_s``.
+    A problem of this worker costs the job no attempt. Otherwise a file in the store is missing or damaged,
+    and the job fails after ``lost_after_s``.
     """
     local_problem = readiness.find_problem()
     log.warning(

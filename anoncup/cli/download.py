@@ -42,9 +42,8 @@ def download(
         raise InvalidInput("one of --targets, --kit and --own")
     folder = Path(slug) if into is None else into
     with connect(anonymous=not (targets or own)) as client:
-        competition_details = client.get_competition(
-            slug
-        )  # fails for a wrong slug before a folder is created
+        # Before the folder is created, so that a wrong slug leaves none behind.
+        competition_details = client.get_competition(slug)
         folder.mkdir(parents=True, exist_ok=True)
         fetch = (
             _fetch_targets

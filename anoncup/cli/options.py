@@ -169,7 +169,7 @@ def parse_named_paths(assignments: Sequence[str]) -> dict[str, Path]:
 
 
 def assign_originals(track: Track, arguments: Sequence[str]) -> dict[str, Path]:
-    """Return the files of an original by name; unnamed arguments fill the required files in order."""
+    """Return the files of an original by name; unnamed arguments fill the other required files in order."""
     required = [file.name for file in track.original_files if file.required]
     assignments = [text for text in arguments if _is_assignment(text, track.original_file_names)]
     paths = parse_named_paths(assignments)
@@ -190,7 +190,7 @@ def assign_originals(track: Track, arguments: Sequence[str]) -> dict[str, Path]:
 def resolve_original_paths(competition: "schemas.Competition", files: Sequence[str]) -> dict[str, Path]:
     """Return the files to upload by their name at the service.
 
-    If the track is not installed here, all of its files are required.
+    If the track is not installed here, all of its files are required, in the order of the service.
     """
     if competition.track in TRACKS:
         return {

@@ -128,7 +128,7 @@ def use_local_names(paths: Mapping[str, Path]) -> Iterator[None]:
 
 
 def _wait_for_result(client: Client, receipt: schemas.Receipt) -> schemas.Submission:
-    """Wait until the submission is scored, showing a progress bar, and return it."""
+    """Wait until the submission is in a final state, showing a progress bar, and return it."""
     identifier = str(receipt.id)
     with progress_bar("scoring") as progress, _mention_submission(identifier):
 
@@ -146,7 +146,7 @@ def _wait_for_result(client: Client, receipt: schemas.Receipt) -> schemas.Submis
 
 @contextmanager
 def _mention_submission(identifier: str) -> Iterator[None]:
-    """If the service becomes unreachable, raise an error that names the received submission."""
+    """If waiting ends without a result, raise an error that names the received submission."""
     try:
         yield
     except Unavailable as problem:

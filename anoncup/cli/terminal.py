@@ -47,7 +47,7 @@ def progress_bar(title: str) -> Iterator[_ProgressCallback]:
 
 @contextmanager
 def _progress_lines(title: str) -> Iterator[_ProgressCallback]:
-    """Print the progress every ``LINE_EVERY_S`` seconds; nothing is printed for short tasks."""
+    """Print the progress every ``LINE_EVERY_S`` seconds, also within a step; short tasks print nothing."""
     latest, started_at, finished = [title], time.monotonic(), threading.Event()
 
     def announce(step: int, total: int, name: str) -> None:
@@ -140,7 +140,7 @@ def show_fingerprint(resemblances: Sequence[MethodResemblance]) -> None:
 
 
 def show_reidentified(reidentified: ReidentifiedIndividuals | None, traits: Sequence[SharedTrait]) -> None:
-    """Print how many individuals were re-identified, and which values they have more often than others."""
+    """Print how many individuals were re-identified, and the traits of those found most often."""
     if reidentified is None:
         return
     output, hits, present = (

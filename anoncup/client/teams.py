@@ -120,7 +120,7 @@ class TeamApi(Transport):
         max_outage_s: float = 0.0,
         watch: Callable[[schemas.Submission], None] = ignore_state,
     ) -> schemas.Submission:
-        """Wait until the submission is scored and return it; raise Unavailable after ``timeout_s``.
+        """Wait until the submission is in a final state and return it; raise Unavailable after ``timeout_s``.
 
         ``max_outage_s``: how long the service may be unreachable in the meantime.
         """

@@ -30,7 +30,7 @@ UPLOAD_TIMEOUT_S = 300.0
 _CONNECT_TIMEOUT_S = 10.0
 
 TransferProgress = Callable[[int, int], None]
-"""Called with the number of bytes transferred and the total."""
+"""Called with the number of bytes transferred and the total, which is 0 if unknown."""
 
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -52,7 +52,7 @@ class RequestOptions(TypedDict, total=False):
 
 
 class ApiError(DomainError):
-    """The service answered with a problem document. ``retry_after`` is in seconds."""
+    """The service answered with a problem document. ``retry_after`` is in seconds, None if not given."""
 
     def __init__(self, problem: Problem, *, retry_after: int | None = None) -> None:
         super().__init__(RemoteMessage(problem.detail, **problem.values), code=problem.code)

@@ -60,9 +60,8 @@ def parse_title(text: str) -> Mapping[str, str]:
 
 def read_competition(table: TomlTable) -> Rules:
     read_format(table)
-    requires = read_requires(
-        table.take_table("requires")
-    )  # first, since it explains why the rest may be invalid
+    # First, because a missing package explains why the rest cannot be read.
+    requires = read_requires(table.take_table("requires"))
     name = str(table.take("track", make_choice_reader(*TRACKS)))
     track = TRACKS[name]
     zone = read_zone(table)

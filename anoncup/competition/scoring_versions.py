@@ -72,7 +72,7 @@ def read_scored_by(table: TomlTable) -> dict[str, str]:
 
 
 def is_unsupported(rules: Rules) -> bool:
-    """Return whether this installation lacks a part or version that the table requires."""
+    """Return whether this installation cannot score as the table requires."""
     try:
         check_scored_by(rules)
     except InvalidCompetition:

@@ -28,7 +28,7 @@ def answers_by_question(attacker: Attacker, answer: Any) -> Mapping[str, Any]:
 def write_guesses(
     attacker: Attacker, target: Any, *, track: Track, rules: Rules, rng: "Generator"
 ) -> dict[str, bytes]:
-    """Return the guess files of an attacker by question, if its answer can be written as a guess."""
+    """Return the guess files of an attacker by question, without answers that cannot be made into a guess."""
     answers = answers_by_question(
         attacker, attacker.attack(target, **rules.attacker_settings(attacker.name).parameters)
     )
@@ -42,8 +42,8 @@ def rate_attack(
 ) -> Rate:
     """Return the rate of an attacker.
 
-    For several questions, the rates are combined as E does (``Track.rivals``): the worst question's rate, or
-    a number without counts. The details contain the rate of each question.
+    For several questions, the rates are combined as in E (``Track.rival_risk``): the worst question's rate,
+    or a number without counts. The details contain the rate of each question.
     """
     contest_questions = track.select_questions(rules)
     rates = {

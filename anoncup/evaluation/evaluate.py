@@ -218,9 +218,9 @@ def _make_announcer(progress: Progress, track: Track) -> Callable[[str], None]:
 def _compute_if_possible(
     rules: Rules, part: str, compute: Callable[..., Result], *arguments: Any
 ) -> Result | None:
-    """Compute a result; None if a part from a package fails that does not count in this contest.
+    """Compute a result; None if it fails and the part is from a package and does not count in this contest.
 
-    Otherwise, a broken package could prevent all submissions from being scored.
+    A broken package must not prevent all submissions from being scored.
     """
     try:
         return compute(*arguments)

@@ -29,9 +29,10 @@ class SharedTrait:
     """Individuals of the release that share a value in a column.
 
     ``present`` of ``present_total`` individuals have the value, and ``reidentified`` of them were found.
-    ``hits`` of ``hits_total`` (individual, attacker) pairs. ``column`` None: the value is the size of the
-    individual's equivalence class in the original. ``excess``: hits above the number expected if the value
-    made no difference; ``lift``: hits relative to that number.
+    ``hits`` counts (individual, attacker) pairs in which the attacker is right, ``hits_total`` of which are
+    in the whole release. ``column`` None: the value is the size of the individual's equivalence class in the
+    original. ``excess``: hits above the number expected if the value made no difference; ``lift``: hits
+    relative to that number.
     """
 
     column: str | None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def sample_release(
     track: Track, method: str, original: Tables, rules: Rules, rng: "Generator", **allocation: Any
 ) -> dict[str, bytes]:
-    """Return shuffled release files, and the secret unless the service gave an ``allocation``."""
+    """Return the files of a release with shuffled rows, and the secret unless there is an ``allocation``."""
     release, answer = track.anonymize(track.methods[method], original, rules, rng, {}, **allocation)
     release, answer = track.shuffle(release, answer, rng=rng)
     files = track.files_of(release)

@@ -1,5 +1,4 @@
-"""The least cost of moving exactly 3, 5 or 7 individuals, found by enumerating the odd cycle that it must
-contain.
+"""The least cost of moving exactly 3, 5 or 7 individuals, by enumerating odd cycles.
 
 For symmetric D, even cycles can be replaced by pairs, so an odd number of moved individuals includes an odd
 cycle. The others cost at least G of their number, first among everybody, then among those outside of the
@@ -22,8 +21,7 @@ MIN_MOVED, MAX_MOVED = 3, 7
 _MAX_CYCLES = 10_000
 """Number of cycles that is too large to examine one by one."""
 _INITIAL_STEPS = 16
-"""Number of parts of the gap between the bounds. Cycles may first cost one part more, then twice as many each
-time."""
+"""Costs are first searched up to 1/16 of the gap above the lower bound; after that, the step doubles."""
 
 _CostAndCycle = tuple[float, IntArray]
 
@@ -31,11 +29,10 @@ _CostAndCycle = tuple[float, IntArray]
 def bound_by_odd_cycles(
     distances: FloatArray, choices: CheapestChoices, moved: int, bounds: tuple[float, float], deadline: float
 ) -> tuple[float, list[IntArray]]:
-    """Return a lower bound on moving exactly ``moved`` (odd) individuals, and cheap permutations.
+    """Return a lower bound on moving exactly ``moved`` (odd) individuals, and permutations.
 
-    The permutations move at most ``moved`` individuals.
-
-    ``bounds``: the known lower bound, and the upper bound of interest. D is symmetric.
+    The permutations move at most ``moved`` individuals. ``bounds``: the known lower bound, and the upper
+    bound of interest. D must be symmetric.
     """
     (lower, upper), permutations = bounds, list[IntArray]()
     step = (upper - lower) / _INITIAL_STEPS
@@ -63,7 +60,7 @@ def _cost_of(cost_and_cycle: _CostAndCycle) -> float:
 def _odd_cycles(
     distances: FloatArray, choices: CheapestChoices, moved: int, limit: float, deadline: float
 ) -> Iterator[_CostAndCycle]:
-    """Yield odd cycles that allow a total cost below ``limit``, with the least total cost."""
+    """Yield odd cycles that allow a total cost below ``limit``, with a lower bound on that cost."""
     for length in range(MIN_MOVED, moved + 1, 2):
         other_cost = float(choices.totals[moved - length])
         for first in range(len(distances) - length + 1):
@@ -78,7 +75,7 @@ def _cycles_through_first(
 ) -> Iterator[_CostAndCycle]:
     """Yield cycles of the first individual with later ones that cost less than ``limit``, in one direction.
 
-    ``return_costs[m]``: least cost of m steps that lead back to the first individual.
+    ``return_costs[m]``: least cost of m + 1 steps back to the first individual, which may repeat individuals.
     """
     if perf_counter() >= deadline:
         return
@@ -103,7 +100,7 @@ def _cycles_through_first(
 
 
 def _complete_permutation(distances: FloatArray, cycle: IntArray, other_count: int) -> _CostAndCycle:
-    """Return the least cost of a cycle and other moved individuals, and a permutation with both."""
+    """Return a lower bound on the cost of a cycle and ``other_count`` others, and a permutation with both."""
     permutation = np.arange(len(distances))
     permutation[cycle] = np.roll(cycle, -1)
     cost = float(distances[cycle, permutation[cycle]].sum())

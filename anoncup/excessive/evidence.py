@@ -95,7 +95,10 @@ def gather_evidence(
     *,
     alike: float | None = None,
 ) -> ThresholdEvidence:
-    """Compute both errors and recommend a threshold from the mean distances of each type, (draws,)."""
+    """Compute both errors at several thresholds, and recommend one.
+
+    ``cheat_means``: mean distances of each type of simulated permutations, (draws,).
+    """
     honest_means = np.sort(
         [means_or_value.mean for means_or_value in trials.honest if means_or_value.mean is not None]
     )

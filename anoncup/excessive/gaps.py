@@ -155,7 +155,7 @@ def _try_odd_cycles(progress: _Progress, gap: _Gap, deadline: float) -> None:
 
 
 def _find_other_parity(progress: _Progress, fixed: int) -> IntArray | None:
-    """Return a neighbour's best permutation whose number of fixed points has the other parity."""
+    """Return an adjacent r's best permutation whose number of fixed points differs in parity, or None."""
     neighbours = progress.permutations[[fixed - 1, fixed + 1]]
     return next(
         (

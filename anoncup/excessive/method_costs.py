@@ -95,7 +95,7 @@ def _mix_in_cheats(
 ) -> Iterator[tuple[str, float, float]]:
     """Yield cheat, share and mean distance of releases in which some individuals claim others' rows.
 
-    Nothing is yielded if every individual is alone in its group.
+    A cheat is left out if every individual is alone in its group.
     """
     for cheat, cheat_groups in (("random", np.zeros_like(group_ids)), ("group", group_ids)):
         for share in CHEAT_SHARES if len(np.unique(cheat_groups)) < len(cheat_groups) else ():

@@ -67,7 +67,8 @@ def answer(
 ) -> "ThresholdAdvice":
     """Compute the advisor's report; ``prepared`` is the original as returned by the track's ``prepare``."""
     resolved, track = resolve_question(question, rules), TRACKS[rules.track]
-    assert resolved.distance is not None and resolved.groups is not None  # noqa: S101, PT018  # filled in above
+    # ``resolve_question`` has filled in both.
+    assert resolved.distance is not None and resolved.groups is not None  # noqa: S101, PT018
     distance, groups = track.distances[resolved.distance], resolved.groups
     return advise(
         prepared,

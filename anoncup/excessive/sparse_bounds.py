@@ -3,8 +3,8 @@
 Prices y (n,) of individuals prove that moving all but r costs at least 2 sum(y) - s r if y_i + y_j <= D_ij
 for all pairs and 2 y_i <= s, because each individual that stays gives back s. For symmetric D these prices,
 one for each individual, are sufficient. One run covers all s; it ends in pairs and odd cycles of individuals.
-These are permutations whose cost equals the proved bound wherever a number of moved individuals is reached
-exactly; elsewhere the bounds of the next two apply (``certified_bounds``).
+These are permutations. Their cost equals the proved bound if their number of moved individuals is reached
+exactly; otherwise it lies between the bounds of the two adjacent numbers (see ``certified_bounds``).
 
 Pairs in neither individual's list are only known to be as far apart as the end of either list. Nobody's price
 may therefore exceed half of that: an individual that reaches it is settled, as if moved at that cost, and its
@@ -275,7 +275,7 @@ class _KnownPairs:
 
 
 def _verify_prices(graph: NeighbourGraph, path_nodes: IntArray, path_points: FloatArray) -> PricePath:
-    """Sort prices by individual and compute their excess, independently of their origin."""
+    """Sort prices by individual and compute their excess from the pairs, without relying on ``pair_up``."""
     order = np.argsort(path_nodes, kind="stable")
     starts, path_points = (
         np.searchsorted(path_nodes[order], np.arange(len(graph.unlisted_bounds) + 1)),
@@ -331,7 +331,11 @@ def _insert_into_cycle(
 
 
 def _split_cycles(permutation: IntArray, costs: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the rank of each individual's cycle by cost per member, and cumulative counts and costs."""
+    """Rank cycles by cost per member, cheapest first.
+
+    Returns the rank of each individual's cycle, (n,), and the numbers of members and the costs of the first
+    0, 1, 2, ... cycles together.
+    """
     n = len(permutation)
     arcs = csr_array((np.ones(n), (np.arange(n), permutation)), shape=(n, n))
     labels = connected_components(arcs, directed=False)[1]

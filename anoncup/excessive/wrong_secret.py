@@ -20,7 +20,7 @@ WARNING_CODE = "secret_of_another_file"
 _MIN_ROWS = 20
 """Smaller releases are not checked, because the result depends too much on chance."""
 _RANDOM_SECRETS = 2
-"""Number of random secrets."""
+"""Number of random secrets with which the uploaded one is compared."""
 _STANDARD_ERRORS = 5.0
 """Standard errors by which a release must be below the random distance for its secret to be accepted."""
 _CLEARLY_CLOSER = 0.5

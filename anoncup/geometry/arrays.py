@@ -44,9 +44,8 @@ def lexical_order(first: FloatArray | IntArray, *later_keys: FloatArray | IntArr
         values, positions = key[rows], np.arange(len(rows))
         ranks = np.empty_like(positions)
         ranks[np.argsort(values)] = positions
-        tied_order = np.argsort(
-            run_numbers * len(rows) + ranks
-        )  # sorting one number is several times faster than lexsort
+        # Sorting one number per row is several times faster than sorting pairs of them.
+        tied_order = np.argsort(run_numbers * len(rows) + ranks)
         order[tied_positions], values = rows[tied_order], values[tied_order]
         starts[tied_positions] |= _starts_of_runs(values)
     return order

@@ -26,8 +26,8 @@ class NeighbourIndex:
     The rows of group g are ``members[starts[g]:starts[g + 1]]``. Large groups have a root node ``roots[g]``
     (otherwise -1). A node has up to eight children from ``first_child`` on: nodes or, if ``is_leaf``, blocks
     of eight points. ``low`` and ``high`` (nodes, columns * 8) are the bounding boxes of the children,
-    ``blocks`` the points with the eight cells of a column side by side; ``smallest_rows`` and ``block_rows``
-    (…, 8) are row numbers.
+    ``blocks`` the points, with the eight cells of a column side by side. ``smallest_rows`` (nodes, 8) are the
+    lowest row numbers within the children, ``block_rows`` (blocks, 8) the row numbers of the points.
     """
 
     points: FloatArray

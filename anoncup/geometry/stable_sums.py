@@ -70,10 +70,10 @@ def mean(column: FloatArray) -> float:
 
 
 def deviations(column: FloatArray) -> FloatArray:
-    """Return the column minus its mean, scaled by a power of two to a maximum in [1/2, 1); zeros if constant.
+    """Return the column minus its mean, scaled by a power of two; zeros if constant.
 
-    The second subtraction removes the rounding error of the mean, which matters if the values differ only in
-    their last digits.
+    The largest absolute value lies in [1/2, 1). The second subtraction removes the rounding error of the
+    mean, which matters if the values differ only in their last digits.
     """
     if column.size == 0 or column.min() == column.max():
         return np.zeros_like(column)

@@ -33,7 +33,7 @@ TIMETABLE_CAPS = ("valid_per_day", "valid_total", "guesses_per_target")
 class Timetable:
     """The phases, ranking and caps of a competition.
 
-    ``reveal_notice`` is the minimum time between the observed deadline and the reveal.
+    ``reveal_notice``: how long an earlier end must have been observed before the reveal may move to it.
     """
 
     phases: tuple[Phase, ...]

@@ -18,7 +18,7 @@ _LOCATION = re.compile(r"line (\d+), column (\d+)")
 _MAX_BYTES = 1 << 20
 MAX_CHARACTERS = 1_000_000
 _TOO_MANY_KEY_PARTS = re.compile(r"""(?:\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*){64}""")
-"""Matches dotted keys with 64 or more parts: parsing one takes time quadratic in its length."""
+"""Matches dotted keys with more than 64 parts: parsing one takes time quadratic in its length."""
 
 
 def decode_file(file: bytes) -> str:
@@ -109,7 +109,7 @@ def format_value(value: object) -> str:
     ('["a", "say \\\\"b\\\\""]', 'true', '0.5')
     """
     if isinstance(value, datetime):
-        return value.isoformat()  # the library would change +00:00 to Z
+        return value.isoformat()  # the library would change +00:00 to Z, but a file keeps its bytes
     return tomlkit.item(value).as_string()
 
 

@@ -142,7 +142,7 @@ class AdviceEvidence(VerdictPart):
 
     @property
     def accepted_means(self) -> list[float]:
-        """Mean distances of the honest releases that are not refused regardless of the threshold."""
+        """Mean distances of the honest releases that some threshold accepts."""
         return [trial.mean for trial in self.honest if trial.mean is not None]
 
 
@@ -193,5 +193,5 @@ class Advice(VerdictPart):
 
 
 def parse_advice(stored: Mapping[str, Any]) -> Advice:
-    """Parse a stored report."""
+    """Parse the JSON form of a threshold report, as it is stored."""
     return Advice.model_validate(stored)

@@ -178,5 +178,5 @@ class Verdict(VerdictPart):
 
 
 def parse_verdict(stored: Mapping[str, Any]) -> Verdict:
-    """Parse a stored verdict."""
+    """Parse the JSON form of a verdict, as it is stored."""
     return Verdict.model_validate(stored)

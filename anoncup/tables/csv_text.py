@@ -264,7 +264,7 @@ def _add_unclosed_problem(row: int | None, problems: Problems) -> None:
 
 
 def _check_lines(body: pa.Buffer, width: int, problems: Problems) -> None:
-    """Reject errors that Arrow ignores: blank lines among several columns, text after a closing quote."""
+    """Reject errors that Arrow ignores: blank lines among several columns, quoted cells that end wrongly."""
     row = -1
     lines = io.TextIOWrapper(pa.BufferReader(body), encoding="utf-8", newline="")
     try:

@@ -86,7 +86,7 @@ def find_invalid_utf8(content: bytes) -> int | None:
 
 
 def invalid_byte_problem(content: bytes, position: int, file: str) -> FileProblem:
-    """Return the problem of an unknown encoding; ``position``: where every reading fails."""
+    """Return the problem of an unknown encoding; ``position``: where no encoding can be decoded further."""
     position = next(index for index in range(position, len(content)) if content[index] >= 0x80)
     line, byte = line_at(content, position), content[position : position + 1]
     character = byte.decode("cp1252", errors="ignore")
@@ -115,7 +115,7 @@ def list_invisible_codes(text: str) -> tuple[str, ...]:
 
 
 def explain_header(header: Sequence[str], expected: Sequence[str]) -> Message | None:
-    """Explain a header with a data frame's row labels or a spreadsheet's separators; None for others."""
+    """Explain a header with row labels, other separators or no column name at all; None for other headers."""
     if list(header[1:]) == list(expected) and header[0] in _INDEX_NAMES:
         return Message(_ROW_LABELS_TEXT)
     single_cell = header[0] if len(header) == 1 < len(expected) else ""
@@ -140,7 +140,10 @@ def _missing_header_message(expected: Sequence[str]) -> Message:
 
 
 def explain_single_column(header: str, names: Sequence[str]) -> Message | None:
-    """Explain a header that has more cells than the single column that is expected."""
+    """Explain a header with further cells besides one of ``names``, where one column is expected.
+
+    None for other headers.
+    """
     cells = [cell.strip(' \t"') for cell in re.split("[,;\t]", header)]
     if len(cells) == 1 or not set(cells) & set(names):
         return None

@@ -34,7 +34,7 @@ def _set_line(problem: FileProblem, lines: Mapping[str, Mapping[int, int]]) -> F
 
 
 def find_lines(rows: Iterable[int], content: bytes) -> dict[int, int]:
-    """Return the lines on which rows begin, the header being row 0; unknown rows are left out."""
+    """Return the lines on which rows begin, the header being row 0, without rows that cannot be located."""
     if b'"' not in content:
         return {row: row + 1 for row in rows}
     # In CP932, line ends and quotation marks are never part of another character.

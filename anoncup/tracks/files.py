@@ -17,9 +17,7 @@ GUESS = "guess"
 
 ColumnNames = tuple[str, ...]
 RowLimits = Callable[[Mapping[str, int], "Rules"], tuple[int, int]]
-"""Returns the smallest and largest number of rows from the sizes of the original (and release) and the
-rules.
-"""
+"""Returns the smallest and largest number of rows. The sizes have the release's ``rows`` only for guesses."""
 
 
 def fixed_header(*names: str) -> Callable[[Rules], ColumnNames | None]:
@@ -64,8 +62,9 @@ class FileSpec:
     ``file_NAME``. ``header(rules)`` returns its columns, None where they depend on the data; ``header_like``
     is the name of the file of the original with the same columns. ``rows``: limits of the number of rows.
     ``rows_are_individuals``: its rows are the individuals of the contest. ``kind``: selects the explanation
-    on pages and the check in the browser. ``samples``: small complete examples; ``excerpts``: the first lines
-    of long ones; several if the file can be written in several ways. ``required``: it must not be left out.
+    on pages; "permutation" also marks a secret of row numbers. ``samples``: small complete examples;
+    ``excerpts``: the first lines of long ones; both as lists of lines, one for each way to write the file.
+    ``required``: it must not be left out.
     ``example_lines(rules)``: the first lines of a file that organizers upload, header first.
     """
 

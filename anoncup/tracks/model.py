@@ -59,9 +59,9 @@ class AnswerSpec:
     ``file`` describes the file format. ``read(content, context)`` parses the file; its InvalidUpload never
     repeats cells. ``write`` returns the file; equal answers give equal bytes. ``check(answer, sizes)`` raises
     InvalidInput if the answer cannot belong to a release of these sizes. ``remarks`` returns warnings about
-    what the order of the published rows reveals. With ``reads_without_release``, ``read`` also finds the
-    errors that do not depend on the release; the context then has neither a release nor ``rows`` in its
-    sizes.
+    what the order of the published rows reveals. ``reads_without_release``: ``read`` is also called without
+    the release, to find the errors that do not depend on it; the context then has neither ``release`` nor
+    ``rows`` in its sizes.
     """
 
     file: FileSpec
@@ -121,7 +121,7 @@ _TargetWriter = Callable[[Tables, Any, ReleaseContext, "Generator"], dict[str, b
 """Returns the files of a target from a release, its answer, the context of the release and a generator."""
 
 Risks = Mapping[str, Sequence[float]]
-"""Risks that teams found in one target by question, each team's best, largest first; or none."""
+"""Risk of each team's best guess of one target, by question, largest first; empty without guesses."""
 
 
 def largest_risk(risks: Risks) -> float:
@@ -206,7 +206,7 @@ class Track:
     example_method: str = ""
     """The method that makes the example release of a kit: fast on any data, with few changes."""
     make_example_data: Callable[[int | None, int], dict[str, bytes]] | None = None
-    """``(rows, seed)`` returns the files of a synthetic original; None: the usual number of rows."""
+    """``(rows, seed)`` returns the files of an example original and its organizers; None: the usual size."""
     known_datasets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Data sets of known origin by name, as the SHA-256 of each file."""
     build_frames: Callable[[Tables], Sequence[DataFrame]] = _single_table
@@ -226,7 +226,10 @@ class Track:
 
     # Publication of a release, and its scores.
     write_canonical_files: Callable[[Tables], dict[str, bytes]] | None = None
-    """Writes files that reveal nothing but the release, equal for equal ones; default: ``files_of``."""
+    """Writes files that reveal nothing but the release; equal releases give equal bytes.
+
+    None: ``files_of`` does so.
+    """
     target_files_of: _TargetWriter | None = None
     """Returns the files that others get, see ``target_files``; default: the canonical files."""
     target_files: tuple[FileSpec, ...] = ()
@@ -251,7 +254,7 @@ class Track:
     null_release: Callable[[Any, int], Any] | None = None
     """Returns a release that keeps only the marginal distributions; scales come from it (§4)."""
     largest_cell: Callable[[Any], float] = _no_data_units
-    """Returns the value that tolerances for rounding in data units are relative to."""
+    """Returns the largest amount in the original; rounding tolerances in data units are a share of it."""
     signatures: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Measures and attackers that each kind of method changes; see ``fingerprint``."""
     distances: Mapping[str, Distance] = field(default_factory=dict)
@@ -291,7 +294,7 @@ class Track:
         }
 
     def hit_probabilities(self, rules: Rules) -> Callable[[Any, Any], FloatArray] | None:
-        """Return the function of the only question; None if it does not ask which individual is which."""
+        """Return ``hit_probabilities`` of the only question; None if it has none or there are several."""
         questions = list(self.select_questions(rules).values())
         return questions[0].hit_probabilities if len(questions) == 1 else None
 

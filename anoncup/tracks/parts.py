@@ -18,12 +18,12 @@ class Measure:
     """A number about a release. ``compute(release, **parameters)`` returns it.
 
     ``details`` returns further numbers by name, such as one for each sensitive column. ``in_data_units``: the
-    value has the unit of the cells. ``weighs``: 0 is best and the measure may have a weight in U; all others
-    are only reported. ``reads_secret`` False: the value depends only on the original and the anonymized
-    table, so anyone who has both can compute it (docs/publication.md). ``scale``: the value is divided by it
-    in U; a number above 0, or a function of the prepared original. None: the mean value of null releases.
-    ``cross_table_parameter``: name of the parameter that holds the columns of the cross-table whose cells are
-    compared, if there is one.
+    value has the unit of the cells. ``weighs``: 0 is best and the measure may have a weight in U; measures
+    without it are only reported. ``reads_secret`` False: the value depends only on the original and the
+    anonymized table, so anyone who has both can compute it (docs/publication.md). ``scale``: the value is
+    divided by it in U; a number above 0, or a function of the prepared original. None: the mean value of null
+    releases. ``cross_table_parameter``: name of the parameter that holds the columns of the cross-table whose
+    cells are compared, if there is one.
     """
 
     name: str
@@ -65,9 +65,7 @@ class Attacker:
 
 
 Strengths = Callable[[int, Sequence[str]], Sequence[Mapping[str, Any]]]
-"""Returns the parameters of one method from weak to strong, from the number of individuals and group
-columns.
-"""
+"""Returns the parameters of a method, weak to strong, for a number of individuals and the group columns."""
 
 
 def _default_strengths(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001

@@ -7,7 +7,7 @@ from anoncup.tracks.model import Track
 from anoncup.tracks.parts import Attacker, Measure, Method
 
 API = 0
-"""The boundary that packages are made for; its number rises when they must be changed."""
+"""Version of the plug-in interface; it increases when packages must be adapted."""
 Formulas = Mapping[str, Mapping[str, str]]
 
 

@@ -50,7 +50,7 @@ def queue_health(slug: str, principal: CurrentPrincipal) -> schemas.Queue:
 
 
 def _serialize_worker(duties: queue.WorkerDuties, principal: Principal) -> schemas.Worker:
-    """Return a worker; only administrators see the reason for taking no work, which may name hosts."""
+    """Return a worker; only administrators see why it takes no work, which may name folders and hosts."""
     reason = duties.missing if principal.role == Role.ADMINISTRATOR else duties.missing and _HIDDEN_REASON
     return schemas.Worker(name=duties.worker, serves=duties.kinds, lacks=reason)
 

@@ -36,7 +36,7 @@ Toml = Annotated[
 
 
 async def _receive_file(request: Request, _: CurrentPrincipal) -> AsyncIterator[bytes]:
-    """Yield a large body, which is read after authentication, once there is memory to parse it."""
+    """Read a large body after authentication; yield it once the memory to parse it is reserved."""
     content = await request.body()
     async with get_admission(request).reserve_memory(len(content)):
         yield content

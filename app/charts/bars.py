@@ -1,4 +1,4 @@
-"""Bars of a histogram; the part above a threshold is hatched, so that it does not depend on colour."""
+"""Bars of a histogram; the part above a threshold is hatched, because colour alone must not mark it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -65,7 +65,7 @@ def build_heatmap(
     *,
     identifier: str = "heatmap",
 ) -> Figure:
-    """Build the table of rates of all attackers on all targets; it needs no data table besides."""
+    """Build the table of rates of all attackers on all targets, which needs no separate data table."""
     rows = [replace(row, rates=[clamp_finite(rate) for rate in row.rates]) for row in rows]
     if not targets or not rows:
         empty = Markup("")

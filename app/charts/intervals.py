@@ -27,7 +27,7 @@ class AttackRate:
     baseline: float | None = None
 
     def interval(self) -> tuple[float, float] | None:
-        """Return the interval of the rate; None if it is unknown."""
+        """Return the given interval, else the rate ± its standard deviation; None if both are unknown."""
         rate, sd = clamp_finite(self.rate), clamp_finite(self.sd)
         limits = keep_finite((self.low, self.high))
         if len(limits) == 2:

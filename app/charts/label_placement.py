@@ -58,8 +58,7 @@ class PlacedLabel:
     leader_boxes: tuple[Box, ...] = ()
 
     def draw(self) -> Markup:
-        """Draw the label anchored at its point's side, so that fonts smaller than reserved stay close to
-        it."""
+        """Draw the label anchored on the side of its point, so that smaller fonts stay close to it."""
         anchors = {-1: self.box.right, 0: (self.box.left + self.box.right) / 2, 1: self.box.left}
         kind = {-1: "label end ", 0: "label middle ", 1: "label "}[self.side] + self.kind
         middle = (self.box.top + self.box.bottom) / 2
@@ -104,8 +103,7 @@ def _build_mark_box(request: LabelRequest) -> Box:
 
 @dataclass(frozen=True, slots=True)
 class LabelSurroundings:
-    """``obstacles``: areas that neither labels nor leader lines may cross; ``points``: positions sorted by
-    x."""
+    """``obstacles``: areas that labels and leader lines must not cross; ``points``: positions sorted by x."""
 
     within: Box
     obstacles: Sequence[Box]

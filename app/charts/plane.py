@@ -35,7 +35,7 @@ _MIN_TEAMS_FOR_FOCUS = 4
 _MIN_RELATIVE_RANGE = 0.1
 """Minimum range of the view, as a share of the largest value."""
 _EDGE_MARGIN = 0.03
-"""Margin above 1 and below 0, as a share of the range, so that marks there are not cut."""
+"""Margin above 1 and below 0, as a share of the range: marks there are not cut and hide no axis label."""
 _LABEL_STEPS = 16
 """Number of possible label positions along a score line."""
 
@@ -289,8 +289,10 @@ def _draw_level(score_level: ScoreLevel, plot_area: PlotArea, box: Box | None) -
 
 
 def _iter_label_boxes(score_level: ScoreLevel, plot_area: PlotArea) -> Iterator[Box]:
-    """Yield label positions: from the line's lower right end to its middle, the leader's from the other
-    end."""
+    """Yield label positions from the line's lower right end to its middle.
+
+    The leader's label may be anywhere along its line, from the upper left end on.
+    """
     ends = _find_crossing(score_level.score, plot_area)
     if ends is None:
         return

@@ -52,7 +52,7 @@ class ScatterPoint:
 class ScatterWords(ChartWords):
     """Texts of the scatter plot.
 
-    ``x``, ``y``: the axes with their direction. ``better``: in the lower left corner. ``summary``: the
+    ``x``, ``y``: the axes with their direction. ``better``: below the lower left corner. ``summary``: the
     description, with {teams}, {front} (points on the front), {x_least}, {x_largest}, {y_least} and
     {y_largest}. ``summary_alike``: the same if all points coincide. ``summary_own`` follows if the reader's
     team is shown, with {name}, {x} and {y}; ``summary_outside`` if {count} points are outside the view.

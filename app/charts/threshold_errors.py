@@ -62,8 +62,7 @@ class SimulatedCheats:
 @dataclass(frozen=True, slots=True)
 class ErrorWords(ChartWords):
     """``summary``: the description, with {honest} (largest mean distance of a sample release), {cheats}
-    (smallest of a simulated cheat) and {threshold}; ``point``: label of a release, with {name} and
-    {value}."""
+    (smallest of a simulated cheat) and {threshold}; ``point``: {name}, {value} of a release."""
 
     title: str = N_("Both errors of a threshold")
     x: str = N_("Threshold, mean distance")

@@ -1,4 +1,4 @@
-"""The demo contests: one per track and template, played by sample teams through the public API.
+"""The demo contests: templates of the papers' contests, played by sample teams through the public API.
 
 They run in a process of their own, with timeouts that are long enough for a busy machine.
 """

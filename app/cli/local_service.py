@@ -197,7 +197,7 @@ def build_environments(
 
 
 def build_sandbox_env(services: EmbeddedServices) -> dict[str, str]:
-    """Default to a sandbox that only warns if the service runs its own embedded servers."""
+    """Return the sandbox setting of the environment; with embedded servers the default only warns."""
     sandbox = os.environ.get("ANONCUP_SANDBOX") or ("wanted" if services.servers else "")
     return {"ANONCUP_SANDBOX": sandbox} if sandbox else {}
 

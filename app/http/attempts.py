@@ -38,10 +38,10 @@ async def settle_on_error(current: CurrentAttempt) -> AsyncIterator[None]:
 
 
 def _record_failure(attempt: Attempt, problem: BaseException) -> None:
-    """Leave the attempt open for a retry, or end it.
+    """Abandon the attempt after a server fault or a broken connection, else end it.
 
-    It stays open after a server fault or a broken connection. An attempt that hit a used-up cap does not
-    count, because its retry is refused at once.
+    An abandoned attempt stays open for a retry under its key, and a server fault does not count. An attempt
+    that hit a used-up cap does not count either, because its retry is refused at once.
     """
     with transaction() as session:
         if _is_server_fault(problem) or not _is_client_error(problem):

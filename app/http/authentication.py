@@ -59,7 +59,7 @@ async def _find_principal(
 
 
 def authenticate(request: Request, credential: Credential) -> Principal | None:
-    """Return the owner of the credential; raise NotAllowed if another site sent a form with the session."""
+    """Return the owner of the credential; raise Forbidden if another site sent a form with the session."""
     if credential.kind == TokenKind.SESSION and request.method not in _SAFE_METHODS:
         require_same_origin(request)
     authenticated = resolve_in_transaction(credential)
@@ -81,7 +81,7 @@ def resolve_in_transaction(credential: Credential) -> AuthenticatedCredential | 
 
 
 def require_same_origin(request: Request) -> None:
-    """Raise NotAllowed if a form on another site sent the request (cross-site request forgery)."""
+    """Raise Forbidden if a form on another site sent the request (cross-site request forgery)."""
     site = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
     if site in {"same-origin", "none"} or (

@@ -41,7 +41,7 @@ def accepts_gzip(headers: Headers) -> bool:
 
 
 def is_safe_to_compress(scope: Scope) -> bool:
-    """Return whether the size of a compressed response to this request can reveal nothing."""
+    """Return whether this is a GET request whose compressed response cannot reveal a secret by its size."""
     has_cookie_and_query = "cookie" in Headers(scope=scope) and bool(scope["query_string"])
     return scope["method"] == "GET" and not has_cookie_and_query
 

@@ -16,7 +16,7 @@ from app.http.problems import DomainHTTPException, build_problem
 MAX_DRAINED_BYTES = 1 << 30
 _TEXT_TYPES = ("application/json", "application/toml", "application/x-www-form-urlencoded")
 UPLOAD_PATH_PATTERN = re.compile(r"/(submissions|guesses|baselines|(?:original|truth)/[^/]*)")
-"""Matches paths that accept files."""
+"""Matches the end of paths that accept files."""
 _MAX_TEXT_MB = 2
 """Limit for all other bodies, and without credentials, because bodies are read before authentication."""
 
@@ -54,11 +54,11 @@ class HeadAsGetMiddleware:
 
 
 class SecurityHeadersMiddleware:
-    """Add the security headers and limit the size and slowness of the body.
+    """Add the security headers, reject other hosts, and limit the size and slowness of the body.
 
-    The rest of a body that is too large is read first. The framework's own limit responds outside of the
-    error handlers and closes the connection while the client is sending, which then often never reads the
-    response.
+    The rest of a body that is too large is read before the response, up to ``MAX_DRAINED_BYTES``. The
+    framework's own limit responds outside of the error handlers and closes the connection while the client is
+    sending, which then often never reads the response.
     """
 
     def __init__(self, app: ASGIApp, *, settings: Settings) -> None:

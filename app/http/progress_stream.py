@@ -62,7 +62,10 @@ class ProgressHub:
     def subscribe(
         self, user_id: UUID, follower: Follower, current: EvaluationProgress
     ) -> Iterator[Subscriber]:
-        """Yield a subscriber that is notified until the context ends; raise TooMany at the user's limit."""
+        """Yield a subscriber that is notified until the context ends.
+
+        Raise TooManyRequests if the user has ``STREAMS_PER_USER`` streams already.
+        """
         if sum(existing.user_id == user_id for existing in self.subscribers) >= STREAMS_PER_USER:
             raise TooManyRequests(
                 "you already have {most} submissions open; close one",

@@ -46,7 +46,7 @@ def reauthenticate(principal: Principal, address: str | None, password: str) -> 
     """Return the principal as reauthenticated if the password is right, unchanged if it is empty.
 
     Call it from a route that runs in a thread, outside of a transaction. Raise WrongCredential, which counts
-    against the token or session and against the address, or TooMany.
+    against the token or session and against the address, or TooManyRequests.
     """
     return from_thread.run(_check_password_in_thread, principal, address, password) if password else principal
 

@@ -52,7 +52,7 @@ def limit_tries(address: str | None, *, account: str | None = None) -> Iterator[
     """Count the body as one try of ``address`` at ``account`` if the credential was wrong.
 
     The try is counted before the body and undone after it unless it was wrong, so that a thousand
-    simultaneous requests cannot exceed the limit. Raise TooMany if the limit is reached.
+    simultaneous requests cannot exceed the limit. Raise TooManyRequests if the limit is reached.
     """
     counted_try = _count_try(address, account)
     try:
@@ -83,7 +83,7 @@ def limit_invite_tries(address: str | None) -> Iterator[None]:
 
 
 def _count_wrong_invite(name: str) -> None:
-    """Count a wrong invite; raise TooMany if the limit was already reached."""
+    """Count a wrong invite; raise TooManyRequests if the limit was already reached."""
     try:
         _hit_counters(_get_limiter(), iter([(PER_ADDRESS, name)]))
     except CONNECTION_ERRORS as problem:
@@ -92,7 +92,7 @@ def _count_wrong_invite(name: str) -> None:
 
 
 def _count_try(address: str | None, account: str | None) -> _CountedTry:
-    """Count a try on every counter and return it; raise TooMany if a limit is reached."""
+    """Count a try on every counter and return it; raise TooManyRequests if a limit is reached."""
     try:
         return _hit_counters(_get_limiter(), _list_counters(address, account))
     except CONNECTION_ERRORS as problem:
@@ -204,7 +204,7 @@ def _log_unreachable(problem: Exception) -> None:
 
 
 def count_check(team_id: UUID) -> None:
-    """Count a dry run of a team; raise TooMany if it has reached the limit of this minute."""
+    """Count a dry run of a team; raise TooManyRequests if it has reached the limit of this minute."""
     name = build_key("checks", str(team_id))
     try:
         _hit_check_limit(_get_limiter(), name)

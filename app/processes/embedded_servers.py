@@ -288,7 +288,7 @@ def _remove_stale_locks(folder: Path, sockets: Path) -> None:
 def _ensure_database(data: Path, sockets: Path) -> bool:
     """Return whether the server accepts connections.
 
-    At the first connection, creates the database and makes sign-ins require a password.
+    The first connection also creates the database and makes sign-ins require a password.
     """
     connection_options: dict[str, Any] = {
         "host": str(sockets),

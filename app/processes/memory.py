@@ -8,9 +8,10 @@ import ctypes
 import os
 
 _M_MMAP_THRESHOLD = -3
-"""Parameter of glibc's ``mallopt``: larger blocks are mapped separately and unmapped when freed. Setting it
-also stops glibc from raising the threshold. A table of ten thousand rows has no block as large."""
+"""Parameter of glibc's ``mallopt``: blocks from this size on are mapped separately and unmapped when freed.
+Setting it also stops glibc from raising the threshold."""
 _MMAP_THRESHOLD_BYTES = 1 << 20
+"""A table of ten thousand rows has no block as large."""
 
 
 def return_freed_memory() -> None:

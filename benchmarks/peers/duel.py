@@ -36,7 +36,10 @@ class SpeedGoal:
 
 
 def count_differences(our_answers: Any, peer_answers: Any) -> int:
-    """Return how many entries of two arrays differ; floats by more than 1e-9, relative or absolute."""
+    """Return how many entries of two arrays differ, or all if the shapes do.
+
+    Floats differ if they are more than 1e-9 + 1e-9 * abs(peer's answer) apart.
+    """
     our_array, peer_array = np.atleast_1d(our_answers), np.atleast_1d(peer_answers)
     if our_array.shape != peer_array.shape:
         return max(our_array.size, peer_array.size)

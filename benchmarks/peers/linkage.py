@@ -140,7 +140,10 @@ def _attack_with_tree(target: MicrodataTarget) -> IntArray:
 
 
 def build_euc1_duels(part: int) -> list[Duel]:
-    """Return the duels of EUC1. With 6 quasi-identifiers classes are large, so the dict gets a sample."""
+    """Return the duels of EUC1.
+
+    With 6 quasi-identifiers, where classes are large, the dict gets one row in ``part``.
+    """
     codes = "EUC1, {} QIs, of coded columns"
     return [
         _build_duel(codes, "dict", (attack_by_codes, _attack_with_dict), 13, SpeedGoal(60)),

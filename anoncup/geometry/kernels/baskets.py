@@ -111,7 +111,7 @@ def find_most_similar_customers(  # noqa: PLR0912, PLR0915, PLR0917 - compiled c
     customer_numbers: IntArray,
     tie_ratio: float,
 ) -> IntArray:  # pragma: no cover - compiled
-    """Return the customer with the largest Jaccard coefficient for each basket, (baskets,); -1 if empty.
+    """Return the customer with the largest Jaccard coefficient for each basket, (baskets,); empty ones: -1.
 
     Scores of at least ``tie_ratio`` times the largest are ties, which go to the least of
     ``customer_numbers``. Baskets by rows and buyers by columns as in :func:`jaccard_matrix`, the goods of a

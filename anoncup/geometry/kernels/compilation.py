@@ -61,4 +61,4 @@ class CompiledLoop:
 
 
 def _skip_saving(*_: Any) -> None:
-    """Replace the method that writes to the cache."""
+    """Do nothing; takes the place of the method that writes to the cache."""

@@ -25,8 +25,8 @@ def encode_texts(  # noqa: PLR0917 - compiled code takes plain arrays by positio
     """Number texts in order of appearance; return their number and fill in the row of each first occurrence.
 
     Text i is ``characters[offsets[i]:offsets[i + 1]]``. Returns -1 if a text is too long or there are more
-    distinct texts than ``keys`` and ``first_rows`` can hold. ``slots``, all -1, is a power of two and longer
-    than these.
+    distinct texts than ``keys`` and ``first_rows`` can hold. ``slots`` is all -1; its length is a power of
+    two and larger than theirs.
     """
     count = 0
     for row in range(codes.shape[0]):
@@ -64,7 +64,10 @@ def append_digits(columns: IntArray, widths: IntArray, keys: IntArray) -> None: 
 
 @compile_loop
 def build_hash_slots(distinct: IntArray, slots: IntArray) -> None:  # pragma: no cover - compiled
-    """Hash the positions of distinct keys into ``slots``: all -1, a power of two, longer than the keys."""
+    """Hash the positions of distinct keys into ``slots``.
+
+    ``slots`` is all -1; its length is a power of two and larger than the number of keys.
+    """
     for index in range(distinct.shape[0]):
         hashed = distinct[index] * _HASH_FACTOR
         slot = (hashed ^ (hashed >> 32)) & (slots.shape[0] - 1)
@@ -111,7 +114,8 @@ def find_first_duplicates(  # noqa: PLR0917 - compiled code takes plain arrays b
     """Fill ``first_rows`` with the lowest indexed row of the same group and values, or -1 if there is none.
 
     ``slots`` is the hash table of indexed rows. If ``is_building``, the rows themselves are indexed;
-    ``slots`` is then all -1, a power of two and longer than the rows. 0.0 and -0.0 are equal.
+    ``slots`` is then all -1, and its length is a power of two and larger than the number of rows. 0.0 and
+    -0.0 are equal.
     """
     value = np.empty(1)
     bits = value.view(np.int64)

@@ -19,7 +19,7 @@ LINES_PER_BLOCK = 8
 _BYTE_HALF = 128
 LOW_BITS, HIGH_BITS, NO_BITS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080), np.uint64(0)
 EXCLUDED = 255
-"""Marks a class as excluded, in place of its mismatches, of which a byte never holds as many."""
+"""Marks a class that is not searched, in place of its number of mismatches, which is always smaller."""
 
 
 @compile_loop
@@ -46,9 +46,10 @@ def insert(
 def box_distance(
     point: FloatArray, low: FloatArray, high: FloatArray, base_distance: int, widths: FloatArray
 ) -> float:  # pragma: no cover - compiled
-    """Return ``base_distance`` plus the least :func:`column_distance` of any point of a box, per column.
+    """Return a lower bound on the distance to the points of a box.
 
-    Rounding is monotone in each subtraction, share and sum, so no computed distance lies below this bound.
+    It is ``base_distance`` plus the :func:`column_distance` to the box in every column. Rounding is monotone
+    in each subtraction, share and sum, so no computed distance lies below this bound.
     """
     total = float(base_distance)
     for column in range(point.shape[0]):

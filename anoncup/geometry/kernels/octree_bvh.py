@@ -14,7 +14,7 @@ LANES = 8
 MAX_SCANNED_ROWS = 32
 """Groups of at most this many rows have no tree; they are scanned."""
 _SCATTER_SAMPLE = 32
-"""Minimum number of rows, up to twice as many, from which the column of largest scatter is estimated."""
+"""Number of rows, up to twice as many, from which the column of largest scatter is estimated."""
 _STACK_SIZE = 128
 """Stack size. Each level leaves at most seven entries, and eight levels hold 134 million rows."""
 NO_ROW = np.iinfo(np.int64).max
@@ -231,7 +231,10 @@ def scan_small_groups(  # noqa: PLR0917 - compiled code takes plain arrays by po
     excluded_rows: IntArray,
     nearest: IntArray,
 ) -> None:  # pragma: no cover - compiled
-    """Fill ``nearest`` as :func:`search_nearest` does, for groups without a tree."""
+    """Fill ``nearest`` as :func:`search_nearest` does, for groups without a tree.
+
+    The only row of a group is the answer (unless excluded) without computing its distance.
+    """
     for query in range(queries.shape[0]):
         group = group_ids[query]
         if group < 0 or roots[group] >= 0:
@@ -272,7 +275,7 @@ def search_nearest(  # noqa: PLR0917 - compiled code takes plain arrays by posit
 
     The distance is the sum of squared differences (plain ones if ``absolute``) in column order; ties go to
     the lower row. Skipped nodes hold neither a nearer point nor an equally near one with a lower row.
-    ``excluded_rows`` of a query (-1: none) are no answer; without another row the result is -1.
+    Row ``excluded_rows[i]`` (-1: none) is no answer to query i; without another row the result is -1.
     """
     stack, stack_rows = np.empty(_STACK_SIZE, dtype=np.int64), np.empty(_STACK_SIZE, dtype=np.int64)
     stack_bounds = np.empty(_STACK_SIZE, dtype=np.float64)
@@ -347,7 +350,7 @@ def search_k_nearest(  # noqa: PLR0912, PLR0917 - compiled code takes plain arra
     best: FloatArray,
     best_rows: IntArray,
 ) -> None:  # pragma: no cover - compiled
-    """Fill each query's line of ``best`` and ``best_rows`` with the nearest rows of its group; -1 has none.
+    """Fill each query's line of ``best`` and ``best_rows`` with the nearest rows of its group (-1: none).
 
     Distances are squared differences, as in :func:`search_nearest`. Lines are sorted by distance, then row.
     Entries that are not needed stay as they were: infinite, with NO_ROW.

@@ -16,8 +16,8 @@ from anoncup.geometry.kernels.compilation import compile_loop
 SIGN, PARTNER, PARENT, ROOT, SIBLING, VISIT = range(6)
 """Rows of ``links`` (6, n). SIGN: whether the price rises (1), falls (-1) or is constant (0). PARTNER: whose
 place is taken, in a cycle the next member; oneself: settled at the cost of an unlisted neighbour; -1:
-stays. PARENT: for a falling member, the one who led there. ROOT: root of the tree, -1 = none. SIBLING:
-another member of the tree. VISIT: last walk that passed."""
+stays. PARENT: for a falling member, the one who led there. ROOT: root of the tree, -1 = none. SIBLING: next
+in the list of all members of the tree, which begins at the root. VISIT: last walk that passed."""
 PRICE, CHANGED_AT, NEXT_EVENT, PARTNER_DISTANCE, PARENT_DISTANCE = range(5)
 """Rows of ``prices`` (5, n): the price at the last change of sign, the stay price at that time, the stay
 price at which the individual's pairs must be examined again, the distance to PARTNER (0 for oneself or
@@ -160,10 +160,10 @@ def pair_up(  # noqa: PLR0912, PLR0915 - compiled code takes plain arrays by pos
 
     Returns for every number k of moved individuals: ``stay_prices`` (n + 1,), the stay price at which k is
     reached; ``cost_changes`` (n + 1,), the increase of the partners' cost; ``settled_counts`` (n + 1,), how
-    many of the k are settled, which costs nothing here, -1: no partners exist for this k. Then, for each of
-    the ascending ``counts``, the partners when first so many had one, and finally those at the end (m + 1,
-    n). Then the price path: ``path_nodes`` (t,) and ``path_points`` (t, 2), stay price and individual price,
-    between which prices change linearly.
+    many of the k are settled, which costs nothing here, -1: no partners exist for this k. Then ``partners``
+    (m + 1, n): for each of the ascending ``counts`` the partners when first so many had one, and finally
+    those at the end. Then the price path: ``path_nodes`` (t,) and ``path_points`` (t, 2), stay price and
+    individual price, between which prices change linearly.
     """
     n = start.shape[0] - 1
     links = np.full((6, n), -1, dtype=np.int64)

@@ -19,7 +19,7 @@ def start_search(  # noqa: PLR0917 - compiled code takes plain arrays by positio
     """Set the distance of every column from its cheapest free row; free rows have price 0, so cost decides.
 
     ``skipped`` counts, for each column, the assigned rows at the head of ``rows_by_cost``; an assigned row
-    stays so.
+    stays assigned.
     """
     for column in range(costs.shape[0]):
         while column_of[rows_by_cost[column, skipped[column]]] >= 0:
@@ -122,7 +122,7 @@ def assign_successively(
 
 @compile_loop
 def trace_walk(first: int, partner: IntArray, walk: IntArray) -> int:  # pragma: no cover - compiled
-    """Write the individuals on the path from ``first``, again at the end of a cycle; return their number."""
+    """Write the individuals from ``first`` on, in a cycle up to ``first`` again; return their number."""
     walk[0] = first
     length = 1
     while partner[walk[length - 1]] >= 0:
@@ -236,10 +236,10 @@ def find_odd_walk(  # noqa: PLR0917 - compiled code takes plain arrays by positi
     source: int,
     limit: float,
 ) -> tuple[float, IntArray]:  # pragma: no cover - compiled
-    """Return the shortest closed walk through ``source`` with an odd number of turning arcs.
+    """Return the shortest closed walk through ``source`` with an odd number of parity-flipping arcs.
 
     Arcs of node i: ``start[i]`` to ``start[i + 1]``, lengths >= 0. Dijkstra on pairs of a node and the parity
-    of turns so far. Returns its length and nodes, ``source`` first and last; ``limit`` and no nodes if no
+    of flips so far. Returns its length and nodes, ``source`` first and last; ``limit`` and no nodes if no
     walk is shorter than ``limit``.
     """
     n = start.shape[0] - 1

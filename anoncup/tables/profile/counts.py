@@ -55,7 +55,7 @@ def count_cross_tables(
 def drop_identifying_columns(table: pd.DataFrame, columns: Sequence[str]) -> tuple[str, ...]:
     """Drop the column with the most distinct values until at most 10 % of the rows are unique.
 
-    At least one column is kept; ties go to the later column.
+    At least one column is kept. If several have the most values, the last of them is dropped.
     """
     remaining = list(columns)
     distinct_counts = {name: count_values(table[name]).distinct for name in remaining}
@@ -70,7 +70,7 @@ def drop_identifying_columns(table: pd.DataFrame, columns: Sequence[str]) -> tup
 def drop_sparse_columns(table: pd.DataFrame, columns: Sequence[str]) -> tuple[str, ...]:
     """Drop the column with the most distinct values until the cross-table is not sparse.
 
-    At least two columns are kept; ties go to the later column.
+    At least two columns are kept. If several have the most values, the last of them is dropped.
     """
     remaining = list(columns)
     distinct_counts = {name: count_values(table[name]).distinct for name in remaining}

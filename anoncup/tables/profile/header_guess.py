@@ -108,7 +108,7 @@ def _has_known_name(first: Sequence[str], expected: Sequence[str]) -> bool:
 
 
 def propose_names(cells: Sequence[str], expected: Sequence[str], *, is_data: bool) -> tuple[str, ...]:
-    """Propose a unique name for each column: wanted names by spelling, then by position."""
+    """Propose a unique name for each column: expected names by spelling, then by position."""
     by_spelling = {normalize_name(name): name for name in expected}
     names = ["" if is_data else by_spelling.pop(normalize_name(cell), "") for cell in cells]
     unused_names = iter([name for name in expected if name not in names])

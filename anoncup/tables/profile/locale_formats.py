@@ -31,8 +31,9 @@ _GROUPED_NUMBER = {
 def convert_locale_format(content: bytes, file: str) -> tuple[bytes, LocaleFormat | None]:
     """Convert a table to comma-separated cells and decimal points, and describe the previous format.
 
-    Returns the content unchanged and None if there is nothing to convert, or if the file cannot be parsed:
-    its reader then reports the error. Raises InvalidUpload if the content is not text.
+    Returns the content unchanged and None if there is nothing to convert, if it is larger than MAX_BYTES, or
+    if it cannot be parsed: the reader of the file then reports the error. Raises InvalidUpload if the content
+    is not text.
     """
     text = decode_upload(content, file)[0].decode()
     separator, text = _detect_separator(text)

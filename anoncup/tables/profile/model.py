@@ -8,7 +8,7 @@ from typing import Literal
 MIN_COMMON = 5
 """A value shared by fewer rows than this is rare."""
 _NEARLY_UNIQUE = Fraction(9, 10)
-"""A column with distinct values in at least this share of the rows identifies (nearly) everybody."""
+"""A column with at least this many distinct values per row identifies (nearly) everybody."""
 MAX_SMALL_TABLE = 20
 """Tables of at most this many rows are too small to conclude anything from the number of distinct values."""
 MAX_UNIQUE_SHARE = Fraction(1, 10)

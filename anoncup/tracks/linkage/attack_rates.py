@@ -67,7 +67,7 @@ def guess_rate(guess: IntArray, source: IntArray, *, rows: int) -> Rate:
 
 
 def _expected_rate(sizes: IntArray, trials: int, *, rows: int) -> Rate:
-    """Return the exact expectation (1/n') sum of 1/size over the rows with a source among ``size`` rows.
+    """Return the exact expectation (1/n') sum of 1/size, over rows whose source is among ``size`` candidates.
 
     The standard deviation is that of independent draws.
     """

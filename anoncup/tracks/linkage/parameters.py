@@ -9,9 +9,9 @@ from anoncup.tracks.parts import Strengths
 DENSE_LIMIT = 1000
 """Up to this many original rows a full matrix is matched: 0.1 s, or 1 s if all rows of Y are equal."""
 DENSE_LIMIT_PARAMETER = Parameter("dense_limit", "whole", default=DENSE_LIMIT)
-"""A number of individuals."""
+"""Parameter of attackers: the largest number of individuals for a full matrix."""
 SHARE_PARAMETER = Parameter("share", "share", default=0.01)
-"""A share of the rows."""
+"""Parameter of methods: the share of rows to delete."""
 
 
 def vary_parameter(name: str, *values: Any) -> Strengths:

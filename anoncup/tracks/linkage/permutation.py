@@ -25,7 +25,7 @@ _ROW_NUMBER_PATTERN = re.compile(r"[0-9]{1,9}")
 _PLAIN_HEADER_PATTERN = re.compile(rb"([a-z_]+)\n")
 _MAX_DIGITS = 9
 _NEWLINE_CODE = (ord("\n") - ord("0")) % 256
-"""In an array of bytes from which the code of "0" was subtracted."""
+"""The line feed in an array of bytes from which the code of "0" was subtracted."""
 _LINES_PER_CHUNK = 1 << 16
 """Formatting a chunk holds the interpreter lock; smaller ones let other threads run in between."""
 
@@ -48,9 +48,9 @@ def parse_secret(content: bytes, *, originals: int, anonymized: int | None) -> I
     """Return the source index s of a secret file: 0-based, one entry per anonymized row.
 
     The header names the direction: ``original_row`` (a line per row of Y) or ``anonymized_row`` (a line per
-    row of X, 0 = deleted). InvalidUpload reports errors by row but never repeats a row number of the file (0
-    is none), because messages are seen by more people than secrets. ``anonymized`` is None for a release that
-    could not be parsed; then only errors that do not depend on it are found.
+    row of X, 0 = deleted). InvalidUpload reports errors by row but never repeats a row number of the file (a
+    wrong 0 is mentioned), because messages are seen by more people than secrets. ``anonymized`` is None for a
+    release that could not be parsed; then only errors that do not depend on it are found.
     """
     _check_size(content, originals, SECRET)
     direction, lines = _split_secret(content)

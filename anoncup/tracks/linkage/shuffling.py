@@ -23,7 +23,7 @@ def shuffle_within(group_of: IntArray, rng: Generator) -> IntArray:
 
 
 def make_shuffler(group_of: IntArray) -> Callable[[Generator], IntArray]:
-    """Return a function that repeats :func:`shuffle_within` for these groups."""
+    """Return :func:`shuffle_within` for these groups as a function that can be called many times."""
     rows = np.argsort(group_of, kind="stable")
 
     def shuffle(rng: Generator) -> IntArray:

@@ -62,7 +62,7 @@ def closest_ratio(target: MembershipAttackInput) -> FloatArray:
 
 
 def _second_closest_distances(released: TypedTable, candidates: TypedTable) -> FloatArray:
-    """Return Gower's distance of each released row to its second closest candidate, (n,)."""
+    """Return Gower's distance of each released row to its second closest of at least two candidates, (n,)."""
     distances = np.empty(released.rows)
     for block in iter_blocks(released.rows, candidates.rows):
         distances[block] = np.partition(

@@ -1,6 +1,6 @@
-"""Generate a seeded health survey over ten years with a few rare diseases. All values are invented.
+"""Generate a seeded health survey over ten years with a few cases of rare diseases. All values are invented.
 
-A latent health burden of each person makes the columns correlated. Numbers have as many digits as people
+A latent health burden of each person makes the columns correlated. Numbers have no more digits than people
 usually write.
 """
 

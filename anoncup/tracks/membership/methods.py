@@ -23,7 +23,7 @@ def independent(members: TypedTable, *, rng: Generator) -> TypedTable:
 def noise(members: TypedTable, *, strength: float = 0.1, rng: Generator) -> TypedTable:
     """Add normal noise of ``strength`` standard deviations to numbers, clipped to their range.
 
-    Each category is replaced by that of another member with the probability ``strength``, which is in [0, 1].
+    Each category is replaced by that of a random member with the probability ``strength``, in [0, 1].
     """
     minimums = [column.minimum for column in members.schema.numeric]
     maximums = [column.maximum for column in members.schema.numeric]

@@ -14,7 +14,7 @@ PENALTY = 1.0
 _GRADIENT_TOLERANCE = 1e-9
 """The search stops when the gradient of the mean loss is below this."""
 _NEWTON_STEPS = 2
-"""Final steps so close to the minimum that each one doubles the number of correct digits."""
+"""Number of final steps, so close to the minimum that each one doubles the number of correct digits."""
 
 
 def propensity(members: TypedTable, released: TypedTable) -> float:

@@ -119,7 +119,7 @@ def judge_attribute(
     members: Members,
     sizes: Sizes,  # noqa: ARG001
     *,
-    hidden: str = "",  # noqa: ARG001
+    hidden: str = "",  # noqa: ARG001 - read_answer has already used it
     tolerance: float = 0.0,
 ) -> Outcome:
     truth, reference = require_hidden_column(members), reference_guess(members)

@@ -20,8 +20,8 @@ LOW_FPR = Fraction(1, 100)
 class OperatingPoints:
     """Cumulative counts at the operating points, from (0, 0) to all candidates, with falling thresholds.
 
-    ``true_positives`` (points,) counts named members and ``false_positives`` (points,) named others. There is
-    at least one member and one other candidate.
+    ``true_positives`` (points,) counts the members at or above the threshold, ``false_positives`` (points,)
+    the others. There is at least one of each.
     """
 
     true_positives: IntArray
@@ -37,7 +37,7 @@ class OperatingPoints:
 
 
 def compute_operating_points(scores: FloatArray, members: BoolArray) -> OperatingPoints:
-    """Compute operating points from a score for each candidate, (n,), and whether it is a member, (n,)."""
+    """Compute operating points from the scores, (n,), higher = more certain, and the members' mask, (n,)."""
     levels, level_of = np.unique(-scores, return_inverse=True)
     true_counts = np.bincount(level_of[members], minlength=len(levels))
     false_counts = np.bincount(level_of[~members], minlength=len(levels))
@@ -45,7 +45,7 @@ def compute_operating_points(scores: FloatArray, members: BoolArray) -> Operatin
 
 
 def tpr(points: OperatingPoints, fpr: Fraction = LOW_FPR) -> Fraction:
-    """Share of the members named where ``fpr`` of the others are, in [0, 1]; 0 best for the anonymizer.
+    """True positive rate at the false positive rate ``fpr``, in [0, 1]; 0 best for the anonymizer.
 
     Linear between points; of several points at that rate the highest; from (0, 0) if the first point lies
     beyond (Carlini et al., "Membership Inference Attacks From First Principles", 2022, section III). Blind
@@ -67,9 +67,10 @@ def auc(points: OperatingPoints) -> Fraction:
 
 
 def accuracy(points: OperatingPoints) -> Fraction:
-    """Share of candidates classified right if the N highest scores are named; in [0, 1], blind 1/2.
+    """Share of candidates classified right if those with the N highest scores are taken for members.
 
-    N is the number of members. If the N-th place is tied: the expectation of breaking the tie at random.
+    In [0, 1], blind 1/2. N is the number of members. If the N-th place is tied: the expectation of breaking
+    the tie at random.
     """
     right = _interpolate(
         points.true_positives + points.false_positives, points.true_positives, Fraction(points.member_count)
@@ -78,7 +79,10 @@ def accuracy(points: OperatingPoints) -> Fraction:
 
 
 def _interpolate(counts: IntArray, true_positives: IntArray, limit: Fraction) -> Fraction:
-    """Return true positives where the ascending ``counts`` reach the limit, interpolated linearly."""
+    """Return the true positives where the ascending ``counts`` reach the limit, or a linear interpolation.
+
+    Of several points with this count, the last one is used.
+    """
     index = int(np.searchsorted(counts, math.floor(limit), side="right")) - 1
     if index == len(counts) - 1:
         return Fraction(int(true_positives[-1]))

@@ -37,7 +37,7 @@ _SCORE_SCHEMA = TableSchema((NumericColumn("score", 0.0, 1.0),))
 
 @dataclass(frozen=True, slots=True)
 class TypedTable:
-    """``numbers`` (n, numeric columns) are float64; ``codes`` (n, categorical columns) index values.
+    """``numbers`` (n, numeric columns) are float64; ``codes`` (n, categorical columns) index ``values``.
 
     Columns of each kind have the order of the schema.
     """

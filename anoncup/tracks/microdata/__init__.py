@@ -27,9 +27,7 @@ _SIGNATURES = {
     "swap_within_classes": _AVERAGING_SIGNATURE,
     "delete_rows": frozenset({"mean_mae", "cross_mean", "cross_count", "cor_mae", "row_difference", "sort"}),
 }
-"""Changes by each method of P0 in its Tables 12 and 13, among the measures and attackers that tell them
-apart.
-"""
+"""Measures and attackers that each method of P0 changes (Tables 12 and 13), if they tell methods apart."""
 
 
 _lazy = lazy_in(__name__)

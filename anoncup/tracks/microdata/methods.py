@@ -22,7 +22,7 @@ AnonymizedTable = tuple[pd.DataFrame, IntArray]
 
 
 def k_anonymize(table: pd.DataFrame, roles: Columns, *, rng: Generator, k: int = 3) -> AnonymizedTable:  # noqa: ARG001
-    """Merge classes smaller than ``k`` with near ones, which take the most frequent text of each column.
+    """Merge classes smaller than ``k`` with near ones and give merged classes their most frequent texts.
 
     Every class of Y has at least min(k, n) rows. P0's Da. Deterministic.
     """

@@ -22,7 +22,7 @@ _MAX_TREE_SEARCH = 1000
 
 
 def list_gower_nearest(original: PreparedMicrodata, rows: IntArray, length: int) -> CandidateLists:
-    """List the nearest others of the given rows of X by Gower's distance."""
+    """List the ``length`` nearest others of the given rows of X by Gower's distance."""
     columns = max(_count_columns(original), 1)
     if length > _MAX_TREE_SEARCH:
         return _sort_all_distances(
@@ -38,7 +38,7 @@ def list_gower_nearest(original: PreparedMicrodata, rows: IntArray, length: int)
 
 
 def list_euclidean_nearest(original: PreparedMicrodata, rows: IntArray, length: int) -> CandidateLists:
-    """List the nearest others of the given rows of X by Euclidean distance over sensitive columns."""
+    """List the ``length`` nearest others of given rows of X by Euclidean distance in sensitive columns."""
     if length > _MAX_TREE_SEARCH:
         return _sort_all_distances(
             rows, length, lambda safe_neighbours: _distances_to_all(original, safe_neighbours), original.rows
@@ -59,9 +59,9 @@ def _distances_to_all(original: PreparedMicrodata, rows: IntArray) -> FloatArray
 
 
 def _build_lists_without_self(rows: IntArray, neighbours: IntArray, costs: FloatArray) -> CandidateLists:
-    """Build lists from neighbours, nearest first, without the row itself and without the last two.
+    """Build lists from neighbours, nearest first, without the row itself; the last cost left is the bound.
 
-    If a row is not among its own neighbours, because many are equally near, the last neighbour is dropped.
+    If a row is not among its own neighbours, because many are equally near, its last neighbour is dropped.
     """
     is_self = neighbours == rows[:, np.newaxis]
     is_self[~is_self.any(axis=1), -1] = True

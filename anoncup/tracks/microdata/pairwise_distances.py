@@ -31,7 +31,10 @@ def gower_matrix(original: PreparedMicrodata) -> FloatArray:
 
 
 def gower_to_others(release: MicrodataRelease) -> FloatArray:
-    """Return Gower's distance of each row of Y to the nearest row of X but its source, or infinity, (n',)."""
+    """Return Gower's distance of every row of Y to the nearest row of X but its source, (n',).
+
+    It is infinite if there is no other row.
+    """
     return _min_distance_to_others(release.target, release.source, gower_block)
 
 
@@ -47,7 +50,10 @@ def euclidean_matrix(original: PreparedMicrodata) -> FloatArray:
 
 
 def euclidean_to_others(release: MicrodataRelease) -> FloatArray:
-    """Return the Euclidean distance of every row of Y to the nearest row of X but its source, (n',)."""
+    """Return the Euclidean distance of every row of Y to the nearest row of X but its source, (n',).
+
+    It is infinite if there is no other row.
+    """
     return _min_distance_to_others(release.target, release.source, _euclidean_block)
 
 

@@ -102,7 +102,7 @@ class MicrodataTarget:
         )
 
     def canonical_rows(self) -> IntArray:
-        """Return :meth:`PreparedMicrodata.canonical_rows` for Y."""
+        """Return the rows of Y ordered as by :meth:`PreparedMicrodata.canonical_rows`."""
         return memoize(self.memo, ("canonical",), lambda: _canonical_order(self.values))
 
 

@@ -32,7 +32,7 @@ from anoncup.tables.line_numbers import add_line_numbers
 def parse_original(
     content: bytes, columns: Columns, *, file: str = "original"
 ) -> tuple[pd.DataFrame, list[Remark]]:
-    """Parse the original table; its header is that of the competition, each role in file order."""
+    """Parse the original table; its header has exactly the competition's columns, each role in file order."""
     with add_line_numbers({file: content}):
         text, remarks = decode_upload(content, file)
         header = read_header(text, file)

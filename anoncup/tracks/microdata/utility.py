@@ -35,7 +35,10 @@ def mean_mae(release: MicrodataRelease) -> float:
 
 
 def mean_deviation(original: PreparedMicrodata) -> float:
-    """Return the mean standard deviation of the sensitive columns: the scale of U1."""
+    """Return the mean standard deviation of the sensitive columns, the scale of U1.
+
+    Null releases give no scale, because permutations do not change means.
+    """
     return finite_mean(standard_deviation(column) for column in np.ascontiguousarray(original.values.T))
 
 

@@ -39,7 +39,7 @@ _TC400_DIGESTS = {
     CUSTOMERS_SPEC.name: "ed62a9c7fc3ecf49310c75de2eceef28f9550a8fe772397ca007bf72443701dd",
     PURCHASES_SPEC.name: "75c5aa2811b0661d155a7a8e646ad89ed727f8004e6bcac756c0bc042b815de2",
 }
-"""SHA-256 of its first twelve months, as ``anoncup generate --track monthly`` writes them."""
+"""SHA-256 of the first twelve months of TC400, as ``anoncup generate --track monthly`` writes them."""
 
 
 def _make_measure(name: str) -> Measure:

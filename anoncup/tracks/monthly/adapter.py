@@ -49,7 +49,7 @@ def release_of(
     parsed_release: MonthlyRelease,
     answer: PseudonymTable,  # noqa: ARG001
 ) -> ScoredMonthlyRelease:
-    """Return the release for measures; the answer adds nothing to AT in T's order."""
+    """Return the release for measures; AT in T's order already reveals the answer."""
     return ScoredMonthlyRelease(tables, parsed_release.records)
 
 
@@ -94,7 +94,7 @@ def build_frames(tables: MonthlyOriginal) -> Sequence[pd.DataFrame]:
 def anonymize(
     method: Method,
     tables: MonthlyOriginal,
-    rules: Rules,  # noqa: ARG001
+    rules: Rules,  # noqa: ARG001 - the columns are the same in all competitions
     rng: Generator,
     parameters: Mapping[str, Any],
 ) -> tuple[MonthlyRelease, PseudonymTable]:

@@ -25,9 +25,8 @@ from anoncup.tracks.monthly.release import MonthlyRelease, PublishedPurchases
 class MonthlyTarget:
     """Public data for attackers: the kept rows of AT in its order, and T, with truncated goods in both.
 
-    ``known_masks``: whether each row of T is known, (rows of T,), by question. ``customer_row`` and
-    ``month_index`` (rows of T,): the customer's row in M and the index of the month. ``empty_guess``: a guess
-    without pseudonyms.
+    ``known_masks``: whether each row of T is known, (rows of T,), by question. ``person`` and ``month`` (rows
+    of T,): the customer's row in M and the index of the month. ``empty_guess``: a guess without pseudonyms.
     """
 
     release_rows: pd.DataFrame

@@ -24,7 +24,7 @@ _MAX_DAYS_PER_MONTH = 31
 
 
 def itemcf_levels(release: MonthlyRelease) -> float:
-    """Change of the cosines of goods; q counts the thresholds 12, 24, ... 72 that it reaches."""
+    """Change of the cosines of goods; each q counts as the number of thresholds 12, 24, ... 72 it reaches."""
     return _cosine_change(release, lambda amounts: np.searchsorted(_QUANTITY_LEVELS, amounts, side="right"))
 
 

@@ -70,7 +70,7 @@ def parse_release(content: bytes, original: MonthlyOriginal) -> tuple[MonthlyRel
 
 
 def max_deleted_rows(rows: int) -> int:
-    """Return how many rows may be deleted: half of them, rounded down, are kept."""
+    """Return how many rows may be deleted: at least half of them, rounded down, must be kept."""
     return rows - rows // 2
 
 

@@ -53,7 +53,7 @@ def identity_release(original: PreparedTransactions) -> TransactionRelease:
 def anonymize(
     method: Method,
     tables: TransactionTables,
-    rules: Rules,  # noqa: ARG001
+    rules: Rules,  # noqa: ARG001 - the columns are the same in all competitions
     rng: Generator,
     parameters: Mapping[str, Any],
 ) -> tuple[TransactionTables, IntArray]:

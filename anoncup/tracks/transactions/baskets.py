@@ -154,7 +154,7 @@ def unpack_sparse(table: Any) -> tuple[IntArray, IntArray, Any]:
 
 
 def find_best_products(table: SparseWeights, other_table: SparseWeights, norms: FloatArray) -> IntArray:
-    """Return the column of the largest entry of each row of the product, over ``norms`` (columns,).
+    """Return the column of each row's largest entry in the matrix product divided by ``norms`` (columns,).
 
     Ties as in :func:`find_best`; a row without an entry above 0 abstains (-1).
     """

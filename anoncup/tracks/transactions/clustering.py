@@ -30,9 +30,7 @@ _MAX_ROUNDS = 50
 _NearestClusters = tuple[IntArray, FloatArray]
 """The nearest cluster of every customer, (n,), and his similarity to its centre, (n,)."""
 _AssignToClusters = Callable[[IntArray, int], _NearestClusters]
-"""Assigns customers to the centres of given clusters; customers without a cluster do not affect the
-centres.
-"""
+"""Assigns customers to the nearest centre of given clusters; those without a cluster are in no centre."""
 
 
 def build_goods_sets(tables: TransactionTables) -> SparseCounts:
@@ -177,7 +175,7 @@ def _assign_by_cosine(all_baskets: SparseCounts, buyers: IntArray) -> _AssignToC
 
 
 def _compute_tfidf(baskets: SparseCounts) -> SparseWeights:
-    """Return every basket as a vector of length 1."""
+    """Return every basket as a vector of TF-IDF weights with length 1."""
     customers, goods = baskets.shape
     buyers = np.bincount(baskets.indices, minlength=goods)
     vectors = apply_weights(baskets, np.log(customers / np.maximum(buyers, 1)) + 1.0)

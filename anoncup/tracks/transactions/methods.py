@@ -134,7 +134,7 @@ def add_dummy_records(tables: TransactionTables, cluster_of: IntArray) -> Transa
 
     A dummy copies the id, receipt, date and time of its customer's latest record (ties: the last row). It has
     the most frequent unit price of its good in T (ties: the lowest) and quantity 1. Customers without records
-    stay without, and so do customers with ``cluster_of`` (n,) < 0.
+    get none; customers with ``cluster_of`` (n,) < 0 stay as they are.
     """
     records = tables.transactions
     customer, good = _find_missing_goods(build_goods_sets(tables), cluster_of)

@@ -28,7 +28,7 @@ def list_nearest_baskets(
 
 
 def _link_empty_baskets(neighbours: IntArray, costs: FloatArray, empty: IntArray, rows: IntArray) -> None:
-    """List for each empty basket the empty baskets that follow it, so that all are listed equally often."""
+    """List for each empty basket the next empty ones, at distance 0, so that all are listed equally often."""
     positions = np.flatnonzero(np.isin(rows, empty))
     width = min(neighbours.shape[1], len(empty) - 1)
     if len(positions) and width:

@@ -87,7 +87,6 @@ def _build_example(schema: Json, models: _Models) -> object:
 
 
 def build_model_example(model: type[ModelT]) -> ModelT:
-    """Return an example of a model."""
     schema = model.model_json_schema()
     return model.model_validate(_build_example(schema, schema.get("$defs", {})))
 

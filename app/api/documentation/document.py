@@ -275,7 +275,6 @@ def _add_components(components: _Json) -> None:
 
 
 def _build_error_example(status: int, code: str) -> _Json:
-    """Return the example of an error."""
     description = ERROR_SENTENCES[code]
     return {"summary": description, "value": build_body(status, code, description, **_error_details(code))}
 

@@ -36,10 +36,10 @@ class Competition(Base):
     original: Mapped[dict[str, Any]]
     """SHA-256 of each uploaded file of the original; some may still be missing."""
     drawn: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
-    """SHA-256 of the files that the service has allocated to all teams, in place of missing originals."""
+    """SHA-256 of the files allocated to all teams, in place of those that the original lacks."""
     drawing: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
-    """Files that the service allocates according to the track: ``files``, ``each_team`` and the source file
-    ``truth``; {} for none."""
+    """What the service allocates: the names ``files``, whether ``each_team`` gets its own, and in ``truth``
+    the organizers' files that they are drawn from; {} for nothing."""
     original_rows: Mapped[int | None]
     """Number of individuals, once the original is complete."""
     created_at: Mapped[datetime] = inserted_at_column()
@@ -140,7 +140,10 @@ class Clarification(Base):
 
 
 class ObservedDeadline(Base):
-    """The end of the last phase as observed and signed by the clock. Rows are never updated."""
+    """The end of the last phase as observed by the clock. Only rows with a valid signature count.
+
+    Rows are only inserted, never updated.
+    """
 
     __tablename__ = "witnessed_ends"
 

@@ -13,7 +13,7 @@ from anoncup.messages import CodedMessage
 
 
 class StatementType(TypeDecorator[CodedMessage]):
-    """Column type for a statement with its values, stored as JSON."""
+    """Column type for a CodedMessage, stored as JSON so that it can be translated to any language."""
 
     impl = JSON(none_as_null=True)
     cache_ok = True
@@ -73,7 +73,7 @@ class LeasedJob:
     state: Mapped[State] = mapped_column(Text, default=State.QUEUED)
     attempt: Mapped[int] = mapped_column(default=0)
     excused: Mapped[int] = mapped_column(default=0, server_default=sql("0"))
-    """Attempts that failed because this worker lacked something another may have; they do not count."""
+    """Attempts that failed because a worker lacked something that another may have; they do not count."""
     not_before: Mapped[datetime | None]
     """No worker takes the job before this time. Set for a returned job, so that another worker tries it."""
     missing_since: Mapped[datetime | None]

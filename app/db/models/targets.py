@@ -59,7 +59,7 @@ class GuessTerms(Base):
     ends_at: Mapped[datetime]
     guesses_per_target: Mapped[int]
     grace_s: Mapped[int]
-    """Seconds after the end in which the upload of a guess started before the end may complete."""
+    """Seconds after the end in which an upload that started before it may complete."""
 
 
 class SubmissionTerms(Base):
@@ -102,7 +102,7 @@ class Guess(LeasedJob, Base):
     correct: Mapped[int | None]
     outcome: Mapped[dict[str, Any] | None]
     risk: Mapped[float | None]
-    """Result beyond chance, in [0, 1], as compared on boards."""
+    """The outcome's value adjusted for chance, in [0, 1], which boards compare (``Outcome.risk``)."""
     guesses_left: Mapped[int]
     """Remaining guesses on this target after this one; part of the receipt."""
     idempotency_key: Mapped[str | None]

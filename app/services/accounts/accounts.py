@@ -259,7 +259,7 @@ def create_token(
 
 
 def compute_digest(token: str) -> bytes:
-    """Return the SHA-256 of a token. It has 256 random bits, so no slow hash is needed."""
+    """Return the SHA-256 of a token; 256 random bits need no slow hash, which would delay every request."""
     return hashlib.sha256(token.encode()).digest()
 
 

@@ -53,7 +53,7 @@ def find_team(
 def require_team(
     session: Session, competition_id: UUID, principal: Principal, *, for_update: bool = False
 ) -> Team:
-    """Return the person's team. Raise NotAllowed if there is none. ``for_update`` locks and reloads it."""
+    """Return the person's team. Raise Forbidden if there is none. ``for_update`` locks and reloads it."""
     team = find_team(session, competition_id, principal, for_update=for_update)
     if team is None:
         raise Forbidden("you are in no team of this competition", code="not_in_a_team")

@@ -63,7 +63,7 @@ def _has_seed(session: Session, competition_id: UUID) -> bool:
 
 
 def commit_seed(session: Session, row: Competition) -> bool:
-    """Create and seal the competition's seed; return False if it has one already.
+    """Create and seal the competition's seed; return False if it needs none or has one already.
 
     ``row`` must be locked. Raises Unavailable without the private key: a process that could not open the seed
     must not create it.

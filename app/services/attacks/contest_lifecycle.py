@@ -231,8 +231,8 @@ def publish(session: Session, competition_id: UUID) -> bool:
 def close(session: Session, competition_id: UUID) -> bool:
     """Close the contest once the reveal is allowed and every guess has been judged.
 
-    The reveal waits for its notice period after an earlier end. Until then organizers can still move the end,
-    which undoes an accidental change.
+    If the end was moved to an earlier time, the reveal waits for the notice period. Until then organizers can
+    move the end again, so that an accidental change can be undone.
     """
     row = _lock_competition(session, competition_id)
     is_ready = row.closed_at is None and row.published_at is not None

@@ -38,8 +38,8 @@ NO_ANSWER = Remark("no_answer", Message("no line is answered, so the guess finds
 class GuessContext:
     """Target and competition against which an uploaded guess is read.
 
-    ``attempt`` is the counted attempt; None for a dry run or a retry. ``repeats`` is the guess accepted
-    earlier under the same idempotency key.
+    ``attempt`` is the counted attempt; None for a dry run or a retry. ``repeats`` is the id of the guess
+    accepted earlier under the same idempotency key.
     """
 
     target_id: UUID

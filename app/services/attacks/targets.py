@@ -145,7 +145,10 @@ def _find_guess_limit(session: Session, contest: Contest, viewer: Viewer) -> int
 
 
 def find_visible(session: Session, principal: Principal, target_id: UUID) -> Target:
-    """Return a target. Raise NotFound unless the person is in a team of the competition or organizes it."""
+    """Return a target to the teams and organizers of its competition; raise NotFound for others.
+
+    A withdrawn target is found only by its own team and the organizers.
+    """
     target = session.scalar(select_targets().where(Target.id == target_id))
     if target is None:
         raise NotFound("there is no such target", code="no_such_target")

@@ -169,7 +169,10 @@ def _iter_evaluation_changes(
 def _iter_guess_changes(
     session: Session, contest: Contest, board_visibility: BoardVisibility
 ) -> Iterator[tuple[datetime | None, _BoardChange]]:
-    """Yield the risk increases from judged guesses on finals, each with its last hidden moment."""
+    """Yield the judged guesses on finals that can change the board, each with its last hidden moment.
+
+    Guesses of disqualified teams are left out.
+    """
     largest_only = contest.track.rival_risk is largest_risk
     highest: dict[tuple[UUID, str, UUID | None], tuple[float, datetime]] = {}
     judged_guesses = session.execute(_select_judged_guesses(contest, largest_only=largest_only))
@@ -189,9 +192,10 @@ def _iter_guess_changes(
 def _select_judged_guesses(contest: Contest, *, largest_only: bool) -> _JudgedGuesses:
     """Select the judged guesses on finals in the order in which they were judged, without redundant ones.
 
-    A guess is redundant if an earlier one found at least as much risk and all earlier ones were accepted no
-    later. This reduces sixty thousand guesses to a few hundred. ``largest_only`` compares the guesses of all
-    teams with each other; otherwise each team's guesses are compared among themselves.
+    A guess is redundant if one judged earlier found at least as much risk and none judged earlier was
+    accepted later. This reduces sixty thousand guesses to a few hundred. ``largest_only`` compares the
+    guesses of all teams with each other; otherwise each team's guesses are compared among themselves. Guesses
+    of disqualified teams are left out.
     """
     risk = func.coalesce(Guess.risk, 0.0)
     partition = [Guess.target_id, Guess.question, *([] if largest_only else [Guess.team_id])]

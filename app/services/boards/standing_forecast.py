@@ -63,8 +63,8 @@ class SubmissionPosition:
     the submission represents its team; otherwise the ranks are those that it would have. ``team_row`` is the
     row of its team, and ``tie_count`` the number of other teams at the same rank. ``next_gap`` and
     ``follower_gap`` refer to the nearest better and worse ranks; they are None if there is none or if the
-    board ranks by sums of ranks. ``is_risk_set_by_rival`` means that a guess of another team found more than
-    the built-in attackers.
+    board ranks by sums of ranks. ``leader_gap`` refers to rank 1; None if that is the next better rank.
+    ``is_risk_set_by_rival`` means that a guess of another team found more than the built-in attackers.
     """
 
     best_rank: int
@@ -82,7 +82,7 @@ class SubmissionPosition:
 
 @dataclass(frozen=True, slots=True)
 class ScoredSubmission:
-    """Scores of an accepted submission.
+    """Scores of an accepted submission, computed from the attackers that count.
 
     ``individual_count`` is the number of individuals under attack; None if the track does not count them.
     """
@@ -132,7 +132,10 @@ def _find_scored_submission(contest: Contest, submission: Submission) -> ScoredS
 
 
 def _count_individuals(contest: Contest, verdict: Verdict) -> int | None:
-    """Return the number of individuals under attack; None if the attackers that count disagree on it."""
+    """Return the number of individuals under attack.
+
+    The result is None if the track does not count individuals or the attackers that count disagree on it.
+    """
     rules = contest.rules
     trials = {entry.trials for name, entry in verdict.attackers.items() if is_counted_attacker(rules, name)}
     return trials.pop() if contest.track.asks_identity(rules) and len(trials) == 1 else None
@@ -257,7 +260,10 @@ def _round_as_shown(overall: float) -> Decimal:
 def _find_improvement(
     board: Board, rows_ahead: Sequence[BoardRow], own: BoardRow, scored: ScoredSubmission
 ) -> RequiredImprovement:
-    """Return the improvement that puts ``overall`` below the lower bound of every row at the next rank."""
+    """Return the improvement that puts ``overall`` below the highest lower bound among the next rank's rows.
+
+    These rows have the same exact ``overall``, so it is at least the highest of their lower bounds.
+    """
     next_rows = [row for row in rows_ahead if row.rank == rows_ahead[-1].rank]
     lowest_overall = max(_bound_overall(board, row)[0] for row in next_rows)
     risk, loss = Fraction(own.security or 0.0), Fraction(own.utility or 0.0)

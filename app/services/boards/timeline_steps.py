@@ -36,9 +36,9 @@ _RankKey = tuple[bool, float, datetime, UUID, UUID]
 class BoardReplay:
     """State of the board during a replay.
 
-    ``evaluations_by_team`` holds the evaluations in effect by team and submission. ``risks_by_submission``
-    holds the risks found by question and team. ``ranking`` lists the best entries that have a rank, sorted by
-    ``BoardEntry.sort_key``.
+    ``evaluations_by_team`` holds the evaluations in effect, by team and submission. ``risks_by_submission``
+    holds the highest risk found in each submission, by question and team. ``ranking`` lists the best entries
+    that have a rank, sorted by ``BoardEntry.sort_key``.
     """
 
     rules: Rules

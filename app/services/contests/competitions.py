@@ -34,7 +34,7 @@ _RESERVED_SLUG = re.compile(rf".*-{REHEARSAL}(-[0-9]+)?")
 
 
 def get_title(row: Competition) -> Mapping[str, str]:
-    """Return the title by language, or the slug if the title cannot be read."""
+    """Return the title by language, even if the rest of the file is invalid, or else the slug."""
     try:
         return parse_title(row.file)
     except InvalidCompetition:
@@ -85,7 +85,7 @@ def require_organizer(session: Session, competition_id: UUID, principal: Princip
 
 
 def find_for_organizer(session: Session, principal: Principal, slug: str) -> Contest:
-    """Return the competition for one of its organizers; raises NotFound or NotAllowed."""
+    """Return the competition for one of its organizers; raises NotFound or Forbidden."""
     contest = find(session, principal, slug)
     require_organizer(session, contest.id, principal)
     return contest

@@ -47,7 +47,7 @@ def _freezes_later(current: datetime | None, proposed: datetime | None) -> bool:
 
 
 def _moves_midnight(current: Rules, proposed: Rules) -> bool:
-    """Whether a changed time zone moves the midnight at which the scores of guesses are published."""
+    """Whether another time zone moves the midnight that publishes scores of guesses, up to a day earlier."""
     is_daily = {current.publication.feedback, proposed.publication.feedback} == {"daily"}
     return is_daily and current.timezone != proposed.timezone
 

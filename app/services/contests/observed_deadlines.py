@@ -147,7 +147,7 @@ def _announce_moved_end(
     """Announce a moved end, regardless of who moved it."""
     phase, zone = _get_last_phase(row), phases.get_timetable(row).zone
     assert phase is not None  # noqa: S101  # its end is what has moved
-    assert reveal is not None  # noqa: S101  # its end has just been witnessed
+    assert reveal is not None  # noqa: S101  # its end has just been observed
     moments = {"before": previous_end, "end": phase.end, "reveal": reveal}
     times = {name: f"{moment.astimezone(zone):%Y-%m-%d %H:%M}" for name, moment in moments.items()}
     message = Message(_END_MOVED_REVEAL_LATER if reveal > phase.end else _END_MOVED, zone=zone.key, **times)

@@ -1,6 +1,6 @@
 """The phases of a competition and its present state.
 
-Phases are half-open intervals, compared with the database's clock, which stands still during a pause.
+Phases are half-open intervals, compared with the database's clock or, in a pause, with the pause's start.
 """
 
 from dataclasses import dataclass

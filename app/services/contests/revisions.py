@@ -142,7 +142,7 @@ def compute_revision(row: Competition, file: str, contents: dict[str, bytes]) ->
 def parse_original(file: str, contents: dict[str, bytes], *, in_use: bool) -> ParsedOriginal:
     """Parse the original data by a competition file; runs in the parser process.
 
-    ``in_use``: submissions have been scored, so the scales are no longer checked.
+    ``in_use``: there are submissions, so the scales are no longer checked.
     """
     rules = parse_rules(file)
     track = TRACKS[rules.track]
@@ -193,7 +193,7 @@ def apply_revision(session: Session, principal: Principal, slug: str, revision: 
 
 
 def _discard_organizer_files(session: Session, row: Competition, revision: Revision) -> None:
-    """Delete the organizers' sealed files, which were checked against the replaced data and rules."""
+    """Delete the organizers' sealed files if the data or rules against which they were checked change."""
     if row.drawing.get("truth") and not _keeps_allocation_inputs(row, revision):
         session.execute(delete(OrganizerFile).where(OrganizerFile.competition_id == row.id))
 

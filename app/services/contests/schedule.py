@@ -71,7 +71,7 @@ def extend(
 
 
 def pause(session: Session, principal: Principal, slug: str, name: str) -> Contest:
-    """Pause the open phase: uploads are refused until it is resumed."""
+    """Pause the open phase: the competition's clock stops, and uploads are refused until it is resumed."""
     row = competitions.lock_for_organizer(session, principal, slug).row
     status = get_status(session, row)
     if status.paused:

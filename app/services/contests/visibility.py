@@ -112,7 +112,7 @@ def load_viewer(session: Session, row: Competition, principal: Principal | None)
 
 
 def authorize_boards(session: Session, principal: Principal | None, slug: str) -> BoardAccess:
-    """Return this person's access to the boards; raises NotFound or NotAllowed."""
+    """Return this person's access to the boards; raises NotFound or Forbidden."""
     contest = competitions.find(session, principal, slug)
     viewer = load_viewer(session, contest.row, principal)
     access = BoardAccess(contest, compute_scope(contest, viewer, read_clock(session)))
@@ -243,7 +243,7 @@ def can_see_owners(contest: Contest, viewer: Viewer) -> bool:
 
 
 def require_targets(session: Session, contest: Contest, viewer: Viewer) -> None:
-    """Raise unless the viewer may see the targets.
+    """Raise Forbidden or NotFound unless the viewer may see the targets.
 
     All teams get them at the start of the second phase; organizers see them as soon as they are published.
     """

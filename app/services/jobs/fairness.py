@@ -59,10 +59,11 @@ def is_claimable(kind: JobKind) -> ColumnElement[bool]:
 
 @lru_cache(maxsize=len(PARTY_COLUMNS))
 def build_claim_order(kind: JobKind) -> Subquery:
-    """Build a subquery of ``id`` and ``place`` of all claimable jobs, in the order in which they will start.
+    """Build a subquery of ``id`` and ``place`` of all claimable jobs.
 
-    Each round serves every party of a competition once, the least recently served first. The statement is
-    cached because building it takes longer than running it.
+    ``place``, from 0, is the order in which they start if no job is added. Each round serves every party of a
+    competition once, the least recently served first. The statement is cached because building it takes
+    longer than running it.
     """
     party = PARTY_COLUMNS[kind]
     party_round = func.row_number().over(

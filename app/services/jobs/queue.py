@@ -44,10 +44,10 @@ def _build_configuration() -> dict[str, object]:
     hard_limit_s = settings.scoring_time_limit_s + 120
     return {
         "broker_url": settings.redis_url,
-        # The message of a worker that dies is delivered again,
+        # Deliver the message of a worker that dies again.
         "task_acks_late": True,
         "task_reject_on_worker_lost": True,
-        # but a message that kills its workers is not retried for ever.
+        # Do not retry a message that kills its workers for ever.
         "task_retry_on_worker_lost": True,
         "worker_prefetch_multiplier": 1,
         "task_ignore_result": True,
@@ -87,7 +87,7 @@ def publish(tasks: Sequence[str]) -> None:
     if not tasks:
         return
     try:
-        with _get_producers().acquire(block=True) as producer:  # type: ignore[no-untyped-call]  # kombu is untyped
+        with _get_producers().acquire(block=True) as producer:  # type: ignore[no-untyped-call]  # from kombu
             for task in tasks:
                 celery.send_task(task, retry=False, producer=producer)
     except _CONNECTION_ERRORS:

@@ -13,9 +13,10 @@ _SAMPLE_SIZE = 3
 
 
 def check_store() -> None:
-    """Check that the store is readable and has a file that the database lists. Raise Unavailable otherwise.
+    """Check that the store has one of the newest files that the database lists. Raise Unavailable otherwise.
 
-    An empty folder in place of a missing mount would lose every file written to it.
+    An empty folder in place of a missing mount would lose every file written to it. While the database lists
+    no file, the store only has to be writable.
     """
     with transaction() as session:
         digests = sample_digests(session)

@@ -93,7 +93,7 @@ class Dashboard:
 
 
 def load_dashboard(session: Session, principal: Principal, slug: str) -> Dashboard:
-    """Load the dashboard for an organizer; raises NotFound or NotAllowed."""
+    """Load the dashboard for an organizer; raises NotFound or Forbidden."""
     current_load = workload.measure(session, principal, slug)
     contest = competitions.find(session, principal, slug)
     rescore = revisions.find_open_rescore(session, contest.id)

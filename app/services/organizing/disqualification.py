@@ -120,7 +120,7 @@ def set_submission_disqualified(
 
 
 def reevaluate(session: Session, principal: Principal, submission_id: UUID) -> Submission:
-    """Queue a submission that ended in ERROR for scoring; it counts against the team's caps again."""
+    """Queue a submission that ended in ERROR for scoring; it counts as a valid submission again."""
     row, submission = _lock_submission(session, principal, submission_id)
     failed_evaluation = session.get_one(
         Evaluation, submission.evaluation.id, with_for_update=True, populate_existing=True

@@ -64,7 +64,7 @@ def iter_tables(
 def iter_uploads(snapshot: ExportSnapshot) -> Iterator[tuple[str, Content]]:
     """Yield the names and contents of the teams' files, without a session.
 
-    Left out are secrets and releases that would disclose them.
+    Secrets are left out, and so are releases that would disclose them.
     """
     for guess in sorted(snapshot.guesses, key=lambda item: str(item.id)):
         yield f"guesses/{guess.id}.csv", get_store().read_chunks(guess.file)

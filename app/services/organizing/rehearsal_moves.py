@@ -1,8 +1,8 @@
 """Moves of a rehearsal's sample teams: a worker claims each move when it is due and makes it once.
 
-Uploads of sample teams are accepted by the same functions as those of real teams, with the same locks,
-phases, caps and checks. A submission or guess and the end of its move are committed together, so that a
-worker that is killed before the COMMIT has sent nothing.
+An upload of a sample team enters when its files are ready, and is accepted by the same functions as those of
+real teams, with the same locks, phases, caps and checks. A submission or guess and the end of its move are
+committed together, so that a worker that is killed before the COMMIT has sent nothing.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Progress of a rehearsal: how much of each step is done, and when it was."""
+"""Progress of a rehearsal: how much of each step is done, and when it was done."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

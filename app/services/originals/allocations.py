@@ -44,7 +44,10 @@ def _load_files(session: Session, competition_id: UUID, team_id: UUID | None) ->
 
 
 def require_allocated(session: Session, row: Competition, team: Team | None) -> Mapping[str, str]:
-    """Return the team's own files, empty if teams have none; raises Conflict before the allocation."""
+    """Return the own files of a team, or of the baselines if it is None; empty if teams have no own files.
+
+    Raises Conflict before the allocation, and if no data are left for the team.
+    """
     if not row.drawing:
         return {}
     files = _load_files(session, row.id, team.id if team else None) if row.drawing["each_team"] else {}

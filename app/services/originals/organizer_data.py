@@ -21,7 +21,7 @@ _FileDigests = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class CheckedOrganizerFile:
-    """A file checked against the competition in state ``replaces``; kept in memory only."""
+    """A file checked against the competition file and data in ``replaces``; kept in memory only."""
 
     name: str
     content: bytes

@@ -142,9 +142,9 @@ def build_profile(
 
 
 def select_exchange_columns(row: Competition, columns: tuple[str, ...]) -> tuple[str, ...]:
-    """Drop identifying columns from those within whose values a cheating method exchanges people.
+    """Return the columns by which cheats group the people they swap, without those that identify people.
 
-    With too many distinct values, nobody could be exchanged. Without data, all columns are returned.
+    If nearly every row were unique, nobody could be swapped. Without data, all columns are returned.
     """
     if row.original_rows is None or not columns:
         return columns

@@ -57,7 +57,7 @@ def ask(session: Session, principal: Principal, slug: str, question: AdviceQuest
 
 
 def _require_capacity(session: Session, competition_id: UUID) -> None:
-    """Raise TooMany if too many reports are unfinished, each of which takes minutes.
+    """Raise TooManyRequests if too many reports are unfinished, each of which takes minutes.
 
     The competition's lock must be held.
     """

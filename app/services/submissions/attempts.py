@@ -41,7 +41,8 @@ def abandon(session: Session, attempt: Attempt, *, costs: bool) -> None:
     """Record a request without a result, whose sender may retry it with the same key.
 
     The time of entry stays valid for the grace period. Without a key, a retry cannot be recognized, so that
-    the attempt ends. ``costs``: whether the attempt counts against the quota.
+    the attempt ends. ``costs``: whether the request counts against the quota; if not, the attempt still
+    counts while another request shares it.
     """
     query = update(Attempt).where(Attempt.id == attempt.id, Attempt.ended_at.is_(None))
     ended_at = func.clock_timestamp() if attempt.key is None else None

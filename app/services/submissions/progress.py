@@ -21,7 +21,7 @@ class EvaluationProgress:
     """Scoring progress of one submission.
 
     ``queue_position``: number of evaluations that start earlier if nothing more is submitted
-    (``fairness.shown_order``); None once scoring has begun.
+    (``fairness.build_public_order``); None once scoring has begun.
     """
 
     submission_id: UUID
@@ -84,7 +84,8 @@ def _parse_row(row: Row[UUID, UUID, str, int, int, str, int, int | None]) -> Eva
 def filter_allowed(session: Session, followers: Collection[Follower]) -> set[Follower]:
     """Return the followers with a valid token whose owners may still see the submission.
 
-    This is the rule of ``submissions.find_visible`` in one query.
+    This is the rule of ``submissions.find_visible`` in one query, but the organizers of a rehearsal, who have
+    no row of their own for it, are left out.
     """
     requested = values(column("token_id", Uuid), column("submission_id", Uuid), name="asked").data(
         [(follower.token_id, follower.submission_id) for follower in followers]

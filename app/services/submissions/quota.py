@@ -175,7 +175,7 @@ def _build_window_conditions(column: Any, window: CountingWindow) -> tuple[Colum
 
 
 def require_remaining(caps_to_check: tuple[QuotaCap, ...], now: datetime) -> None:
-    """Raise TooMany for the first cap that is used up, with the time until it resets."""
+    """Raise TooManyRequests for the first cap that is used up, with the time until it resets."""
     for exhausted in (cap for cap in caps_to_check if not cap.left):
         message_values: dict[str, str | int] = {"limit": exhausted.limit, "cap": exhausted.name}
         if exhausted.resets_at is None:
@@ -207,9 +207,9 @@ def lock_rows(session: Session, row: Competition, team: Team) -> None:
 def begin_attempt(
     session: Session, contest: Contest, team: Team, user_id: UUID, *, phase: str, key: str | None
 ) -> Attempt:
-    """Count an upload before it is read; raises Conflict if the phase is not open, TooMany beyond a cap.
+    """Count an upload before it is read; the locks of ``lock_rows`` must be held.
 
-    The locks of ``lock_rows`` must be held.
+    Raises Conflict if the phase is not open, TooManyRequests if a cap is used up.
     """
     status = phases.get_status(session, contest.row)
     attempt = attempts.find_unfinished(session, team, phase, key)
@@ -241,7 +241,7 @@ def map_remaining(caps_to_map: tuple[QuotaCap, ...]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class QuotaReport:
-    """A team's caps in the present phase."""
+    """A team's caps in the second phase once targets are published, in the first phase until then."""
 
     phase: str
     caps: tuple[QuotaCap, ...]

@@ -52,7 +52,7 @@ _IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,200}")
 class UploadContext:
     """The state of the competition at the entry of an upload, against which the upload is read.
 
-    ``key``: idempotency key. ``attempt``: the counted attempt; None if ``repeats`` is set.
+    ``key``: idempotency key. ``attempt``: the counted attempt; None for a retry, a dry run or a baseline.
     ``repeats``: id of the submission that was accepted with the same key.
     ``is_first``: the competition had no submission yet.
     ``own_files``: SHA-256 of the team's own files by name, where the service allocates such files.

@@ -97,7 +97,7 @@ def show_health(request: Request, slug: str, principal: CurrentPrincipal) -> HTM
         frame = load_organizer_frame(session, principal, slug)
         current_load = workload.measure(session, principal, slug)
         heartbeats = health.load_heartbeat_ages(session)
-    is_administrator = principal.role == Role.ADMINISTRATOR  # others could learn where to attack
+    is_administrator = principal.role == Role.ADMINISTRATOR  # the sandboxes would tell others where to attack
     return render_page(
         request,
         principal,

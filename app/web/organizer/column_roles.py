@@ -39,10 +39,10 @@ class RoleReview:
     """Findings about a choice of roles.
 
     ``identifying``: columns in any role that name or number individuals. ``nearly_unique``: other
-    quasi-identifiers by which (nearly) every row is unique. ``rare``: other quasi-identifiers with rare
-    values. ``constant``: columns with a single value. ``non_numeric``: sensitive columns that hold more than
-    numbers. ``mixed``: numeric quasi-identifiers with a few words among the numbers. ``profile`` is None if
-    the choice is incomplete or the table cannot be profiled.
+    quasi-identifiers by which (nearly) every row is unique. ``rare``: quasi-identifiers that have rare values
+    but are not nearly unique. ``constant``: columns with a single value. ``non_numeric``: sensitive columns
+    that hold more than numbers. ``mixed``: numeric quasi-identifiers with a few words among the numbers.
+    ``profile`` is None if the choice is incomplete or the table cannot be profiled.
     """
 
     identifying: tuple[OriginalColumn, ...]

@@ -53,7 +53,10 @@ class ParsedForm:
         return number
 
     def parse_number(self, name: str, *, maximum: float = math.inf, default: float = math.nan) -> float:
-        """Parse a number between 0 and ``maximum``; return NaN and record an error if it is invalid."""
+        """Parse a number from 0 to ``maximum``; record an error for anything else.
+
+        Return NaN for text that is not a number, and ``default``, if it is given, for an empty field.
+        """
         text = self.text(name)
         if not text and not math.isnan(default):
             return default
@@ -72,9 +75,10 @@ class ParsedForm:
         return text
 
     def parse_datetime(self, name: str, zone: ZoneInfo, stored: datetime | None = None) -> datetime | None:
-        """Parse a local time in ``zone``.
+        """Parse a local time in ``zone``; return None if it is missing, or invalid, which records an error.
 
-        Return ``stored`` if the text equals its formatted value, so that seconds are not lost.
+        A time that the clocks of the zone skip also records an error. Return ``stored`` if the text equals
+        its formatted value, so that seconds are not lost.
         """
         text = self.text(name)
         if not text:

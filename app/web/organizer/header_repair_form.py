@@ -41,7 +41,9 @@ class RequiredColumn:
 class HeaderRepairForm:
     """State of the repair form.
 
-    ``staging_key`` retrieves the staged file. ``required_columns`` is empty if the column names are free.
+    ``staging_key`` retrieves the staged file. ``names``, ``first_line``, ``left_out`` and ``filled`` are as
+    in the form; the latter two hold column indices. ``required_columns`` is empty if the column names are
+    free or the competition can adopt the columns of the file.
     """
 
     file: str
@@ -134,7 +136,7 @@ def build_repair_form(
 
 
 def can_repair_header(repair: HeaderRepair, problem: DomainError) -> bool:
-    """Return whether renaming columns may fix the problems of a file."""
+    """Return whether renaming, leaving out or replacing columns may fix the problems of a file."""
     if not isinstance(problem, InvalidUpload) or len(repair.header_guess.names) < 2:
         return False
     codes = {item.code for item in problem.problems}

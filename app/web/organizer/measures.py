@@ -169,7 +169,7 @@ def _drop_default_questions(questions: Mapping[str, Parameters], track: Track) -
 def _parse_parameters(
     form: ParsedForm, prefix: str, accepted: Sequence[Parameter], roles: Roles
 ) -> dict[str, Any]:
-    """Return the parameters that differ from their defaults."""
+    """Return the parameters that differ from their defaults, and every typed number except 0."""
     values = {
         parameter.name: _parse_value(form, f"{prefix}_{parameter.name}", parameter, roles)
         for parameter in accepted

@@ -132,7 +132,7 @@ def upload(
 def upload_organizer_data(
     request: Request, slug: str, file: str, *, principal: CurrentPrincipal, form: FormBody
 ) -> Response:
-    """Store a file that only the organizers may see."""
+    """Store a file that only the organizers know; it is sealed to the workers and never returned."""
     with transaction() as session:
         context = load_setup_context(session, principal, slug)
     name = organizer_data.find_file_name(context.frame.contest, file)

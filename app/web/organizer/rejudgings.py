@@ -198,7 +198,7 @@ def list_rule_changes(old_rules: Rules, new_rules: Rules) -> list[tuple[str, Any
 
 
 def _group_by_team(preview: RescorePreview) -> list[TeamRankChange]:
-    """Return the ranked teams in the order of their new ranks, then of their old ranks."""
+    """Return every qualified team except baselines, by new rank, then by old rank; unranked teams last."""
     teams: dict[str, list[EvaluationChange]] = {}
     for change in preview.changes:
         if is_qualified(change.submission) and not change.submission.team.baseline:

@@ -43,7 +43,7 @@ from app.web.site.frame import Frame
 from app.web.site.pages import render_page, see_other, translate_error
 
 FORM_ERRORS = (Conflict, InvalidUpload, Forbidden, TooManyRequests, WrongCredential)
-"""Errors that a change may cause besides an invalid file."""
+"""Errors that a change may cause besides an invalid competition file."""
 _MAX_EXAMPLES = 3
 """Maximum number of examples shown of the same problem in the same column."""
 SAVED_BY_ANOTHER = N_(
@@ -54,7 +54,7 @@ SAVED_BY_ANOTHER = N_(
 
 @dataclass(frozen=True, slots=True)
 class SetupStep:
-    """``state`` is ``default`` if the step is optional and unchanged."""
+    """``state`` is ``default`` if the step is complete with the values of a new competition."""
 
     name: str
     path: str

@@ -128,7 +128,6 @@ def show_team(request: Request, slug: str, team_id: UUID, principal: CurrentPrin
 def remove_method_description(
     request: Request, slug: str, team_id: UUID, principal: CurrentPrincipal
 ) -> Response:
-    """Remove the team's description of its method."""
     try:
         with transaction() as session:
             disqualification.remove_method_description(session, principal, slug, team_id)

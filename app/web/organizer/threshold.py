@@ -56,8 +56,10 @@ def _render_threshold(
     is_question: bool = False,
     problem: DomainError | None = None,
 ) -> HTMLResponse:
-    """Render the step, with a rejected ``form``: a question to the advisor if ``is_question``, else the
-    rule."""
+    """Render the step.
+
+    ``form`` is a rejected form: a question to the advisor if ``is_question``, else the rule.
+    """
     rules = context.frame.rules
     raw_values, errors = (form.raw_values(), form.errors) if form else ({}, {})
     all_columns, default_columns = context.frame.contest.track.group_columns(rules)
@@ -103,7 +105,7 @@ class ContradictingReport:
 def _find_contradicting_report(
     reports: Sequence[ThresholdReport], context: SetupContext
 ) -> ContradictingReport | None:
-    """Return the latest report on the present data and distance if the threshold in use is outside its range.
+    """Return the latest report on the present data and distance unless it allows the threshold in use.
 
     Reports only cover the rule "average" of Approach II; for other rules the result is None.
     """

@@ -42,7 +42,8 @@ class RehearsedCompetition:
 class Frame:
     """A competition as one reader sees it.
 
-    ``team`` is the reader's own. ``rehearsed`` is set if the competition is a rehearsal of another one.
+    ``rules`` are those of the moment when the frame was loaded. ``team`` is the reader's own. ``rehearsed``
+    is set if the competition is a rehearsal of another one.
     """
 
     contest: Contest

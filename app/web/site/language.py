@@ -29,7 +29,10 @@ def negotiate_language(request: Request) -> str:
 
 
 def match_accepted_language(accepted: Iterable[str]) -> str:
-    """Return the first supported language: ``zh-Hant-TW`` falls back to ``zh_Hant``, then to ``zh``."""
+    """Return the first supported language, else English.
+
+    ``zh-Hant-TW`` falls back to ``zh_Hant``, then to ``zh``.
+    """
     languages = {language.lower(): language for language in LANGUAGES}
     for tag in accepted:
         parts = tag.lower().replace("-", "_").split("_")

@@ -64,4 +64,4 @@ def mark_up_symbols(text: str) -> Markup:
     """Return the text as HTML, with symbols such as ``s_j`` set as in formulas."""
     return Markup(  # noqa: S704  # escaped before
         re.sub(r"\b([a-z])_([a-z])\b", r"<i>\1<sub>\2</sub></i>", str(escape(text)))
-    )  # escaped before
+    )

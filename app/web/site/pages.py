@@ -68,7 +68,7 @@ _FORM_DEFAULTS = {
     "wrong_form": None,
     "refused": None,
 }
-"""Template variables of forms; ``render_form_again`` sets them when a form was rejected."""
+"""Defaults of template variables that only some pages set, most of them for a rejected form."""
 
 
 def render_page(

@@ -43,7 +43,7 @@ def _rasterize_character(character: str) -> bytes:
 
 
 def draw_character(character: str) -> str:
-    """Return an SVG of a character. It names font families, as resvg tries no other without a default one."""
+    """Return an SVG of a character. It names font families: without a default one, resvg tries no others."""
     text = f'<text x="8" y="30" font-size="24" font-family="{FONT_FAMILIES}">&#{ord(character)};</text>'
     return f'<svg xmlns="http://www.w3.org/2000/svg" width="48" height="48">{text}</svg>'
 

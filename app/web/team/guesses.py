@@ -53,7 +53,6 @@ def redirect_to_target(target_id: UUID) -> Response:
 
 @router.post("/targets/{target_id}/guesses")
 async def submit_guess(request: Request, target_id: UUID, principal: CurrentPrincipal) -> Response:
-    """Submit a guess about the target."""
     form = GuessForm()
     try:
         upload_context = await run_in_threadpool(_load_upload_context, principal, target_id)

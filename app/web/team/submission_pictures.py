@@ -15,7 +15,7 @@ from app.web.team.verdicts import AttackerLine, MeasureLine, ThresholdComparison
 def draw_distances(
     verdict: schemas.Verdict, limit: ThresholdComparison | None, t: Translator
 ) -> Figure | None:
-    """Draw the distances of individuals to their originals; None for a track without distances."""
+    """Draw the individuals' distances to their originals and the threshold; None without distances."""
     excessive = verdict.excessive
     if excessive is None or limit is None:
         return None

@@ -291,7 +291,6 @@ def _build_target_content(session: Session, principal: Principal, target_id: UUI
 def _build_target_questions(
     frame: Frame, target_view: VisibleTarget, best: Mapping[str, GuessOutcome]
 ) -> list[TargetQuestion]:
-    """Return the questions about a target."""
     return [
         TargetQuestion(
             question=question,

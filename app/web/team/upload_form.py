@@ -122,7 +122,7 @@ def parse_samples(file: FileSpec) -> tuple[FileSample, ...]:
 
 
 async def raise_refusals(answer: Awaitable[T]) -> T:
-    """Await the answer; raise an error from reading the body as its domain error."""
+    """Await the answer; if reading the body fails with an error that the form can show, raise that error."""
     try:
         return await answer
     except DomainHTTPException as refused:

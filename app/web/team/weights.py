@@ -31,8 +31,10 @@ class WeightInput:
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """``utility`` and ``overall`` under the typed weights; None before they are requested, or if one is
-    invalid."""
+    """Results under the typed weights.
+
+    ``utility`` and ``overall`` are None before they are requested, or if a weight is invalid.
+    """
 
     measures: tuple[WeightInput, ...]
     is_asked: bool

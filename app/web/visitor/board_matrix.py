@@ -113,7 +113,6 @@ async def _load_matrix_view(
 
 
 def _build_matrix_view(session: Session, sight: BoardAccess, choice: MatrixChoice) -> MatrixView:
-    """Return the matrix for these options."""
     t = language.words_in(choice.language)
     board = matrix.build_matrix(session, sight)
     questions = label_questions(board.distinct_questions, t)

@@ -331,8 +331,8 @@ def measure_formula(track: str, name: str) -> Markup | None:
     package_formula = INSTALLED.formulas.get(track, {}).get(name)
     built_in_formula = MEASURES.get(track, {}).get(name)
     return built_in_formula or (
-        Markup(package_formula) if package_formula else None  # noqa: S704  # checked when the package was loaded
-    )  # checked when the package was loaded
+        Markup(package_formula) if package_formula else None  # noqa: S704  # checked when it was loaded
+    )
 
 
 def _jaccard_distance(intersection: str, union: str) -> Markup:

@@ -54,7 +54,7 @@ class ColumnGroup:
 
 @dataclass(frozen=True, slots=True)
 class RankChange:
-    """The change of a team's rank."""
+    """The number of ranks that a team moved; 0 if it is new."""
 
     direction: Literal["up", "down", "new"]
     ranks: int

@@ -1,4 +1,4 @@
-"""A measure, an attacker and a method for contests on microdata: what they are called and may be told."""
+"""A measure, an attacker and a method for contests on microdata: their names and parameters."""
 
 from anoncup.lazy import lazy_in
 from anoncup.rules.parameters import Parameter

@@ -1,4 +1,4 @@
-"""Contests on places: everybody has one, a release moves them a little, and others say whose is whose."""
+"""Contests on places: each person has one, a release moves them a little, and attackers find the persons."""
 
 from importlib import resources
 

@@ -1,4 +1,4 @@
-"""What the track computes. Places are NumPy arrays (n, 2) of kilometres; rows count from 0."""
+"""Functions of the track. Places are NumPy arrays (n, 2) in kilometres; row numbers start at 0."""
 
 from dataclasses import dataclass
 from math import hypot
@@ -13,13 +13,13 @@ from anoncup.tracks.membership.tables import TypedTable, parse_rows, write_table
 from anoncup.tracks.outcomes import Outcome
 
 WIDTH = 1000.0
-"""Of the square that all places lie in, in kilometres."""
+"""Side length in kilometres of the square that contains all places."""
 PLACE = TableSchema((NumericColumn("x", 0, WIDTH), NumericColumn("y", 0, WIDTH)))
 
 
 @dataclass(frozen=True)
 class Original:
-    """What releases are measured with; ``rows`` is how many individuals there are."""
+    """The prepared original that releases are compared with; ``rows`` is the number of individuals."""
 
     places: np.ndarray
 
@@ -30,7 +30,7 @@ class Original:
 
 @dataclass(frozen=True)
 class Target:
-    """What everybody sees."""
+    """The data that attackers see."""
 
     original: np.ndarray
     moved: np.ndarray
@@ -38,7 +38,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Release:
-    """The same with its answer: moved place j is that of person ``source[j]``."""
+    """A target with its true answer: moved place j belongs to person ``source[j]``."""
 
     target: Target
     source: np.ndarray
@@ -63,7 +63,7 @@ def as_file(schema, numbers):
 
 
 def frames(places):
-    """The tables of the original's files, as organizers see them."""
+    """Return the tables of the original's files for display to organizers."""
     return (pd.DataFrame(places, columns=["x", "y"]),)
 
 
@@ -80,28 +80,28 @@ def release_of(original, moved, source):
 
 
 def shift(release):
-    """How far a place was moved in the mean, of the square's diagonal; in [0, 1], 0: not at all."""
+    """Return the mean shift of a place relative to the diagonal of the square, in [0, 1]; 0 is best."""
     ways = release.target.moved - release.target.original[release.source]
     return float(np.hypot(*ways.T).mean() / hypot(WIDTH, WIDTH))
 
 
 def left_out(release):
-    """The share of places that the release lacks, in [0, 1]."""
+    """Return the share of places that the release lacks, in [0, 1]; 0 is best."""
     return 1 - len(release.target.moved) / len(release.target.original)
 
 
 def apart(target):
-    """From every moved place to every original one, (n', n)."""
+    """Return the distances (n', n) from every moved place to every original place."""
     return np.hypot(*(target.moved[:, None] - target.original[None]).T).T
 
 
 def nearest_place(target):
-    """For each moved place the person whose place is nearest, the first of equals."""
+    """Return for each moved place the person with the nearest place; ties: the first person."""
     return apart(target).argmin(axis=1)
 
 
 def nearest_pairs(target):
-    """The pairs (row, person) that are each other's nearest."""
+    """Return the pairs (row, person) that are mutually nearest."""
     ways = apart(target)
     person, row = ways.argmin(axis=1), ways.argmin(axis=0)
     rows = np.flatnonzero(row[person] == np.arange(len(target.moved)))
@@ -109,7 +109,7 @@ def nearest_pairs(target):
 
 
 def read_pairs(content, context):
-    """Pairs counted from 0, (pairs, 2), in the order of their rows."""
+    """Return pairs of row and person, numbered from 0, as an array (pairs, 2) sorted by row."""
     rows, persons = context.sizes["rows"], context.sizes["originals"]
     schema = TableSchema((NumericColumn("row", 1, rows), NumericColumn("person", 1, persons)))
     table, _ = parse_rows(content, schema, file="guess", max_rows=rows)
@@ -131,7 +131,7 @@ def write_pairs(pairs):
 
 
 def judge_pairs(pairs, source, sizes, *, cost=1.0):
-    """(right - cost * wrong) of all rows, 0 where it would be less: who guesses blindly gets nothing."""
+    """Return (right - cost * wrong) / rows, but at least 0, so that a blind guess scores 0."""
     right = int((source[pairs[:, 0]] == pairs[:, 1]).sum())
     value = max(0.0, (right - cost * (len(pairs) - right)) / sizes["rows"])
     return Outcome(value, details={"right": float(right), "wrong": float(len(pairs) - right)})
@@ -142,7 +142,7 @@ def all_pairs(source):
 
 
 def blur(places, *, rng, km=5.0):
-    """Move every place by normal noise of ``km`` in each direction, kept in the square."""
+    """Move every place by normal noise with standard deviation ``km`` per axis, clipped to the square."""
     moved = np.clip(places + rng.normal(0, km, places.shape), 0, WIDTH)
     return moved, np.arange(len(places))
 
@@ -157,7 +157,7 @@ def shuffle(moved, source, *, rng):
 
 
 def example_data(rows, seed):
-    """Places around a few towns."""
+    """Generate places around eight towns."""
     rng = np.random.default_rng(seed)
     towns = rng.uniform(100, WIDTH - 100, (8, 2))
     places = towns[rng.integers(0, 8, rows or 500)] + rng.normal(0, 30, (rows or 500, 2))

@@ -1,4 +1,4 @@
-"""The whole test of a track: its laws, tried on data of its own, and its words."""
+"""Test a track with the contract tests, on its own example data, and check its texts."""
 
 from anoncup_places import PLACES, PLUGIN
 from anoncup_places.steps import example_data, parse_original

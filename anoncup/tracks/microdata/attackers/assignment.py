@@ -254,7 +254,7 @@ def _list_by_class(cost_model: _AssignmentCosts, rows: IntArray, candidates: Int
 def _search_wanted(
     index: NeighbourIndex, queries: FloatArray, is_wanted: BoolArray, groups: IntArray, count: int
 ) -> tuple[IntArray, FloatArray]:
-    """Search as :func:`several_nearest` for wanted queries, with distances; no columns without any."""
+    """Search as :func:`k_nearest_rows` for wanted queries, with distances; no columns if none is wanted."""
     if not is_wanted.any():
         return np.empty((len(queries), 0), dtype=np.int64), np.empty((len(queries), 0))
     neighbours, squares = k_nearest_rows(index, queries, np.where(is_wanted, groups, -1), count)

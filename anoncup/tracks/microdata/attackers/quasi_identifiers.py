@@ -21,9 +21,10 @@ def id_rand(target: MicrodataTarget, *, quasi_identifiers: Sequence[str] | None 
 def id_sa(
     target: MicrodataTarget, *, column: str | None = None, quasi_identifiers: Sequence[str] | None = None
 ) -> IntArray:
-    """E2: guess the nearest in ``column`` of the rows of X with the same quasi-identifiers, or of all rows.
+    """E2: guess the row of X with the same quasi-identifiers that is nearest in ``column``.
 
-    Distance |x - y|, ties to the lower row. Default column: the first sensitive one (P0 §2.3, P4 §4.5).
+    Without such a row, the nearest of all rows. Distance |x - y|, ties to the lower row. Default column: the
+    first sensitive one (P0 §2.3, P4 §4.5).
     """
     roles = target.original.columns
     names = roles.quasi_identifiers if quasi_identifiers is None else quasi_identifiers

@@ -63,7 +63,7 @@ def _is_noncharacter(character: str) -> bool:
 
 
 def _is_deceptive(character: str) -> bool:
-    """Return whether a character is a control, invisible or blank character.
+    """Return whether names must not contain the character: control, format, private use, blank, or invalid.
 
     The zero-width joiner is allowed because it is part of many emoji.
     """
@@ -93,7 +93,7 @@ def build_look_key(name: str) -> str:
 
 
 def build_capitals_key(name: str) -> str:
-    """Return the skeleton in capitals, which can look alike where small letters differ: Cyrillic В and B."""
+    """Return the skeleton in capitals, which can be alike where small letters differ: Cyrillic В, Latin B."""
     return build_skeleton(
         normalize_spaces(unicodedata.normalize("NFKC", fold_case(strip_ignorable(name)).upper()))
     )
