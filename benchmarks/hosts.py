@@ -119,10 +119,8 @@ def build_programs(installation: Installation, port: int, hosts: int, jobs: int)
     """Yield the programs of the web server, the clock, and a worker with ``jobs`` jobs on each host."""
     logs = installation.folder / f"logs-{port}"
     logs.mkdir()
-    web, private = (
-        {**installation.shared, **installation.public},
-        {**installation.shared, **installation.private},
-    )
+    web = {**installation.shared, **installation.public}
+    private = {**installation.shared, **installation.private}
     yield build_web_program(host=HOST, port=port, env=web, log=logs / "web.log", process_count=2)
     yield build_scheduler_program(env={**private, **installation.clock}, log=logs / "clock.log")
     for number in range(hosts):

@@ -17,7 +17,7 @@ _KIND_MARKS = {
     "reports-": "reports worker",
     "workers.pool": "worker",
     "workers.clock": "clock",
-    "workers.forked": "workers and clock",
+    "workers.fork_server": "workers and clock",
     "postgres": "postgres",
     "valkey-server": "valkey",
     "bin/weed": "bucket",

@@ -1,4 +1,4 @@
-"""Measure how the service scales: ``python -m benchmarks.scale [--only workers|rows|stored] [--large]``.
+"""Measure how the service scales: ``python -m benchmarks.scale [--only workers|rows|queries] [--large]``.
 
 Web server, clock and workers run as in ``docs/hosting.md``, on private servers. For releases of 8,333 rows
 and 25 columns and for TC400, prints the submissions scored per second with two hosts that share Postgres,
@@ -33,7 +33,7 @@ from anoncup.tracks.transactions.tables import files_of
 from app.db.models import Evaluation
 from app.db.transaction import transaction
 from app.processes.supervisor import wait_until_healthy
-from benchmarks import rush, stored
+from benchmarks import queries, rush
 from benchmarks.hosts import Installation, build_programs, run_installation, run_over_network
 from benchmarks.load import TimedResponse, send_spread
 from benchmarks.peers import growth
@@ -174,10 +174,10 @@ def _report_hosts(folder: Path, cases: Sequence[ScaleCase]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
-    parser.add_argument("--only", choices=("workers", "rows", "stored"))
+    parser.add_argument("--only", choices=("workers", "rows", "queries"))
     parser.add_argument("--large", action="store_true")
     options = parser.parse_args()
-    parts = {options.only} if options.only else {"workers", "rows", "stored"}
+    parts = {options.only} if options.only else {"workers", "rows", "queries"}
     with tempfile.TemporaryDirectory() as folder:
         cases = (
             (_make_household_case(UPLOADS), _make_shop_case(UPLOADS // 2))
@@ -186,13 +186,13 @@ def main() -> None:
         )
         if "workers" in parts:
             _report_hosts(Path(folder, "hosts"), cases)
-        if parts & {"workers", "stored"}:
+        if parts & {"workers", "queries"}:
             with run_installation(Path(folder, "one")) as (installation, _):
                 _report_scoring(
                     installation, cases, [(1, 1), (1, 2), (1, 4)] if "workers" in parts else [(1, 1)]
                 )
-                if "stored" in parts:
-                    stored.report(MANY_SUBMISSIONS if options.large else SUBMISSIONS)
+                if "queries" in parts:
+                    queries.report(MANY_SUBMISSIONS if options.large else SUBMISSIONS)
     if "rows" in parts:
         growth.report(MANY_ROWS if options.large else ROWS)
 

@@ -47,11 +47,9 @@ def test_a_release_is_scored_and_attacked_by_its_own_questions(
         run_anoncup(environment, "score", *CONTEST_OPTIONS, *RELEASE_OPTIONS, "--json", cwd=cup)
     )
     assert (scores["verdict"], scores["excessive"]) == ("accepted", None)
-    shift, link, sure = (
-        scores["measures"]["shift"]["value"],
-        scores["attackers"]["nearest_place"]["rate"],
-        scores["attackers"]["nearest_pairs"]["rate"],
-    )
+    shift = scores["measures"]["shift"]["value"]
+    link = scores["attackers"]["nearest_place"]["rate"]
+    sure = scores["attackers"]["nearest_pairs"]["rate"]
     assert scores["utility"] == shift / 2
     assert scores["security"] == max(link, sure)
     places, moved = (read_points(cup / name) for name in ("data/places.csv", "mine/moved.csv"))

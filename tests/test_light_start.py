@@ -14,7 +14,7 @@ PROGRAMS = {
     "the web application": "from app.main import create_app; create_app()",
     "a worker": "import workers.pool",
     "the clock": "import workers.clock",
-    "what forks them": "from workers import forked; forked.load()",
+    "what forks them": "from workers import fork_server; fork_server.load()",
     "migrations": "import migrations.run",
     "a competition file": """
 from anoncup.competition.parser import parse_competition

@@ -66,7 +66,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_no_process_remains_when(program: str, number: signal.Signals, data: Path) -> None:
     with run_make("serve", f"PORT={find_free_port()}", f"DATA={data}") as (process, children):
         names = " ".join(" ".join(child.cmdline()) for child in children)
-        assert all(part in names for part in ("valkey", "postgres", "app.cli.web_server", "workers.forked"))
+        assert all(
+            part in names for part in ("valkey", "postgres", "app.cli.web_server", "workers.fork_server")
+        )
         victim = psutil.Process(process.pid) if program == "make" else find_process(program, children)
         victim.send_signal(number)
         assert poll_until(lambda: not any(map(is_alive, children)))

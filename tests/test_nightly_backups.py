@@ -88,10 +88,8 @@ def test_three_nightly_backups_are_written_and_the_last_one_brings_everything_ba
     board = arena.client.get(BOARD).content
 
     data = tmp_path / "new"
-    backup, keys = (
-        folder / "backups" / f"cup-{DAYS[-1]}.tar.gz",
-        folder / "key-backups" / f"keys-{DAYS[-1]}.tar",
-    )
+    backup = folder / "backups" / f"cup-{DAYS[-1]}.tar.gz"
+    keys = folder / "key-backups" / f"keys-{DAYS[-1]}.tar"
     assert run_command("keys", "restore", keys, "--data", data).returncode == 0
     completed = run_command("restore", backup, "--data", data)
     assert completed.returncode == 0, completed.stderr

@@ -93,10 +93,8 @@ def test_it_logs_the_sandbox_and_warns_where_a_part_is_missing(
 
 
 def test_with_its_own_servers_the_sandbox_is_wanted_and_not_required(monkeypatch: pytest.MonkeyPatch) -> None:
-    external_services, embedded_services = (
-        EmbeddedServices("a", "b"),
-        EmbeddedServices("a", "b", (object.__new__(Server),)),
-    )
+    external_services = EmbeddedServices("a", "b")
+    embedded_services = EmbeddedServices("a", "b", (object.__new__(Server),))
     monkeypatch.delenv("ANONCUP_SANDBOX", raising=False)
     assert (build_sandbox_env(external_services), build_sandbox_env(embedded_services)) == (
         {},

@@ -77,10 +77,8 @@ def build_worker_inputs(
     }
     if draw_inputs.seed is None:
         return WorkerInputs(truth_files)
-    seed, attempt_number = (
-        open_seed(draw_inputs.seed, settings),
-        draw_inputs.attempt if attempt is None else attempt,
-    )
+    seed = open_seed(draw_inputs.seed, settings)
+    attempt_number = draw_inputs.attempt if attempt is None else attempt
     return WorkerInputs(
         truth_files,
         {

@@ -143,11 +143,9 @@ def show_reidentified(reidentified: ReidentifiedIndividuals | None, traits: Sequ
     """Print how many individuals were re-identified, and the traits of those found most often."""
     if reidentified is None:
         return
-    output, hits, present = (
-        make_console(),
-        int(reidentified.is_reidentified.sum()),
-        int(reidentified.is_present.sum()),
-    )
+    output = make_console()
+    hits = int(reidentified.is_reidentified.sum())
+    present = int(reidentified.is_present.sum())
     output.print(f"{hits} of {present} individuals are found by an attacker that counts", style="bold")
     counts_table = make_table("found by", "individuals")
     for number, count in reidentified.individuals_by_hits.items():

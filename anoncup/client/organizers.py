@@ -74,10 +74,8 @@ class OrganizerApi(Transport):
         return self.call(schemas.Invite, "POST", competition_path(slug, "invites"), json={"uses": uses}).code
 
     def extend(self, slug: str, phase: str, *, end: str, move_following: bool = False) -> schemas.Competition:
-        path, body = (
-            competition_path(slug, "phases", phase, "extend"),
-            {"end": end, "move_following": move_following},
-        )
+        path = competition_path(slug, "phases", phase, "extend")
+        body = {"end": end, "move_following": move_following}
         return self.call(schemas.Competition, "POST", path, json=body)
 
     def change_phase(self, slug: str, phase: str, action: str) -> schemas.Competition:
@@ -117,10 +115,8 @@ class OrganizerApi(Transport):
         self, identifier: str, answer: str, *, public: bool = False
     ) -> schemas.Clarification:
         """Answer the question with this id."""
-        path, body = (
-            f"/clarifications/{quote_segment(identifier)}/answer",
-            {"answer": answer, "public": public},
-        )
+        path = f"/clarifications/{quote_segment(identifier)}/answer"
+        body = {"answer": answer, "public": public}
         return self.call(schemas.Clarification, "PUT", path, json=body)
 
     def list_all_submissions(self, slug: str, **query: str | None) -> list[schemas.Submission]:

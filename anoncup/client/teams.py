@@ -149,10 +149,8 @@ class TeamApi(Transport):
 
         Sending the same file twice returns the receipt of the first guess, unless ``resend`` is set.
         """
-        path, texts = (
-            f"/targets/{quote_segment(target_id)}/guesses",
-            {"question": question} if question else {},
-        )
+        path = f"/targets/{quote_segment(target_id)}/guesses"
+        texts = {"question": question} if question else {}
         digest = sha256("\n".join((target_id, question, sha256(content).hexdigest())).encode()).hexdigest()
         key = "" if resend else f"guess:{digest}"
         return self.post_files(
@@ -168,10 +166,8 @@ class TeamApi(Transport):
         progress: TransferProgress = ignore_progress,
     ) -> schemas.CheckedGuess:
         """Let the service check a guess without sending it; ApiError lists all problems."""
-        path, texts = (
-            f"/targets/{quote_segment(target_id)}/guesses/check",
-            {"question": question} if question else {},
-        )
+        path = f"/targets/{quote_segment(target_id)}/guesses/check"
+        texts = {"question": question} if question else {}
         return self.post_files(schemas.CheckedGuess, path, {"guess": content}, texts=texts, progress=progress)
 
     def list_guesses(self, slug: str) -> list[schemas.Guess]:

@@ -170,10 +170,8 @@ def evaluate(
         on_answer(name, attacker_answer)
     attackers = {name: result for name, (_, result) in attack_results.items()}
     violations, excessive, warnings = _check_rules(rules, track, release, sizes)
-    utility_value, security_value = (
-        _compute_utility(rules, track, original, measures),
-        _compute_security(rules, attackers),
-    )
+    utility_value = _compute_utility(rules, track, original, measures)
+    security_value = _compute_security(rules, attackers)
     return Verdict(
         violations=violations,
         measures=measures,

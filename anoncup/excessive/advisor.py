@@ -199,10 +199,8 @@ def largest_round_number(low: float, high: float) -> float | None:
 
 
 def _list_cheats(count: int, sizes: IntArray, bits: int) -> tuple[CheatType, ...]:
-    random_fixed, group_fixed = (
-        smallest_fixed_count(count, bits=bits),
-        smallest_group_fixed_count(sizes, bits=bits),
-    )
+    random_fixed = smallest_fixed_count(count, bits=bits)
+    group_fixed = smallest_group_fixed_count(sizes, bits=bits)
     return (
         CheatType("shift", 0, None, 0.0),
         CheatType("random", random_fixed, _log2_or_none(tail_probability(count, random_fixed)), 1.0),
@@ -232,10 +230,8 @@ def _certify_bounds(
     if original.rows > EVERY:
         if distance.nearest_others is None or original.rows > MAX_CERTIFIED:
             return None
-        list_neighbours, pair_distances = (
-            partial(distance.nearest_others, original),
-            partial(distance.pairs, original),
-        )
+        list_neighbours = partial(distance.nearest_others, original)
+        pair_distances = partial(distance.pairs, original)
         return bound_all_counts(
             original.rows, list_neighbours, pair_distances, np.array(fixed_counts)
         ).requested

@@ -70,10 +70,8 @@ def try_methods(
     if prepared.rows > max_individuals:
         sampled = np.sort(Generator(PCG64(0)).permutation(prepared.rows)[:max_individuals])
         prepared = track.prepare(track.subset(prepared, sampled), rules)
-    tables, group_ids = (
-        track.subset(prepared, np.arange(prepared.rows)),
-        track.group_individuals(prepared, groups),
-    )
+    tables = track.subset(prepared, np.arange(prepared.rows))
+    group_ids = track.group_individuals(prepared, groups)
     honest, mixtures = [], []
     for method_index, method in enumerate(track.methods.values()):
         strengths = method.strengths(prepared.rows, track.group_columns(rules)[0])

@@ -194,11 +194,9 @@ def _pair_with_growing_lists(
     n: int, list_neighbours: ListNeighbours, counts: IntArray
 ) -> tuple[NeighbourGraph, _PairingResult]:
     """Pair individuals at every stay price; lists grow until nobody is settled or MAX_PAIRS are listed."""
-    known_pairs, incomplete, lengths = (
-        _KnownPairs.empty(n),
-        np.arange(n),
-        np.full(n, min(INITIAL_LENGTH, n - 1)),
-    )
+    known_pairs = _KnownPairs.empty(n)
+    incomplete = np.arange(n)
+    lengths = np.full(n, min(INITIAL_LENGTH, n - 1))
     while True:
         for length in np.unique(lengths[incomplete]):
             rows = incomplete[lengths[incomplete] == length]
@@ -237,11 +235,9 @@ class _KnownPairs:
         """Replace the lists of these individuals by longer ones."""
         is_replaced, is_listed = np.zeros(len(self.unlisted_bounds), dtype=np.bool_), lists.columns >= 0
         is_replaced[rows] = True
-        is_kept, unlisted_bounds, is_complete = (
-            ~is_replaced[self.rows],
-            self.unlisted_bounds.copy(),
-            self.is_complete.copy(),
-        )
+        is_kept = ~is_replaced[self.rows]
+        unlisted_bounds = self.unlisted_bounds.copy()
+        is_complete = self.is_complete.copy()
         unlisted_bounds[rows], is_complete[rows] = lists.unlisted_bounds, ~is_listed.all(axis=1)
         return _KnownPairs(
             np.concatenate([self.rows[is_kept], np.repeat(rows, is_listed.sum(axis=1))]),
@@ -255,10 +251,8 @@ class _KnownPairs:
         n = len(self.unlisted_bounds)
         smaller, larger = np.minimum(self.rows, self.neighbours), np.maximum(self.rows, self.neighbours)
         _, first_entries = np.unique(smaller * n + larger, return_index=True)
-        rows, neighbours = (
-            np.concatenate([smaller[first_entries], larger[first_entries]]),
-            np.concatenate([larger[first_entries], smaller[first_entries]]),
-        )
+        rows = np.concatenate([smaller[first_entries], larger[first_entries]])
+        neighbours = np.concatenate([larger[first_entries], smaller[first_entries]])
         distances = np.tile(self.distances[first_entries], 2)
         order = np.lexsort((distances, rows))
         start = np.searchsorted(rows[order], np.arange(n + 1))
@@ -277,10 +271,8 @@ class _KnownPairs:
 def _verify_prices(graph: NeighbourGraph, path_nodes: IntArray, path_points: FloatArray) -> PricePath:
     """Sort prices by individual and compute their excess from the pairs, without relying on ``pair_up``."""
     order = np.argsort(path_nodes, kind="stable")
-    starts, path_points = (
-        np.searchsorted(path_nodes[order], np.arange(len(graph.unlisted_bounds) + 1)),
-        path_points[order],
-    )
+    starts = np.searchsorted(path_nodes[order], np.arange(len(graph.unlisted_bounds) + 1))
+    path_points = path_points[order]
     excess = largest_violation(
         graph.start, graph.neighbours, graph.distances, graph.unlisted_bounds, starts, path_points
     )

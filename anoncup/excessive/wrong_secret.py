@@ -52,10 +52,8 @@ def find_secret_warnings(release: Any, distance: Distance, distances_to_source: 
     cap = float(np.median(random_distances))
     if not 0.0 < cap < np.inf:
         return []
-    random_distances, mean_distance = (
-        np.minimum(random_distances, cap),
-        float(np.minimum(distances_to_source, cap).mean()),
-    )
+    random_distances = np.minimum(random_distances, cap)
+    mean_distance = float(np.minimum(distances_to_source, cap).mean())
     random_means = random_distances.mean(axis=1)
     if np.ptp(random_means) <= 1e-9 * cap:  # all individuals look alike, so any secret fits equally well
         return []

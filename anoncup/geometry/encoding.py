@@ -46,10 +46,8 @@ def _factorize_short_texts(column: pd.Series) -> tuple[IntArray, list[str]] | No
     if not isinstance(arrow_texts, pa.LargeStringArray) or arrow_texts.null_count:
         return None
     _, offsets, characters = arrow_texts.buffers()
-    codes, text_offsets = (
-        np.empty(len(arrow_texts), dtype=np.int64),
-        _view_readonly(offsets, np.int64)[arrow_texts.offset :],
-    )
+    codes = np.empty(len(arrow_texts), dtype=np.int64)
+    text_offsets = _view_readonly(offsets, np.int64)[arrow_texts.offset :]
     slots, (keys, first_rows) = (
         np.full(2 * _MAX_SHORT_TEXTS, -1),
         np.empty((2, _MAX_SHORT_TEXTS), dtype=np.int64),

@@ -215,10 +215,8 @@ def _check_attack(attacker: Attacker, prepared_case: PreparedCase) -> None:
 
 
 def _check_guess(name: str, question: Question, result: Any, prepared_case: PreparedCase) -> None:
-    guess, parameters = (
-        question.resolve_guess(result, np.random.default_rng(0)),
-        prepared_case.get_parameters(question),
-    )
+    guess = question.resolve_guess(result, np.random.default_rng(0))
+    parameters = prepared_case.get_parameters(question)
     if guess is None:
         return
     rate = question.rate_prediction(result, prepared_case.case.answer, prepared_case.sizes, **parameters)

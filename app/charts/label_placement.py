@@ -80,10 +80,8 @@ def place_labels(
     ``points`` are positions in the picture, sorted by x.
     """
     placed_labels: list[PlacedLabel] = []
-    surroundings, occupied = (
-        LabelSurroundings(within, list(obstacles), points),
-        [_build_mark_box(request) for request in requests],
-    )
+    surroundings = LabelSurroundings(within, list(obstacles), points)
+    occupied = [_build_mark_box(request) for request in requests]
     for request in requests:
         if len(placed_labels) == max_labels:
             break

@@ -152,10 +152,8 @@ def _add_margin(values: Sequence[float]) -> tuple[float, float]:
     The result is never empty, and reaches only slightly below 0 or above 1 if the values do not.
     """
     minimum, maximum = min(values), max(values)
-    half_range, min_half_range = (
-        maximum / 2 - minimum / 2,
-        _MIN_RELATIVE_RANGE * max(abs(minimum), abs(maximum)) / 2 or 0.05,
-    )
+    half_range = maximum / 2 - minimum / 2
+    min_half_range = _MIN_RELATIVE_RANGE * max(abs(minimum), abs(maximum)) / 2 or 0.05
     margin = max(2 * _MARGIN * half_range, min_half_range - half_range)
     low, high = minimum - margin, maximum + margin
     if minimum >= 0:
@@ -240,10 +238,8 @@ def _find_crossing(
     score: float, plot_area: PlotArea
 ) -> tuple[tuple[float, float], tuple[float, float]] | None:
     """Return where a score line enters at the upper left and leaves at the lower right of the picture."""
-    left, right = (
-        max(plot_area.x.low, 2 * score - plot_area.y.high),
-        min(plot_area.x.high, 2 * score - plot_area.y.low),
-    )
+    left = max(plot_area.x.low, 2 * score - plot_area.y.high)
+    right = min(plot_area.x.high, 2 * score - plot_area.y.low)
     if left >= right:
         return None
     begin, end = ((plot_area.x_position(x), plot_area.y_position(2 * score - x)) for x in (left, right))
@@ -297,10 +293,8 @@ def _iter_label_boxes(score_level: ScoreLevel, plot_area: PlotArea) -> Iterator[
     if ends is None:
         return
     (left, top), (right, bottom) = ends
-    half, plot_box = (
-        text_width(score_level.text) / 2,
-        Box(plot_area.left + 2, plot_area.top, plot_area.right - 2, plot_area.bottom - 2),
-    )
+    half = text_width(score_level.text) / 2
+    plot_box = Box(plot_area.left + 2, plot_area.top, plot_area.right - 2, plot_area.bottom - 2)
     for index in range(1, _LABEL_STEPS if score_level.best else _LABEL_STEPS // 2):
         share = index / _LABEL_STEPS if score_level.best else 1 - index / _LABEL_STEPS
         x, y = left + share * (right - left), top + share * (bottom - top)

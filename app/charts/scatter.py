@@ -192,10 +192,8 @@ def describe(
 ) -> str:
     if view is None:
         return words.empty
-    x_values, y_values = (
-        [(item.utility, item.blur) for item in points],
-        [(item.security, item.blur) for item in points],
-    )
+    x_values = [(item.utility, item.blur) for item in points]
+    y_values = [(item.security, item.blur) for item in points]
     template = (
         words.summary_alike if len({(item.utility, item.security) for item in points}) == 1 else words.summary
     )

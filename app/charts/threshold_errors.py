@@ -145,10 +145,13 @@ def _draw_errors(
     farthest = [*(item.edges[-1] for item in cheats.values()), max(threshold or 0.0, 0.0)]
     means = [item.mean for item in (*honest, *mixed)]
     x = build_horizontal_axis([*means, *farthest], from_zero=True, non_negative=True, localize=words.localize)
-    top, heights = (
-        2.6 * LINE_HEIGHT,
-        [AREA_HEIGHT, DOTS_HEIGHT, *([DOTS_HEIGHT] if mixed else []), *([AREA_HEIGHT] if cheats else [])],
-    )
+    top = 2.6 * LINE_HEIGHT
+    heights = [
+        AREA_HEIGHT,
+        DOTS_HEIGHT,
+        *([DOTS_HEIGHT] if mixed else []),
+        *([AREA_HEIGHT] if cheats else []),
+    ]
     bottom = top + sum(_BAND_TITLE_HEIGHT + inner_height + _BAND_GAP for inner_height in heights)
     left, right = fit_sides(x)
     plot_area, height = PlotArea(left, top, right, bottom, x, build_axis([])), bottom + 3 * MAX_FONT_SIZE

@@ -136,7 +136,7 @@ def build_forked_program(
     It also forks the clock if ``clock_database_url`` is given. The URL is passed in the environment, because
     every user can see a command line.
     """
-    command = [sys.executable, "-m", "workers.forked", "--queues", ",".join(queues), "--jobs", str(jobs)]
+    command = [sys.executable, "-m", "workers.fork_server", "--queues", ",".join(queues), "--jobs", str(jobs)]
     command += ["--grace", str(grace_s), f"--name={name}"]
     command += ["--logs", str(logs)] if logs else []
     command += ["--clock"] if clock_database_url else []

@@ -79,10 +79,8 @@ def _attack_with_merge(target: MicrodataTarget, columns: int) -> IntArray:
 
 def _link_with_merge(target: MicrodataTarget, original: pd.DataFrame, anonymized: pd.DataFrame) -> IntArray:
     """Link each row of Y to the nearest of all pairs with equal quasi-identifiers."""
-    anonymized_rows, original_rows = (
-        anonymized.assign(j=np.arange(len(anonymized))),
-        original.assign(i=np.arange(len(original))),
-    )
+    anonymized_rows = anonymized.assign(j=np.arange(len(anonymized)))
+    original_rows = original.assign(i=np.arange(len(original)))
     pairs = anonymized_rows.merge(original_rows, on=list(original.columns))
     j, i = pairs["j"].to_numpy(), pairs["i"].to_numpy()
     total = _sum_squared_differences(target.original.values.T[:, i], target.values.T[:, j])

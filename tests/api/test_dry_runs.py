@@ -236,10 +236,8 @@ def test_a_check_keeps_to_the_limits_of_a_submission(client: TestClient) -> None
 
 @pytest.mark.parametrize("kind", ["file", "text"])
 def test_a_comment_with_a_nul_or_as_a_file_is_refused_as_in_a_submission(arena: Arena, kind: str) -> None:
-    token, files = (
-        arena.get_team_token("red"),
-        {name: (f"{name}.csv", content) for name, content in VALID_FILES.items()},
-    )
+    token = arena.get_team_token("red")
+    files = {name: (f"{name}.csv", content) for name, content in VALID_FILES.items()}
     if kind == "file":
         content: dict[str, Any] = {"files": files | {"comment": ("c.txt", b"a try")}}
         reason = "send the comment as text, not as a file"
@@ -292,10 +290,8 @@ def test_a_check_of_a_guess_reports_the_same_errors_as_a_refused_guess(
     contest: Contest, content: bytes
 ) -> None:
     target = find_target(contest)
-    check_response, refusal = (
-        check_guess(contest, target, content),
-        contest.submit_guess("blue", target, content),
-    )
+    check_response = check_guess(contest, target, content)
+    refusal = contest.submit_guess("blue", target, content)
     assert check_response.status_code == refusal.status_code == 422
     assert check_response.json() == refusal.json()
 

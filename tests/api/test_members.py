@@ -148,10 +148,8 @@ def test_a_team_invite_serves_as_many_people_as_it_says_and_sixty_days(arena: Ar
 
 
 def test_a_member_leaves_but_not_the_last_one(arena: Arena) -> None:
-    first, second = (
-        arena.get_team_token("red"),
-        sign_up_member(arena, create_team_invite(arena, "red"), name="Bob"),
-    )
+    first = arena.get_team_token("red")
+    second = sign_up_member(arena, create_team_invite(arena, "red"), name="Bob")
     path = f"/competitions/{arena.slug}/team/members"
     leave_response = arena.call("DELETE", f"{path}/{second['user_id']}", token=second["token"])
     assert (leave_response.status_code, leave_response.content) == (204, b"")

@@ -17,11 +17,11 @@ from app.db.transaction import transaction
 from app.locale.language import LANGUAGES
 from tests.support.arena import API, Arena, build_competition_toml
 from tests.support.contest import Contest, run_clock
+from tests.support.translations import translate
+from tests.support.translations import translate_problem as refused_in_words
 from tests.support.unreadable_uploads import clear_not_before
 from tests.support.uploads import score_everything
 from tests.web.reader import get_page, post_form
-from tests.web.spoken import translate
-from tests.web.spoken import translate_problem as refused_in_words
 from workers import child_manager
 
 pytestmark = pytest.mark.full

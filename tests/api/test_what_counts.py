@@ -27,10 +27,10 @@ from tests.support.arena import ROWS, Arena, build_noisy_release
 from tests.support.baselines import add_baseline
 from tests.support.contest import Contest, load_competition
 from tests.support.organizer_pages import get_page_text
+from tests.support.translations import translate
 from tests.support.unreadable_uploads import clear_not_before
 from tests.support.uploads import score_everything
 from tests.web.reader import get_page
-from tests.web.spoken import translate
 from workers import child_manager
 
 pytestmark = pytest.mark.full

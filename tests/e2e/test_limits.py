@@ -19,8 +19,8 @@ from app.db.models import Attempt
 from app.db.transaction import transaction
 from tests.e2e.lines import RawConnection, open_connection, watch_events
 from tests.e2e.stack import ServedContest, open_small_contest, read_command_line, run_web_server
+from tests.support.translations import translate
 from tests.support.wait import TIMEOUT_S
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

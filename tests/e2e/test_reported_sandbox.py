@@ -14,9 +14,9 @@ from app.services.jobs import queue
 from tests.e2e.stack import QUICK_SETTINGS, build_role_env, run_program
 from tests.support.accounts import sign_in_new_person
 from tests.support.arena import Arena
+from tests.support.translations import translate
 from tests.support.wait import poll_until
 from tests.web.reader import get_page
-from tests.web.spoken import translate
 from workers import sandbox
 
 pytestmark = pytest.mark.full

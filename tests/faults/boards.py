@@ -111,10 +111,8 @@ def compare_boards(ledger: Ledger, facts: BoardFacts, callers: dict[str, Caller]
     for viewer in audience_tokens(ledger):
         for board in BOARDS:
             answer = callers[viewer].request("GET", f"/competitions/{ledger.slug}/boards/{board}")
-            actual, expected_board = (
-                extract_rows(board, answer.json()),
-                build_expected_board(board, facts, viewer),
-            )
+            actual = extract_rows(board, answer.json())
+            expected_board = build_expected_board(board, facts, viewer)
             if not is_nearly_equal(actual, expected_board):
                 yield f"{ledger.slug}: the {board} board of {viewer} is {actual}, not {expected_board}"
 

@@ -110,10 +110,8 @@ class Caller:
             response = self.try_request(method, path, headers, hang_up_rate=hang_up_rate, content=content)
             if response is not None and response.status_code != 503:
                 return RetriedResponse(response, lost_tries, unavailable_tries)
-            lost_tries, unavailable_tries = (
-                lost_tries + (response is None),
-                unavailable_tries + (response is not None),
-            )
+            lost_tries = lost_tries + (response is None)
+            unavailable_tries = unavailable_tries + (response is not None)
             hang_up_rate = hang_up_rate if lost_tries < 3 else 0.0
             time.sleep(self.random.uniform(0.1, 1.5))
         raise NoResponse(

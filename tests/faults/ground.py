@@ -248,7 +248,7 @@ class ServiceInstallation:
 def find_role(process: psutil.Process) -> str:
     line = " ".join(process.cmdline())
     parent = process.parent()
-    if "workers.forked" in line:
+    if "workers.fork_server" in line:
         role = FORK_ROLES.get(process.name(), "forking process")
         is_pool_fork = "worker" in role and parent is not None and parent.name() == process.name()
         return "pool process" if is_pool_fork else role

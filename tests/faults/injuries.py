@@ -217,11 +217,9 @@ def move_store_away(installation: ServiceInstallation, _: Random) -> FaultOutcom
 
 def list_fault_kinds() -> tuple[FaultKind, ...]:
     """Return all kinds of faults."""
-    signal_role, suspend_role, terminate = (
-        partial(partial, send_signal),
-        partial(partial, suspend_process),
-        signal.SIGTERM,
-    )
+    signal_role = partial(partial, send_signal)
+    suspend_role = partial(partial, suspend_process)
+    terminate = signal.SIGTERM
     kills = [
         FaultKind(f"kill -9 {role}", weight, signal_role(role, signal.SIGKILL))
         for role, weight in (

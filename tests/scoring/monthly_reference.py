@@ -135,10 +135,8 @@ def top_goods(original: Sequence[Row], released: Sequence[Row]) -> float:
 
 
 def top_cf(original: Sequence[Row], released: Sequence[Row]) -> float:
-    original_quantities, released_quantities = (
-        quantities_by_good(original, original),
-        quantities_by_good(original, released),
-    )
+    original_quantities = quantities_by_good(original, original)
+    released_quantities = quantities_by_good(original, released)
     top_goods_list = list_top_goods(original_quantities)
     original_quantities, released_quantities = (
         {good: dict.fromkeys(table[good], 1) for good in top_goods_list}

@@ -113,11 +113,9 @@ def random_row(random: Random, customer: str, good: str, cell_values: CellValues
 
 def alter_rows(random: Random, original_rows: list[Row], cell_values: CellValues) -> list[Row]:
     """Return rows of AT: none, some or all are changed, and up to half are deleted."""
-    free_pseudonyms, pseudonyms, change_share = (
-        random.sample(PSEUDONYMS, len(PSEUDONYMS)),
-        dict[str, str](),
-        random.choice([0, 0.3, 1]),
-    )
+    free_pseudonyms = random.sample(PSEUDONYMS, len(PSEUDONYMS))
+    pseudonyms = dict[str, str]()
+    change_share = random.choice([0, 0.3, 1])
     max_deletions = len(original_rows) - len(original_rows) // 2
     deleted_rows = random.sample(
         range(len(original_rows)), random.choice([0, max_deletions // 2, max_deletions])

@@ -82,18 +82,14 @@ def list_windows(puzzle: Puzzle, digits: int | None) -> Iterator[tuple[int, floa
     if digits is None:
         yield puzzle.correct, puzzle.utility - TOLERANCE, puzzle.utility + TOLERANCE
         return
-    u, e, overall = (
-        round(puzzle.utility, digits),
-        round(puzzle.correct / puzzle.rows, digits),
-        round(puzzle.overall, OVERALL_DIGITS),
-    )
+    u = round(puzzle.utility, digits)
+    e = round(puzzle.correct / puzzle.rows, digits)
+    overall = round(puzzle.overall, OVERALL_DIGITS)
     half_unit, overall_unit = 0.5 * 10.0**-digits, 10.0**-OVERALL_DIGITS
     for hits in range(puzzle.rows + 1):
         rate = hits / puzzle.rows
-        low, high = (
-            max(u - half_unit, 2 * overall - overall_unit - rate),
-            min(u + half_unit, 2 * overall + overall_unit - rate),
-        )
+        low = max(u - half_unit, 2 * overall - overall_unit - rate)
+        high = min(u + half_unit, 2 * overall + overall_unit - rate)
         if abs(rate - e) <= half_unit + TOLERANCE and low <= high:
             yield hits, low - TOLERANCE, high + TOLERANCE
 

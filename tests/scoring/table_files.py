@@ -66,10 +66,8 @@ spellings = st.sampled_from(SPELLINGS) | finite.map(repr)
 @st.composite
 def frames(draw: st.DrawFn) -> pd.DataFrame:
     rows = draw(st.integers(1, 8))
-    texts, numbers = (
-        st.lists(cell_texts, min_size=rows, max_size=rows),
-        st.lists(finite, min_size=rows, max_size=rows),
-    )
+    texts = st.lists(cell_texts, min_size=rows, max_size=rows)
+    numbers = st.lists(finite, min_size=rows, max_size=rows)
     return pd.DataFrame(
         {name: draw(texts) for name in COLUMNS.quasi_identifiers}
         | {name: np.array(draw(numbers)) for name in COLUMNS.sensitive}

@@ -60,10 +60,8 @@ def build_case(tables: Tables, source: list[int]) -> MicrodataCase:
 @st.composite
 def cases(draw: st.DrawFn) -> MicrodataCase:
     rows, quasi, sensitive = draw(st.integers(1, 9)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
-    text, cell = (
-        st.sampled_from(TEXTS[: draw(st.integers(1, 6))]),
-        st.sampled_from(draw(st.sampled_from([TAME, HOSTILE]))),
-    )
+    text = st.sampled_from(TEXTS[: draw(st.integers(1, 6))])
+    cell = st.sampled_from(draw(st.sampled_from([TAME, HOSTILE])))
     text_row, cell_row = st.tuples(*[text] * quasi), st.lists(cell, min_size=sensitive, max_size=sensitive)
     xq = draw(st.lists(text_row, min_size=rows, max_size=rows))
     xs = draw(st.lists(cell_row, min_size=rows, max_size=rows))

@@ -52,10 +52,8 @@ def solve_with_highs(matrix: FloatArray, fixed: int, *, is_exact: bool = False) 
     constraint_rows = np.vstack(
         [np.kron(np.eye(n), np.ones(n)), np.kron(np.ones(n), np.eye(n)), np.eye(n).ravel()]
     )
-    lower_limits, upper_limits = (
-        np.append(np.ones(2 * n), fixed if is_exact else 0),
-        np.append(np.ones(2 * n), fixed),
-    )
+    lower_limits = np.append(np.ones(2 * n), fixed if is_exact else 0)
+    upper_limits = np.append(np.ones(2 * n), fixed)
     solution = milp(
         matrix.ravel(),
         integrality=np.ones(n * n, dtype=np.int64),

@@ -65,10 +65,8 @@ def test_the_order_of_candidates_changes_no_outcome(case: tuple[list[float], lis
     scores, members = np.array(case[0]), np.array(case[1])
     order = np.random.default_rng(len(scores)).permutation(len(scores))
     for value in ("tpr", "advantage"):
-        outcome, reordered_outcome = (
-            membership_outcome(scores, members, value=value),
-            membership_outcome(scores[order], members[order], value=value),
-        )
+        outcome = membership_outcome(scores, members, value=value)
+        reordered_outcome = membership_outcome(scores[order], members[order], value=value)
         assert outcome == reordered_outcome
 
 
@@ -204,11 +202,9 @@ def test_the_interval_is_computed_from_paired_differences() -> None:
 def split_survey(hidden_column: str) -> tuple[TypedTable, TypedTable, TypedTable, TypedTable]:
     table = build_survey(400).candidates
     names = [name for name in table.schema.names if name != hidden_column]
-    known_columns, cells, members = (
-        table.select_columns(*names),
-        table.select_columns(hidden_column),
-        random_half(table.rows),
-    )
+    known_columns = table.select_columns(*names)
+    cells = table.select_columns(hidden_column)
+    members = random_half(table.rows)
     return (
         known_columns.select_rows(~members),
         cells.select_rows(~members),
@@ -238,11 +234,9 @@ def test_the_reference_predicts_numbers_better_than_the_commonest_value() -> Non
 def test_the_reference_breaks_ties_by_the_first_value_despite_rounding() -> None:
     rows: Rows = [[value, text] for value in (0.1, 0.7, 1e6) for text in ("a", "never")]
     table = build_table(rows, build_schema(1, 1))
-    known_cells, texts, numbers = (
-        table.select_columns("n0"),
-        table.select_columns("c0"),
-        build_table([[0.0], [1.0]] * 3, build_schema(1, 0)),
-    )
+    known_cells = table.select_columns("n0")
+    texts = table.select_columns("c0")
+    numbers = build_table([[0.0], [1.0]] * 3, build_schema(1, 0))
     for order in (np.arange(6), np.arange(6)[::-1]):
         assert set(
             predict(known_cells.select_rows(order), texts.select_rows(order), known_cells).column_texts(0)
@@ -256,21 +250,17 @@ def test_the_reference_breaks_ties_by_the_first_value_despite_rounding() -> None
 def test_the_reference_is_trained_on_background_rows_if_there_are_any(hidden_column: str) -> None:
     original = build_survey(200)
     names = [name for name in original.candidates.schema.names if name != hidden_column]
-    known_columns, truth, is_member = (
-        original.candidates.select_columns(*names),
-        original.candidates.select_columns(hidden_column),
-        random_half(200),
-    )
+    known_columns = original.candidates.select_columns(*names)
+    truth = original.candidates.select_columns(hidden_column)
+    is_member = random_half(200)
     members = Members(np.flatnonzero(is_member), original.candidates.select_rows(is_member), truth)
     assert original.background is not None
     with_background, without_background = (
         reference_guess(replace(members, original=MembershipOriginal(known_columns, background)))
         for background in (original.background, None)
     )
-    background_columns, background_cells = (
-        original.background.select_columns(*names),
-        original.background.select_columns(hidden_column),
-    )
+    background_columns = original.background.select_columns(*names)
+    background_cells = original.background.select_columns(hidden_column)
     assert are_equal(
         with_background, predict(background_columns, background_cells, known_columns.select_rows(is_member))
     )

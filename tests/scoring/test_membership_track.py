@@ -96,11 +96,9 @@ def test_a_verdict_equals_plain_loops() -> None:
     members = TRACK.answer_spec.read(allocate_members(original, rules, {}), build_context(original, rules))
     release = TRACK.anonymize(TRACK.methods["noise"], original, rules, np.random.default_rng(3), {})[0]
     verdict = evaluate(rules, original, release, members)
-    member_rows, released_rows, all_rows = (
-        list_rows(members.table),
-        list_rows(release),
-        list_rows(original.candidates),
-    )
+    member_rows = list_rows(members.table)
+    released_rows = list_rows(release)
+    all_rows = list_rows(original.candidates)
     expected_measures = {name: getattr(plain, name)(member_rows, released_rows) for name in TRACK.measures}
     assert {name: result.value for name, result in verdict.measures.items()} == pytest.approx(
         expected_measures, abs=1e-6

@@ -120,11 +120,9 @@ def test_many_queries_find_the_same_as_a_few() -> None:
     rng = np.random.default_rng(16)
     points, group_of = generate_points("grid", rng), rng.permutation(np.arange(ROWS) % 30)
     index, repeats = build_index(points, group_rows(group_of[:, None])), MIN_SORTED_QUERIES // ROWS + 1
-    queries, groups, barred = (
-        generate_points("grid", rng),
-        rng.integers(-1, 30, ROWS),
-        rng.integers(-1, ROWS, ROWS),
-    )
+    queries = generate_points("grid", rng)
+    groups = rng.integers(-1, 30, ROWS)
+    barred = rng.integers(-1, ROWS, ROWS)
     single_result = nearest_rows(index, queries, groups, excluded_rows=barred)
     repeated_result = nearest_rows(
         index,

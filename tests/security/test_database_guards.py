@@ -522,10 +522,8 @@ def test_a_guess_refused_for_outdated_terms_costs_nothing_and_can_be_sent_again(
     record_terms()
     second_phase_contest.move_phases(reidentification=(-2, 1))
     red_submission = next(iter(second_phase_contest.secrets))
-    target, content = (
-        second_phase_contest.find_target(red_submission)["id"],
-        second_phase_contest.build_guess(red_submission, 4),
-    )
+    target = second_phase_contest.find_target(red_submission)["id"]
+    content = second_phase_contest.build_guess(red_submission, 4)
     refused = second_phase_contest.submit_guess("blue", target, content)
     assert (refused.status_code, refused.json()["code"]) == (409, "changed_meanwhile")
     run_clock()

@@ -15,7 +15,7 @@ from app.services.accounts import accounts
 from tests.support.accounts import create_person, get_me, read_refusal, request_token
 from tests.support.arena import API, PASSWORD
 from tests.support.passwords import sign_in_browser
-from tests.web.spoken import translate
+from tests.support.translations import translate
 
 pytestmark = pytest.mark.full
 

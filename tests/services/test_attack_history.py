@@ -70,10 +70,8 @@ def test_at_each_moment_a_cell_is_the_best_of_what_was_received(judged_contest: 
 
 def test_the_last_steps_are_the_matrix(judged_contest: JudgedContest) -> None:
     reveal()
-    matrix, steps = (
-        judged_contest.contest.get_board("matrix"),
-        index_cells(read_timeline(judged_contest.contest)),
-    )
+    matrix = judged_contest.contest.get_board("matrix")
+    steps = index_cells(read_timeline(judged_contest.contest))
     for row in matrix["rows"]:
         for target, cell in zip(matrix["targets"], row["cells"], strict=True):
             if not row["built_in"]:

@@ -53,9 +53,9 @@ from tests.support.contest import (
     load_competition_id,
     run_clock,
 )
+from tests.support.translations import translate
 from tests.support.uploads import score_everything
 from tests.web.reader import get_page, post_form
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

@@ -197,10 +197,8 @@ def compute_expected_value(
     membership_contest: MembershipContest, team: str, hidden_guess: list[Any], hidden_truth: list[Any]
 ) -> Fraction:
     """Compute a guess's value beyond a reference that imputes the hidden column from the background."""
-    is_member, background = (
-        membership_contest.get_members(team).is_member.tolist(),
-        membership_contest.full_original.background,
-    )
+    is_member = membership_contest.get_members(team).is_member.tolist()
+    background = membership_contest.full_original.background
     names = membership_contest.public_original.candidates.schema.names
     member_guess, member_truth = (
         [cell for cell, inside in zip(column, is_member, strict=True) if inside]

@@ -83,10 +83,8 @@ ATTACKS: dict[str, Callable[[plain.Rows, plain.Rows], list[float]]] = {
 def test_attackers_and_guesses_at_members_come_to_what_an_independent_program_computes(
     membership_contest: MembershipContest,
 ) -> None:
-    members, candidates = (
-        read_membership(membership_contest, "blue"),
-        list_rows(membership_contest.public_original.candidates),
-    )
+    members = read_membership(membership_contest, "blue")
+    candidates = list_rows(membership_contest.public_original.candidates)
     assert 2 * sum(members) == len(members)
     release, _ = TRACK.parse_release(
         {"released": membership_contest.releases["blue"]},

@@ -2,8 +2,8 @@
 
 from tests.support.contest import Contest
 from tests.support.step_up import PROBLEM_MESSAGES, PasswordForm, read_state
+from tests.support.translations import translate_problem as refused_in_words
 from tests.web.reader import get_page, post_form
-from tests.web.spoken import translate_problem as refused_in_words
 
 
 def collect_refusals(contest: Contest, form: PasswordForm, *, field: str) -> list[tuple[str, str]]:

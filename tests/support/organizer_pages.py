@@ -31,10 +31,8 @@ def contest(client: TestClient) -> Contest:
 def fail_evaluation(submission_id: str) -> None:
     with transaction() as session:
         evaluation = session.query(Evaluation).filter_by(submission_id=submission_id, current=True).one()
-        evaluation.state, evaluation.failure = (
-            State.ERROR,
-            CodedMessage("scoring_failed", Message("the disk was full")),
-        )
+        evaluation.state = State.ERROR
+        evaluation.failure = CodedMessage("scoring_failed", Message("the disk was full"))
 
 
 def format_future_time(days: float) -> str:

@@ -8,8 +8,8 @@ from fastapi.testclient import TestClient
 from app.locale.language import LANGUAGES
 from tests.support.arena import ROWS
 from tests.support.contest import Contest
+from tests.support.translations import translate
 from tests.web.reader import get_page
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

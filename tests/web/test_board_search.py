@@ -12,8 +12,8 @@ from app.api.documentation.bodies import build_model_example
 from app.web.visitor import standings
 from tests.support.board_pages import extract_text, get_board_page
 from tests.support.contest import Contest
+from tests.support.translations import translate
 from tests.support.uploads import score_everything
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

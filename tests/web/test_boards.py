@@ -15,9 +15,9 @@ from app.web.site import notation
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.board_pages import IMMEDIATE_FEEDBACK, VIEWERS, extract_text, get_board_page, parse_ranking
 from tests.support.contest import Contest
+from tests.support.translations import translate
 from tests.support.uploads import score_everything
 from tests.web.reader import extract_words
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

@@ -19,8 +19,8 @@ from tests.support.contest import Contest, judge_everything
 from tests.support.several_questions_contest import build_claims, create_contest
 from tests.support.several_questions_track import SEVERAL_QUESTIONS_TRACK
 from tests.support.track_package import install_track
+from tests.support.translations import translate
 from tests.web.reader import get_page
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

@@ -63,11 +63,9 @@ def convert_to_oklab(colour: Colour) -> Colour:
 
 def convert_from_oklab(lab: Colour) -> Colour:
     a, b, c = lab
-    long, mid, close = (
-        (a + 0.3963377774 * b + 0.2158037573 * c) ** 3,
-        (a - 0.1055613458 * b - 0.0638541728 * c) ** 3,
-        (a - 0.0894841775 * b - 1.2914855480 * c) ** 3,
-    )
+    long = (a + 0.3963377774 * b + 0.2158037573 * c) ** 3
+    mid = (a - 0.1055613458 * b - 0.0638541728 * c) ** 3
+    close = (a - 0.0894841775 * b - 1.2914855480 * c) ** 3
     return (
         4.0767416621 * long - 3.3077115913 * mid + 0.2309699292 * close,
         -1.2684380046 * long + 2.6097574011 * mid - 0.3413193965 * close,

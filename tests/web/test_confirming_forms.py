@@ -29,8 +29,8 @@ from tests.support.step_up import (
     request_reinstatement,
     request_rule_change,
 )
+from tests.support.translations import translate_problem as refused_in_words
 from tests.web.reader import SAME_ORIGIN, get_page, post_form
-from tests.web.spoken import translate_problem as refused_in_words
 
 pytestmark = pytest.mark.full
 

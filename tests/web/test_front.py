@@ -11,9 +11,9 @@ from app.db.engine import get_engine
 from app.db.models import Competition
 from app.db.transaction import transaction
 from tests.support.arena import Arena, build_competition_toml
+from tests.support.translations import translate
 from tests.support.uploads import score_everything
 from tests.web.reader import extract_words, get_page
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

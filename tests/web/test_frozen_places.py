@@ -7,8 +7,8 @@ from anoncup.rules.toml_text import replace_tables
 from tests.support.contest import Contest
 from tests.support.frozen_boards import create_contest, freeze
 from tests.support.rejudgings import apply_rejudging, get_competition_file
+from tests.support.translations import translate
 from tests.web.reader import get_page
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

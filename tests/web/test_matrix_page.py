@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from app.charts.heatmap import format_hundredths
 from tests.support.board_pages import IMMEDIATE_FEEDBACK, VIEWERS, extract_text, get_board_page, parse_ranking
 from tests.support.contest import Contest
-from tests.web.spoken import translate
+from tests.support.translations import translate
 
 pytestmark = pytest.mark.full
 

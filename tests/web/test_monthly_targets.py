@@ -8,8 +8,8 @@ from app.locale.language import LANGUAGES
 from tests.support.arena import Arena
 from tests.support.monthly_contest import ORIGINAL, create_contest, submit_and_score
 from tests.support.target_pages import extract_text
+from tests.support.translations import translate
 from tests.web.reader import get_page
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

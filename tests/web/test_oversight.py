@@ -23,9 +23,9 @@ from tests.support.accounts import sign_in_new_person
 from tests.support.arena import Arena
 from tests.support.contest import Contest
 from tests.support.organizer_pages import ORGANIZE_PATH, contest, get_page_text
+from tests.support.translations import translate, translate_message
 from tests.support.wait import poll_until
 from tests.web.reader import get_page, post_form
-from tests.web.spoken import translate, translate_message
 from workers import sandbox
 
 pytestmark = pytest.mark.full

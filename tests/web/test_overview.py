@@ -13,9 +13,9 @@ from app.web.visitor.leader import compare_scores, find_leader, select_podium
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.contest import Contest
 from tests.support.overview_page import RULES, build_board_from_rows, build_row
+from tests.support.translations import translate
 from tests.support.uploads import score_everything
 from tests.web.reader import extract_words, get_page
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

@@ -16,8 +16,8 @@ from app.db.transaction import transaction
 from app.http import throttle
 from app.services.accounts import accounts
 from tests.support.arena import API, PASSWORD, Arena
+from tests.support.translations import translate, translate_message, translate_problem
 from tests.web.reader import SAME_ORIGIN, get_page, post_form
-from tests.web.spoken import translate, translate_message, translate_problem
 
 pytestmark = pytest.mark.full
 

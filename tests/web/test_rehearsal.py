@@ -10,8 +10,8 @@ from tests.support.arena import PASSWORD, build_competition_toml
 from tests.support.contest import Contest
 from tests.support.rehearsal import RehearsedContest
 from tests.support.setup_pages import BASICS
+from tests.support.translations import translate
 from tests.web.reader import get_page, post_form
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

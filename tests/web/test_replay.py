@@ -13,8 +13,8 @@ from tests.support.board_histories import find_leaders
 from tests.support.board_pages import extract_text
 from tests.support.contest import Contest
 from tests.support.large_contest import ContestSize
+from tests.support.translations import translate
 from tests.web.reader import get_page
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

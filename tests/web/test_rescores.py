@@ -9,9 +9,9 @@ from fastapi.testclient import TestClient
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.disqualification_pages import ORGANIZE_PATH, submit_release
 from tests.support.organizer_pages import get_page_text
+from tests.support.translations import translate
 from tests.support.uploads import score_everything
 from tests.web.reader import get_page, post_form
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

@@ -10,8 +10,8 @@ from app.locale.language import LANGUAGES
 from app.web.site.language import words_in
 from tests.support.contest import Contest, load_competition, load_competition_id, run_clock
 from tests.support.organizer_pages import build_extension_path, get_page_text
+from tests.support.translations import translate
 from tests.web.reader import get_page
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 
@@ -32,15 +32,13 @@ def contest(client: TestClient) -> Contest:
 def test_a_reveal_that_waits_is_on_the_first_page_and_on_the_organizers(
     contest: Contest, language: str
 ) -> None:
-    visitor_note, organizer_note = (
-        translate(
-            "The end was brought forward. So that nobody is taken by surprise, the scores and the secrets are held back until:",
-            language,
-        ),
-        translate(
-            "The end was brought forward: this waits until the notice period is over. Until then the end can still be moved.",
-            language,
-        ),
+    visitor_note = translate(
+        "The end was brought forward. So that nobody is taken by surprise, the scores and the secrets are held back until:",
+        language,
+    )
+    organizer_note = translate(
+        "The end was brought forward: this waits until the notice period is over. Until then the end can still be moved.",
+        language,
     )
     assert visitor_note not in get_page(contest.arena, contest.path, language=language).text
     assert organizer_note not in get_page_text(contest.arena, "/phases", language=language)
@@ -52,13 +50,13 @@ def test_a_reveal_that_waits_is_on_the_first_page_and_on_the_organizers(
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_preview_of_a_nearer_end_says_what_waits(contest: Contest, language: str) -> None:
-    waiting_note, announcement_note = (
-        translate(
-            "The secrets and the hidden scores stay hidden until {hours} h after this change was announced, or until the present end if that is earlier.",
-            language,
-            hours=24,
-        ),
-        translate("The new end of the last phase is announced to the teams at once.", language),
+    waiting_note = translate(
+        "The secrets and the hidden scores stay hidden until {hours} h after this change was announced, or until the present end if that is earlier.",
+        language,
+        hours=24,
+    )
+    announcement_note = translate(
+        "The new end of the last phase is announced to the teams at once.", language
     )
     earlier_end = get_page_text(
         contest.arena, build_extension_path(1).replace("anonymization", "reidentification"), language=language

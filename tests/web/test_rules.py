@@ -28,8 +28,8 @@ from app.web.site.notation import format_number, mark_up_symbols
 from app.web.visitor import formulas
 from app.web.visitor.rules import build_worked_example, find_source, iter_attacker_rules, iter_measure_rules
 from tests.support.arena import Arena, build_competition_toml
+from tests.support.translations import translate
 from tests.web.reader import extract_words, get_page
-from tests.web.spoken import translate
 
 
 def list_names(part: str) -> set[str]:

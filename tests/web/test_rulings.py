@@ -16,9 +16,9 @@ from tests.support.arena import API, PASSWORD, Arena
 from tests.support.contest import Contest
 from tests.support.disqualification_pages import ORGANIZE_PATH, submit_release
 from tests.support.organizer_pages import fail_evaluation, get_page_text
+from tests.support.translations import translate, translate_message
 from tests.support.uploads import score_everything
 from tests.web.reader import get_page, post_form
-from tests.web.spoken import translate, translate_message
 
 pytestmark = pytest.mark.full
 

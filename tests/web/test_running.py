@@ -24,8 +24,8 @@ from tests.support.organizer_pages import (
     fail_evaluation,
     get_page_text,
 )
+from tests.support.translations import translate, translate_message
 from tests.web.reader import post_form
-from tests.web.spoken import translate, translate_message
 
 __all__ = ["contest"]
 

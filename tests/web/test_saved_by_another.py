@@ -6,8 +6,8 @@ from app.web.organizer.setup_steps import SAVED_BY_ANOTHER
 from tests.support.arena import Arena
 from tests.support.organizer_pages import extract_hidden_fields
 from tests.support.setup_pages import BASICS, ORGANIZE_PATH, PUBLICATION, load_competition
+from tests.support.translations import translate_problem as said_of
 from tests.web.reader import get_page, post_form
-from tests.web.spoken import translate_problem as said_of
 
 pytestmark = pytest.mark.full
 

@@ -26,8 +26,8 @@ from tests.support.setup_pages import (
     new_organizer,
     upload_original,
 )
+from tests.support.translations import translate
 from tests.web.reader import extract_words, get_page, post_form
-from tests.web.spoken import translate
 
 __all__ = ["new_organizer"]
 

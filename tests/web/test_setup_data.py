@@ -18,8 +18,8 @@ from app.storage import get_store, staging
 from tests.support.arena import Arena
 from tests.support.setup_data_pages import begin_setup, parse_form
 from tests.support.setup_pages import load_competition, load_rules, new_organizer, upload_original
+from tests.support.translations import translate
 from tests.web.reader import get_page, post_form
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

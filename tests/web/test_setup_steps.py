@@ -12,8 +12,8 @@ from app.locale.language import LANGUAGES
 from app.services.contests import competitions
 from tests.support.arena import Arena
 from tests.support.setup_pages import BASICS, new_organizer
+from tests.support.translations import translate
 from tests.web.reader import get_page, post_form
-from tests.web.spoken import translate
 
 __all__ = ["new_organizer"]
 

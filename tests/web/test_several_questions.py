@@ -21,8 +21,8 @@ from tests.support.several_questions_contest import build_claims, create_contest
 from tests.support.several_questions_track import QUESTIONS_TOML, SEVERAL_QUESTIONS_TRACK
 from tests.support.target_pages import extract_text
 from tests.support.track_package import install_track
+from tests.support.translations import translate
 from tests.web.reader import extract_words, get_page, post_form
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

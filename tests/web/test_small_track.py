@@ -14,9 +14,9 @@ from tests.support.arena import API, Arena
 from tests.support.contest import SECOND_PHASE, Contest
 from tests.support.small_track_pages import submit_and_score
 from tests.support.track_package import install_track
+from tests.support.translations import translate
 from tests.support.uploads import score_everything
 from tests.web.reader import get_page, post_form
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

@@ -26,9 +26,9 @@ from tests.support.arena import Arena, build_competition_toml
 from tests.support.contest import load_competition
 from tests.support.organizer_pages import fail_evaluation
 from tests.support.submission_pages import submit_and_score
+from tests.support.translations import translate
 from tests.support.uploads import score_everything
 from tests.web.reader import get_page
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

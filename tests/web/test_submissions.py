@@ -20,6 +20,7 @@ from app.db.models import Submission
 from app.locale.language import LANGUAGES
 from tests.support.arena import Arena, build_competition_toml, build_noisy_release
 from tests.support.contest import load_competition
+from tests.support.translations import translate, translate_message
 from tests.support.uploads import (
     BAD_UPLOADS,
     GOOD_SECRET,
@@ -29,7 +30,6 @@ from tests.support.uploads import (
     score_everything,
 )
 from tests.web.reader import SAME_ORIGIN, extract_words, get_page, post_form
-from tests.web.spoken import translate, translate_message
 
 pytestmark = pytest.mark.full
 

@@ -14,8 +14,8 @@ from app.locale.language import LANGUAGES
 from tests.support.arena import ROWS
 from tests.support.contest import Contest, judge_everything
 from tests.support.target_pages import extract_text
+from tests.support.translations import translate, translate_message
 from tests.web.reader import extract_words, get_page, post_form
-from tests.web.spoken import translate, translate_message
 
 PUBLICATION = '[publication]\nfeedback = "{feedback}"'
 

@@ -20,8 +20,8 @@ from tests.support.board_pages import extract_text, get_board_page
 from tests.support.contest import Contest
 from tests.support.rejudgings import apply_rejudging, build_reweighted_file
 from tests.support.team_rows import load_team_id
+from tests.support.translations import translate
 from tests.web.reader import get_page
-from tests.web.spoken import translate
 
 IMMEDIATE = '[publication]\nfeedback = "immediate"'
 

@@ -21,8 +21,8 @@ from app.services.originals.threshold_reports import MAX_UNFINISHED
 from app.web.site.notation import format_number
 from tests.support.arena import Arena
 from tests.support.threshold_reports import add_waiting_reports
+from tests.support.translations import translate, translate_message
 from tests.web.reader import get_page, post_form
-from tests.web.spoken import translate, translate_message
 from workers import advise
 
 pytestmark = pytest.mark.full

@@ -24,9 +24,9 @@ from tests.recorded import build_verdict
 from tests.support.arena import Arena, build_competition_toml, build_original_table
 from tests.support.monthly_contest import ORIGINAL, create_contest
 from tests.support.monthly_contest import submit_and_score as monthly
+from tests.support.translations import translate
 from tests.support.uploads import score_everything
 from tests.web.reader import get_page
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

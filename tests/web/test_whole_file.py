@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.arena import Arena, build_competition_toml
 from tests.support.setup_pages import ORGANIZE_PATH, load_competition
+from tests.support.translations import translate
 from tests.web.reader import get_page, post_form
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

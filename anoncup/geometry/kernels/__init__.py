@@ -107,11 +107,9 @@ def _warm_tables() -> None:
 
 def _warm_microdata() -> None:
     _warm_tables()
-    zeros, values, zero_codes = (
-        np.zeros(1, dtype=np.int64),
-        np.zeros((1, 1)),
-        np.zeros((1, 1), dtype=np.int64),
-    )
+    zeros = np.zeros(1, dtype=np.int64)
+    values = np.zeros((1, 1))
+    zero_codes = np.zeros((1, 1), dtype=np.int64)
     no_child, rows = np.full(1, -1, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
     tree = (values, zeros, zeros, zeros + 1, no_child, zeros, values, values)
     sort_by_group(zeros, zeros.copy(), no_child.copy())

@@ -24,10 +24,8 @@ def k_smallest(costs: FloatArray, length: int) -> tuple[IntArray, FloatArray]:  
                 continue
             position = min(column, width - 1)
             while position > 0 and cost < smallest[row, position - 1]:
-                columns[row, position], smallest[row, position] = (
-                    columns[row, position - 1],
-                    smallest[row, position - 1],
-                )
+                columns[row, position] = columns[row, position - 1]
+                smallest[row, position] = smallest[row, position - 1]
                 position -= 1
             columns[row, position], smallest[row, position] = column, cost
     return columns, smallest
@@ -62,10 +60,8 @@ def place_rows(  # noqa: PLR0912, PLR0915, PLR0917 - compiled code takes plain a
         edges += end[row] - start[row]
     heap, heap_columns = np.empty(edges), np.empty(edges, dtype=np.int64)
     distances, predecessors = np.empty(v.shape[0]), np.empty(v.shape[0], dtype=np.int64)
-    reached_turn, settled_turn = (
-        np.full(v.shape[0], -1, dtype=np.int64),
-        np.full(v.shape[0], -1, dtype=np.int64),
-    )
+    reached_turn = np.full(v.shape[0], -1, dtype=np.int64)
+    settled_turn = np.full(v.shape[0], -1, dtype=np.int64)
     path = np.empty(v.shape[0], dtype=np.int64)
     for search in range(count):
         root = open_rows[search]

@@ -137,14 +137,12 @@ def find_most_similar_customers(  # noqa: PLR0912, PLR0915, PLR0917 - compiled c
             purchases_left += buyer_starts[good + 1] - buyer_starts[good]
         if total == 0:
             continue
-        candidate_count, customer_limit, uncounted_amount, purchases_counted, next_check, threshold = (
-            0,
-            customers,
-            total,
-            0,
-            _FIRST_CHECK,
-            0.0,
-        )
+        candidate_count = 0
+        customer_limit = customers
+        uncounted_amount = total
+        purchases_counted = 0
+        next_check = _FIRST_CHECK
+        threshold = 0.0
         for entry in range(first, last):
             good, amount = goods[entry], amounts[entry]
             for purchase in range(buyer_starts[good], buyer_starts[good + 1]):

@@ -323,11 +323,9 @@ def search_nearest(  # noqa: PLR0917 - compiled code takes plain arrays by posit
                     stack_bounds[position] = stack_bounds[position - 1]
                     position -= 1
                 child = first_child[node] + lane
-                stack[position], stack_bounds[position], stack_rows[position] = (
-                    -1 - child if is_leaf[node] else child,
-                    distance_bound,
-                    smallest_row,
-                )
+                stack[position] = -1 - child if is_leaf[node] else child
+                stack_bounds[position] = distance_bound
+                stack_rows[position] = smallest_row
                 size += 1
         nearest[query] = best_row if best_row < NO_ROW else -1
 
@@ -419,9 +417,7 @@ def search_k_nearest(  # noqa: PLR0912, PLR0917 - compiled code takes plain arra
                     stack_bounds[position] = stack_bounds[position - 1]
                     position -= 1
                 child = first_child[node] + lane
-                stack[position], stack_bounds[position], stack_rows[position] = (
-                    -1 - child if is_leaf[node] else child,
-                    distance_bound,
-                    smallest_row,
-                )
+                stack[position] = -1 - child if is_leaf[node] else child
+                stack_bounds[position] = distance_bound
+                stack_rows[position] = smallest_row
                 size += 1

@@ -55,10 +55,8 @@ def find_next_tight(  # noqa: PLR0917 - compiled code takes plain arrays by posi
     if sign < 0:
         return best_stay_price, partner, distance
     if sign > 0:
-        best_stay_price, partner = (
-            max(stay_price, stay_price + (unlisted_bounds[node] - 2.0 * own_price)),
-            node,
-        )
+        best_stay_price = max(stay_price, stay_price + (unlisted_bounds[node] - 2.0 * own_price))
+        partner = node
     for entry in range(start[node], start[node + 1]):
         earliest = (
             distances[entry] - own_price + 0.5 * stay_price
@@ -73,11 +71,9 @@ def find_next_tight(  # noqa: PLR0917 - compiled code takes plain arrays by posi
             continue
         slack = max(distances[entry] - own_price - price(links, prices, neighbour, stay_price), 0.0)
         if stay_price + 2.0 * slack / joint_sign < best_stay_price:
-            best_stay_price, partner, distance = (
-                stay_price + 2.0 * slack / joint_sign,
-                neighbour,
-                distances[entry],
-            )
+            best_stay_price = stay_price + 2.0 * slack / joint_sign
+            partner = neighbour
+            distance = distances[entry]
     return best_stay_price, partner, distance
 
 
@@ -138,10 +134,8 @@ def break_cycle(links: IntArray, prices: FloatArray, node: int) -> None:  # prag
     while current != node:
         partner = links[PARTNER, current]
         next_member = links[PARTNER, partner]
-        links[PARTNER, partner], prices[PARTNER_DISTANCE, partner] = (
-            current,
-            prices[PARTNER_DISTANCE, current],
-        )
+        links[PARTNER, partner] = current
+        prices[PARTNER_DISTANCE, partner] = prices[PARTNER_DISTANCE, current]
         current = next_member
 
 
@@ -168,11 +162,9 @@ def pair_up(  # noqa: PLR0912, PLR0915 - compiled code takes plain arrays by pos
     n = start.shape[0] - 1
     links = np.full((6, n), -1, dtype=np.int64)
     prices = np.zeros((5, n))
-    stay_prices, cost_changes, settled_counts = (
-        np.zeros(n + 1),
-        np.zeros(n + 1),
-        np.full(n + 1, -1, dtype=np.int64),
-    )
+    stay_prices = np.zeros(n + 1)
+    cost_changes = np.zeros(n + 1)
+    settled_counts = np.full(n + 1, -1, dtype=np.int64)
     settled_counts[0] = 0
     partners = np.full((counts.shape[0] + 1, n), -1, dtype=np.int64)
     path_nodes, path_points = np.empty(4 * n + 64, dtype=np.int64), np.empty((4 * n + 64, 2))
@@ -226,11 +218,9 @@ def pair_up(  # noqa: PLR0912, PLR0915 - compiled code takes plain arrays by pos
             root = links[ROOT, node]
             links[PARENT, neighbour], links[ROOT, neighbour], links[ROOT, partner] = node, root, root
             prices[PARENT_DISTANCE, neighbour] = distance
-            links[SIBLING, partner], links[SIBLING, neighbour], links[SIBLING, root] = (
-                links[SIBLING, root],
-                partner,
-                neighbour,
-            )
+            links[SIBLING, partner] = links[SIBLING, root]
+            links[SIBLING, neighbour] = partner
+            links[SIBLING, root] = neighbour
             changed_nodes[0], changed_nodes[1], changed_count = neighbour, partner, 2
             woken_nodes[1], woken_count = partner, 2
         else:
@@ -282,22 +272,18 @@ def pair_up(  # noqa: PLR0912, PLR0915 - compiled code takes plain arrays by pos
             current = changed_nodes[index]
             prices[PRICE, current] = price(links, prices, current, stay_price)
             prices[CHANGED_AT, current] = stay_price
-            path_nodes[path_length], path_points[path_length, 0], path_points[path_length, 1] = (
-                current,
-                stay_price,
-                prices[PRICE, current],
-            )
+            path_nodes[path_length] = current
+            path_points[path_length, 0] = stay_price
+            path_points[path_length, 1] = prices[PRICE, current]
             path_length += 1
             if links[SIGN, current] != 0:
                 if links[SIGN, current] < 0:
                     woken_nodes[woken_count] = current
                     woken_count += 1
-                (
-                    links[SIGN, current],
-                    links[ROOT, current],
-                    links[SIBLING, current],
-                    links[PARENT, current],
-                ) = 0, -1, -1, -1
+                links[SIGN, current] = 0
+                links[ROOT, current] = -1
+                links[SIBLING, current] = -1
+                links[PARENT, current] = -1
             else:
                 links[SIGN, current] = -1 if index == 0 else 1
         while stored < counts.shape[0] and moved - settled_count >= counts[stored]:

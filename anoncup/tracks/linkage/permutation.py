@@ -67,26 +67,22 @@ def _find_length_problems(
     """Return a problem if the secret does not have one line for each row of its table."""
     sizes = {"found": line_count, "header": direction}
     if direction == "original_row" and anonymized is not None:
-        needed, message = (
-            anonymized,
-            PluralMessage(
-                "{found} line after {header}, but the release has {needed}",
-                "{found} lines after {header}, but the release has {needed}",
-                "found",
-                **sizes,
-                needed=anonymized,
-            ),
+        needed = anonymized
+        message = PluralMessage(
+            "{found} line after {header}, but the release has {needed}",
+            "{found} lines after {header}, but the release has {needed}",
+            "found",
+            **sizes,
+            needed=anonymized,
         )
     else:
-        needed, message = (
-            originals,
-            PluralMessage(
-                "{found} line after {header}; {needed} are needed",
-                "{found} lines after {header}; {needed} are needed",
-                "found",
-                **sizes,
-                needed=originals,
-            ),
+        needed = originals
+        message = PluralMessage(
+            "{found} line after {header}; {needed} are needed",
+            "{found} lines after {header}; {needed} are needed",
+            "found",
+            **sizes,
+            needed=originals,
         )
     allows_fewer = direction == "original_row" and anonymized is None
     is_right = line_count <= needed if allows_fewer else line_count == needed

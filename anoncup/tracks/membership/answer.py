@@ -95,10 +95,8 @@ def _parse_members(content: bytes, candidates: TypedTable, schema: TableSchema) 
 def _check_known_values(members: Members, candidates: TypedTable, problems: Problems) -> None:
     """Check that the public columns of each member equal those of its candidate."""
     names = candidates.schema.names
-    member_frame, candidate_frame = (
-        build_frame(members.table.select_columns(*names)),
-        build_frame(candidates.select_rows(members.rows)),
-    )
+    member_frame = build_frame(members.table.select_columns(*names))
+    candidate_frame = build_frame(candidates.select_rows(members.rows))
     for name in names:
         differs = member_frame[name].to_numpy() != candidate_frame[name].to_numpy()
         _add_problems(problems, differs, name, "not_the_original", Message("not the value of this candidate"))

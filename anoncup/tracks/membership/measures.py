@@ -105,10 +105,8 @@ def _bin_column(members: FloatArray, released: FloatArray, bins: int) -> _Column
 
 def _share_in_tails(members: FloatArray, released: FloatArray) -> float:
     sorted_members = np.sort(members)
-    low, high = (
-        smallest_float_from(quantile(sorted_members, LOW_TAIL)),
-        largest_float_up_to(quantile(sorted_members, HIGH_TAIL)),
-    )
+    low = smallest_float_from(quantile(sorted_members, LOW_TAIL))
+    high = largest_float_up_to(quantile(sorted_members, HIGH_TAIL))
     return int(((released < low) | (released > high)).sum()) / len(released)
 
 

@@ -134,10 +134,8 @@ def blind_scores(context: ReleaseContext, rng: Generator) -> FloatArray:
 def blind_column(context: ReleaseContext, rng: Generator) -> TypedTable:
     """Return random values of the hidden column, (2N rows)."""
     schema, rows = hidden_schema(context.rules), context.sizes["originals"]
-    numbers, codes = (
-        np.empty((rows, len(schema.numeric))),
-        np.empty((rows, len(schema.categorical)), np.int64),
-    )
+    numbers = np.empty((rows, len(schema.numeric)))
+    codes = np.empty((rows, len(schema.categorical)), np.int64)
     for index, column in enumerate(schema.numeric):
         share = rng.random(rows)
         numbers[:, index] = (1 - share) * column.minimum + share * column.maximum

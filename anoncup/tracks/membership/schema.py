@@ -105,10 +105,8 @@ _parse_kind = make_choice_reader("numeric", "categorical")
 
 
 def _parse_numeric(name: str, entry: TomlTable) -> NumericColumn:
-    minimum, maximum = (
-        cast(float, entry.take("least", _parse_finite_number)),
-        cast(float, entry.take("most", _parse_finite_number)),
-    )
+    minimum = cast(float, entry.take("least", _parse_finite_number))
+    maximum = cast(float, entry.take("most", _parse_finite_number))
     if minimum > maximum:
         raise build_wrong_value(entry.path_of("most"), Message("no less than {least}", least=minimum))
     return NumericColumn(name, minimum, maximum)

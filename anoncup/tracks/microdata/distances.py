@@ -183,10 +183,8 @@ def find_gower_nearest(
     Both (rows, count), padded with -1 and infinity. Row numbers refer to the index, sums are those of
     :func:`gower_sums`. Sums below ``floors`` (rows,) are raised to it; ties are in the order of rows.
     """
-    class_of, matches = (
-        group_by_known_codes(target)[rows],
-        target.matching_classes(target.original.columns.quasi_identifiers),
-    )
+    class_of = group_by_known_codes(target)[rows]
+    matches = target.matching_classes(target.original.columns.quasi_identifiers)
     order = np.argsort(class_of, kind="stable")
     span_starts = np.flatnonzero(np.diff(class_of[order], prepend=-1))
     span_rows, ordered_rows = rows[order[span_starts]], rows[order]

@@ -48,19 +48,15 @@ class PreparedMicrodata:
     def group_by(self, quasi_identifiers: Sequence[str]) -> RowGroups:
         """Return the equivalence classes of X over the named quasi-identifiers; without names, one class."""
         column_indices = find_column_indices(quasi_identifiers, self.columns.quasi_identifiers)
-        codes, widths = (
-            select_columns(self.codes, column_indices),
-            [len(self.vocabularies[column_index]) for column_index in column_indices],
-        )
+        codes = select_columns(self.codes, column_indices)
+        widths = [len(self.vocabularies[column_index]) for column_index in column_indices]
         return memoize(self.memo, ("grouping", *column_indices), lambda: group_rows(codes, widths))
 
     def search_index(self, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> NeighbourIndex:
         """Return search trees over the named sensitive columns, one for each class of :meth:`group_by`."""
         column_indices = find_column_indices(sensitive, self.columns.sensitive)
-        points, key = (
-            select_columns(self.values, column_indices),
-            ("index", tuple(quasi_identifiers), tuple(sensitive)),
-        )
+        points = select_columns(self.values, column_indices)
+        key = ("index", tuple(quasi_identifiers), tuple(sensitive))
         return memoize(self.memo, key, lambda: build_index(points, self.group_by(quasi_identifiers)))
 
     def canonical_rows(self) -> IntArray:

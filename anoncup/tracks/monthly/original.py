@@ -154,10 +154,8 @@ def _build_original(customers: pd.DataFrame, table: pa.Table) -> MonthlyOriginal
     problems = Problems("transactions")
     records = parse_records(table, np.ones(table.num_rows, dtype=bool), problems)
     is_unknown = ~records.cells["customer"].isin(customers["customer"]).to_numpy()
-    unknown_message, ids = (
-        Message("this id is not in the customers table"),
-        dict(text_columns(table))["customer"],
-    )
+    unknown_message = Message("this id is not in the customers table")
+    ids = dict(text_columns(table))["customer"]
     problems.add_rows(is_unknown, "customer", "unknown_customer", unknown_message, cells=ids)
     problems.check()
     months, month_index = np.unique(calendar_months(records.day), return_inverse=True)

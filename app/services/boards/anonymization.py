@@ -94,10 +94,8 @@ def _build_rows(rules: Rules, board_entries: Sequence[BoardEntry], view: BoardSc
         rounding=collect_rounding(ranked_entries),
     )
     scores = sums if is_rank_sum else [entry.overall for entry in ranked_entries]
-    row_ranks, pareto_flags = (
-        ranks(scores),
-        pareto_front([_mask_losses(entry, view) for entry in ranked_entries]),
-    )
+    row_ranks = ranks(scores)
+    pareto_flags = pareto_front([_mask_losses(entry, view) for entry in ranked_entries])
     submission_counts = Counter(entry.evaluation.team_id for entry in board_entries)
     rows = [
         _build_row(

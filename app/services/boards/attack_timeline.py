@@ -124,10 +124,8 @@ def _make_risk_step_finder(rules: Rules) -> Callable[[int], _StepFinder]:
 
     Steps list the risk by question if the track asks several questions.
     """
-    combine_risks, has_several_questions = (
-        best_guesses.make_risk_combiner(rules),
-        len(TRACKS[rules.track].select_questions(rules)) > 1,
-    )
+    combine_risks = best_guesses.make_risk_combiner(rules)
+    has_several_questions = len(TRACKS[rules.track].select_questions(rules)) > 1
 
     def find_steps(guesses: Iterable[EffectiveGuess]) -> Iterator[AttackStep]:
         best: dict[str, float] = {}

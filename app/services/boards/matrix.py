@@ -111,10 +111,8 @@ def _load_risk_cells(
     session: Session, row: Competition, view: BoardScope, rules: Rules, columns: Sequence[BoardTarget]
 ) -> _CellsByTeam:
     """Return the cells of a track that compares risks, with the risk by question if there are several."""
-    combine_risks, has_several_questions = (
-        best_guesses.make_risk_combiner(rules),
-        len(TRACKS[rules.track].select_questions(rules)) > 1,
-    )
+    combine_risks = best_guesses.make_risk_combiner(rules)
+    has_several_questions = len(TRACKS[rules.track].select_questions(rules)) > 1
 
     def build_cell(best_by_question: BestByQuestion) -> Cell:
         return Cell(

@@ -182,10 +182,8 @@ def apply_revision(session: Session, principal: Principal, slug: str, revision: 
     _require_step_up_for_disclosure(session, principal, contest, parse_rules(revision.file))
     _audit_revision(session, principal, row, revision)
     _discard_organizer_files(session, row, revision)
-    row.drawn, row.drawing = (
-        _retain_allocated_files(row, revision),
-        competitions.describe_allocation(parse_rules(revision.file)),
-    )
+    row.drawn = _retain_allocated_files(row, revision)
+    row.drawing = competitions.describe_allocation(parse_rules(revision.file))
     row.file, row.scales = revision.file, revision.scales
     row.original, row.original_rows = revision.original, revision.original_rows
     rehearsal_schedule.reschedule_moves(session, row)

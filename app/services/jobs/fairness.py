@@ -76,10 +76,8 @@ def build_claim_order(kind: JobKind) -> Subquery:
         .where(is_claimable(kind))
         .cte("waiting")
     )
-    last_served_by_party, last_served_by_contest = (
-        _select_last_served(kind, waiting, per_party=True),
-        _select_last_served(kind, waiting, per_party=False),
-    )
+    last_served_by_party = _select_last_served(kind, waiting, per_party=True)
+    last_served_by_contest = _select_last_served(kind, waiting, per_party=False)
     age = (waiting.c.created_at, waiting.c.id)
     contest_position = func.row_number().over(
         partition_by=waiting.c.competition_id,

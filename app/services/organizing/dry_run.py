@@ -92,10 +92,8 @@ def preview_disqualification(
 
 def _take_snapshot(session: Session, principal: Principal, row: Competition) -> ContestSnapshot:
     access = visibility.authorize_boards(session, principal, row.slug)
-    releases, attacks = (
-        anonymization.build_board(session, access),
-        reidentification.build_board(session, access),
-    )
+    releases = anonymization.build_board(session, access)
+    attacks = reidentification.build_board(session, access)
     counting_targets = targets.select_targets().where(
         targets.is_in_contest(), Target.competition_id == row.id
     )

@@ -176,11 +176,9 @@ def _list_paragraphs(track: Track, values: Mapping[str, str], translate: Transla
 def _build_values(
     rules: Rules, track: Track, headers: Mapping[str, str], originals: Collection[str], translate: Translator
 ) -> dict[str, str]:
-    secret, individual, min_share = (
-        track.answer_spec.file,
-        translate(track.individual),
-        rules.limits.min_rows_kept,
-    )
+    secret = track.answer_spec.file
+    individual = translate(track.individual)
+    min_share = rules.limits.min_rows_kept
     return {
         "title": _get_title(rules, translate.language),
         "slug": rules.slug,

@@ -128,10 +128,8 @@ def _reduce_sparse_cross_tables(file: str, name: str, content: bytes) -> str:
     table = read_text_table(content, name).to_pandas()
     measures = dict(rules.measures)
     for measure_name, columns in original_import.select_crossed_columns(rules).items():
-        parameter, measure_rules = (
-            TRACKS[rules.track].measures[measure_name].cross_table_parameter,
-            rules.measure_settings(measure_name),
-        )
+        parameter = TRACKS[rules.track].measures[measure_name].cross_table_parameter
+        measure_rules = rules.measure_settings(measure_name)
         kept_columns = drop_sparse_columns(table, columns)
         if parameter and parameter not in measure_rules.parameters and kept_columns != tuple(columns):
             measures[measure_name] = replace(

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from playwright.sync_api import Browser, FilePayload, Locator, Page, Response, expect
 
+from tests.support.translations import translate
 from tests.support.wait import poll_until
 from tests.web.browser.looking import DESKTOP, PHONE, PageInspector, inspect_pages
-from tests.web.spoken import translate
 
 Control = Literal["button", "link", "radio", "checkbox", "combobox"]
 

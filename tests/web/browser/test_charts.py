@@ -127,11 +127,9 @@ def test_the_scatter_is_zoomed_by_keys_and_buttons_but_not_by_the_page_wheel(bro
         page.emulate_media(reduced_motion="reduce")
         picture = page.locator("#scatter .true")
         picture.hover()
-        total, names, distance = (
-            page.evaluate(VISIBLE_COUNT_SCRIPT),
-            page.evaluate(NAMES_SCRIPT),
-            page.evaluate(DISTANCE_SCRIPT),
-        )
+        total = page.evaluate(VISIBLE_COUNT_SCRIPT)
+        names = page.evaluate(NAMES_SCRIPT)
+        distance = page.evaluate(DISTANCE_SCRIPT)
         page.mouse.wheel(0, -400)  # scrolls the page and does not zoom
         picture.locator("[tabindex]").focus()
         page.keyboard.press("+")

@@ -39,12 +39,10 @@ pytestmark = pytest.mark.full
 
 PROFILES = {"a desk in English": ENGLISH_DESKTOP, "a phone in Japanese": JAPANESE_PHONE}
 SLUG, ORGANIZER, RED, BLUE = "clicked", "主催者 O'Neil", "赤い“組”, <b>one</b>", '=blue & "co"'
-FEW, MANY, BLUES, CHEAT = (
-    make_swapped_release(4, 1),
-    make_swapped_release(9, 2),
-    make_swapped_release(8, 3),
-    make_excessive_release(),
-)
+FEW = make_swapped_release(4, 1)
+MANY = make_swapped_release(9, 2)
+BLUES = make_swapped_release(8, 3)
+CHEAT = make_excessive_release()
 COMMENTS = {RED: ("four pairs", "nine pairs", "all of them"), BLUE: ("eight of ours",)}
 
 
@@ -162,10 +160,8 @@ def test_a_team_joins_and_has_its_release_accepted_on_a_phone_in_japanese(
     settings: Settings, browser: Browser, tmp_path: Path
 ) -> None:
     columns = Columns(("sex", "age"), tuple(SENSITIVE_COLUMNS))
-    file, original = (
-        change_columns(build_competition_toml(SLUG), columns),
-        {"original": write_csv(make_table())},
-    )
+    file = change_columns(build_competition_toml(SLUG), columns)
+    original = {"original": write_csv(make_table())}
     with (
         run_web_server(tmp_path) as url,
         run_worker(tmp_path),

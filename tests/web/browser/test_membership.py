@@ -10,8 +10,8 @@ from tests.e2e.stack import run_web_server
 from tests.support.browser_files import build_csv_payload
 from tests.support.contest import judge_everything
 from tests.support.membership_contest import HIDDEN_COLUMN, PATH, ROWS, MembershipContest, create_contest
+from tests.support.translations import translate
 from tests.web.browser.looking import DESKTOP, PHONE, inspect_pages
-from tests.web.spoken import translate
 
 pytestmark = pytest.mark.full
 

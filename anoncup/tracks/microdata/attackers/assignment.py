@@ -210,10 +210,8 @@ def _list_by_class(cost_model: _AssignmentCosts, rows: IntArray, candidates: Int
     class_sizes = np.where(class_of < 0, 0, sizes[class_of])
     is_crowded = (class_of >= 0) & (members > sizes)[class_of]
     is_open = (members < sizes)[group_of]
-    class_index, open_index = (
-        _class_index(cost_model, candidates),
-        _open_index(cost_model, candidates[is_open]),
-    )
+    class_index = _class_index(cost_model, candidates)
+    open_index = _open_index(cost_model, candidates[is_open])
     candidate_positions = np.full(len(cost_model.x) + 1, -1)
     candidate_positions[candidates] = np.arange(len(candidates))
 
@@ -228,10 +226,8 @@ def _list_by_class(cost_model: _AssignmentCosts, rows: IntArray, candidates: Int
             open_index, queries, may_leave, np.zeros_like(positions), length
         )
         minimum = np.empty(len(positions))
-        minimum[has_class], minimum[~has_class] = (
-            own_distances[has_class, :1].ravel(),
-            other_distances[~has_class, :1].ravel(),
-        )
+        minimum[has_class] = own_distances[has_class, :1].ravel()
+        minimum[~has_class] = other_distances[~has_class, :1].ravel()
         outside_costs = (
             cost_model.scale_costs(other_distances, minimum)
             + np.where(has_class, cost_model.class_penalty, 0.0)[:, None]

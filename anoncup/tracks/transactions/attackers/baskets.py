@@ -36,10 +36,8 @@ def tfidf(target: TransactionTarget) -> IntArray:
     original = target.original
     known_goods = original.baskets.shape[1]
     weights = np.log(original.rows / np.bincount(original.baskets.indices, minlength=known_goods)) + 1.0
-    original_vectors, target_vectors = (
-        apply_weights(original.baskets, weights),
-        apply_weights(target.baskets[:, :known_goods], weights),
-    )
+    original_vectors = apply_weights(original.baskets, weights)
+    target_vectors = apply_weights(target.baskets[:, :known_goods], weights)
     norms = np.sqrt(np.asarray(original_vectors.power(2).sum(axis=1)))
     return find_best_products(target_vectors, original_vectors.T.tocsr(), np.where(norms > 0, norms, 1.0))
 

@@ -110,8 +110,6 @@ def _build_incidence(rows: IntArray, columns: IntArray, shape: tuple[int, int]) 
 
 
 def _elect(votes: list[tuple[SparseWeights, SparseWeights]], target: TransactionTarget) -> IntArray:
-    incidence, holders = (
-        hstack([vote[0] for vote in votes]).tocsr(),
-        vstack([vote[1] for vote in votes]).tocsr(),
-    )
+    incidence = hstack([vote[0] for vote in votes]).tocsr()
+    holders = vstack([vote[1] for vote in votes]).tocsr()
     return find_best_products(incidence, holders, np.ones(target.original.rows))

@@ -3,7 +3,7 @@
 Modules imported before the fork are in memory once. Each fork then runs its usual program with its own
 environment and log, and is restarted when it ends.
 
-usage: python -m workers.forked [--queues NAMES] [--jobs N] [--grace S] [--name TEXT] [--logs FOLDER]
+usage: python -m workers.fork_server [--queues NAMES] [--jobs N] [--grace S] [--name TEXT] [--logs FOLDER]
     [--clock]
 """
 
@@ -141,7 +141,7 @@ def load() -> None:
 
 
 def _parse_arguments(arguments: Sequence[str]) -> Namespace:
-    parser = ArgumentParser(prog="python -m workers.forked")
+    parser = ArgumentParser(prog="python -m workers.fork_server")
     parser.add_argument("--queues", default=",".join(QUEUES))
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--grace", type=float, default=10.0)
